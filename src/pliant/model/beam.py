@@ -1,0 +1,157 @@
+"""The elastic body: a straight beam along x, its root at the joint, its tip at x = length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.material import Material
+from pliant.model.modes import AxialModes, GivenModes, Modes, ModeSet, TorsionModes, labels
+from pliant.model.rigid import Payload
+from pliant.model.section import Section
+
+THEORIES = ("euler-bernoulli", "timoshenko")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam:
+    """An elastic link. Mass and rotary inertia per length are given, or follow from the material's density.
+
+    rotary_inertia: one number J about y and z (2 J about x follows), or (Jx, Jy, Jz). Left out, Timoshenko beams take
+    rho I; Euler-Bernoulli beams have none about y and z, and rho (Iy + Iz) about x where both are known.
+    """
+
+    length: float  # m
+    section: Section
+    material: Material
+    theory: str  # euler-bernoulli or timoshenko
+    modes: Sequence[ModeSet] | ModeSet
+    damping: Sequence[Damping] | Damping = ()
+    mass_per_length: float | None = None  # kg/m
+    rotary_inertia: float | Sequence[float] | None = None  # kg m
+    payload: Payload | None = None
+
+    def __post_init__(self) -> None:
+        part = "Beam"
+        object.__setattr__(self, "length", check.positive(part, "length", self.length, "m"))
+        check.instance(part, "section", self.section, Section, "a Section")
+        check.instance(part, "material", self.material, Material, "a Material")
+        check.choice(part, "theory", self.theory, THEORIES)
+        object.__setattr__(self, "modes", _several(self.modes))
+        object.__setattr__(self, "damping", _several(self.damping))
+        self._check_modes()
+        self._check_damping()
+        self._check_mass()
+        if self.payload is not None:
+            check.instance(part, "payload", self.payload, Payload, "a Payload")
+
+    @property
+    def mode_sets(self) -> tuple[ModeSet, ...]:
+        return tuple(self.modes)  # type: ignore[arg-type]
+
+    @property
+    def mode_labels(self) -> tuple[str, ...]:
+        return tuple(label for modes in self.mode_sets for label in labels(modes))
+
+    @property
+    def dampings(self) -> tuple[Damping, ...]:
+        return tuple(self.damping)  # type: ignore[arg-type]
+
+    @property
+    def mu(self) -> float:
+        """Mass per length, kg/m."""
+        if self.mass_per_length is not None:
+            return self.mass_per_length
+        assert self.material.density is not None  # checked when made
+        return self.material.density * self.section.A
+
+    @property
+    def mass(self) -> float:
+        """Mass of the beam without its payload, kg."""
+        return self.mu * self.length
+
+    @property
+    def rotary(self) -> tuple[float, float, float]:
+        """Rotary inertia per length about x, y, z, kg m."""
+        if isinstance(self.rotary_inertia, tuple):
+            return self.rotary_inertia
+        if self.rotary_inertia is not None:
+            j = float(self.rotary_inertia)  # type: ignore[arg-type]
+            return (2.0 * j, j, j)
+        density, iy, iz = self.mu / self.section.A, self.section.Iy, self.section.Iz
+        polar = density * (iy + iz) if iy is not None and iz is not None else 0.0
+        if self.theory == "euler-bernoulli":
+            return (polar, 0.0, 0.0)
+        return (polar, density * (iy or 0.0), density * (iz or 0.0))
+
+    def _check_modes(self) -> None:
+        if not self.mode_sets:
+            raise ModelError.of("Beam", "modes", "must hold at least one set (use RigidBody for a stiff link)", ())
+        seen: set[str] = set()
+        for k, modes in enumerate(self.mode_sets):
+            check.instance(
+                "Beam", f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes, GivenModes), "a set of modes"
+            )
+            direction = _direction(modes)
+            if direction in seen:
+                raise ModelError.of("Beam", f"modes[{k}]", "must be the only set of its direction", direction)
+            seen.add(direction)
+            self._check_stiffness(direction)
+            if isinstance(modes, GivenModes):
+                modes.check_length(self.length)
+            if isinstance(modes, Modes) and modes.payload and self.payload is None:
+                raise ModelError(f"Beam: modes[{k}].payload asks for shapes with a payload, got payload = None")
+
+    def _check_stiffness(self, direction: str) -> None:
+        needed = {"bending y": "Iz", "bending z": "Iy", "torsion": "J"}.get(direction)
+        if needed and getattr(self.section, needed) is None:
+            raise ModelError(f"Beam: {direction} modes need section.{needed}, got None")
+        shear = direction == "torsion" or (direction.startswith("bending") and self.theory == "timoshenko")
+        if shear and self.material.shear_modulus is None:
+            raise ModelError(f"Beam: {direction} modes need material.G or material.nu, got None")
+        if shear and direction != "torsion" and self.section.shear_factor is None:
+            raise ModelError("Beam: timoshenko modes need section.shear_factor, got None")
+        if direction == "torsion" and self.rotary[0] <= 0.0:
+            raise ModelError.of("Beam", "rotary_inertia", "must be > 0 kg m about x for torsion modes", self.rotary)
+
+    def _check_damping(self) -> None:
+        kinds = (KelvinVoigt, AirDrag, Rayleigh, RayleighRatios, ModalDamping)
+        for k, damping in enumerate(self.dampings):
+            check.instance("Beam", f"damping[{k}]", damping, kinds, "one of KelvinVoigt, AirDrag, Rayleigh, "
+                           "RayleighRatios, ModalDamping")  # fmt: skip
+        names = [type(damping).__name__ for damping in self.dampings]
+        if len(set(names)) < len(names):
+            raise ModelError.of("Beam", "damping", "must hold each kind at most once", names)
+
+    def _check_mass(self) -> None:
+        part = "Beam"
+        if self.mass_per_length is not None:
+            clean = check.positive(part, "mass_per_length", self.mass_per_length, "kg/m")
+            object.__setattr__(self, "mass_per_length", clean)
+        elif self.material.density is None:
+            raise ModelError(f"{part}: give mass_per_length or material.density, got neither")
+        if self.rotary_inertia is None:
+            return
+        if isinstance(self.rotary_inertia, Sequence):
+            triple = check.numbers(part, "rotary_inertia", self.rotary_inertia, 3, "kg m")
+            for k, value in enumerate(triple):
+                check.not_negative(part, f"rotary_inertia[{k}]", value, "kg m")
+            object.__setattr__(self, "rotary_inertia", triple)
+        else:
+            clean = check.not_negative(part, "rotary_inertia", self.rotary_inertia, "kg m")
+            object.__setattr__(self, "rotary_inertia", clean)
+
+
+def _several(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _direction(modes: ModeSet) -> str:
+    if isinstance(modes, AxialModes):
+        return "axial"
+    if isinstance(modes, TorsionModes):
+        return "torsion"
+    return f"bending {modes.plane}"

@@ -1,0 +1,124 @@
+"""The rules that fields of a model obey; each check returns the cleaned value or raises a ModelError."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+from pliant.errors import ModelError
+
+Vector = tuple[float, float, float]
+
+
+def number(part: str, field: str, value: Any, unit: str = "") -> float:
+    """A finite real number."""
+    rule = f"must be a finite number{_in(unit)}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ModelError.of(part, field, rule, value)
+    if not math.isfinite(value):
+        raise ModelError.of(part, field, rule, float(value))
+    return float(value)
+
+
+def positive(part: str, field: str, value: Any, unit: str = "") -> float:
+    clean = number(part, field, value, unit)
+    if clean <= 0.0:
+        raise ModelError.of(part, field, f"must be > 0{_in(unit, '')}", value)
+    return clean
+
+
+def not_negative(part: str, field: str, value: Any, unit: str = "") -> float:
+    clean = number(part, field, value, unit)
+    if clean < 0.0:
+        raise ModelError.of(part, field, f"must be >= 0{_in(unit, '')}", value)
+    return clean
+
+
+def count(part: str, field: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ModelError.of(part, field, "must be a whole number >= 1", value)
+    return value
+
+
+def choice(part: str, field: str, value: Any, allowed: Iterable[str]) -> str:
+    names = list(allowed)
+    if value not in names:
+        rule = f"must be one of {', '.join(names)}{did_you_mean(value, names)}"
+        raise ModelError.of(part, field, rule, value)
+    return str(value)
+
+
+def identifier(part: str, field: str, value: Any) -> str:
+    """A name that can stand before a dot in `body.coordinate` and before @ in `body@station`."""
+    if not isinstance(value, str) or not value or "." in value or "@" in value or value != value.strip():
+        raise ModelError.of(part, field, "must be a non-empty text without dots, @ or outer blanks", value)
+    return value
+
+
+def numbers(part: str, field: str, value: Any, length: int, unit: str = "") -> tuple[float, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ModelError.of(part, field, f"must be {length} numbers{_in(unit)}", value)
+    items = list(value)
+    if len(items) != length:
+        raise ModelError.of(part, field, f"must be {length} numbers{_in(unit)}", value)
+    return tuple(number(part, f"{field}[{k}]", item, unit) for k, item in enumerate(items))
+
+
+def vector(part: str, field: str, value: Any, unit: str = "") -> Vector:
+    """Three numbers; a pair is a point of the plane z = 0."""
+    if isinstance(value, str) or not isinstance(value, Iterable) or len(list(value)) not in (2, 3):
+        raise ModelError.of(part, field, f"must be 2 or 3 numbers{_in(unit)}", value)
+    items = list(value)
+    clean = numbers(part, field, items, len(items), unit)
+    return (clean[0], clean[1], clean[2] if len(clean) == 3 else 0.0)
+
+
+AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def axis(part: str, field: str, value: Any) -> Vector:
+    """A unit vector, from a letter or any non-zero vector."""
+    if isinstance(value, str):
+        sign, letter = (-1.0, value[1:]) if value.startswith("-") else (1.0, value)
+        if letter not in AXES:
+            raise ModelError.of(part, field, "must be x, y, z (or -x, -y, -z) or a vector", value)
+        x, y, z = AXES[letter]
+        return (sign * x + 0.0, sign * y + 0.0, sign * z + 0.0)
+    direction = vector(part, field, value)
+    x, y, z = unit(part, field, direction, "vector")
+    return (x, y, z)
+
+
+UNIT_ROUND_OFF = 4e-16  # a vector this near to unit length is left alone: normalising twice changes nothing
+
+
+def unit(part: str, field: str, components: Sequence[float], kind: str) -> tuple[float, ...]:
+    """The same direction with length one."""
+    size = math.sqrt(sum(c * c for c in components))
+    if size < 1e-12:
+        raise ModelError.of(part, field, f"must not be the zero {kind}", components)
+    return tuple(components) if abs(size - 1.0) <= UNIT_ROUND_OFF else tuple(c / size for c in components)
+
+
+def increasing(part: str, field: str, values: Sequence[float]) -> None:
+    for before, after in pairwise(values):
+        if not after > before:
+            raise ModelError.of(part, field, "must increase strictly", list(values))
+
+
+def instance(part: str, field: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> None:
+    if not isinstance(value, kinds):
+        raise ModelError.of(part, field, f"must be {wanted}", value)
+
+
+def did_you_mean(word: Any, known: Iterable[str]) -> str:
+    close = get_close_matches(str(word), list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _in(unit: str, joint: str = " in") -> str:
+    return f"{joint} {unit}" if unit else ""

@@ -1,0 +1,94 @@
+"""How an elastic body loses energy: each is a quadratic form of the modal rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.errors import ModelError
+from pliant.model import check
+
+
+@dataclass(frozen=True)
+class KelvinVoigt:
+    """Viscous material: D = int Kv I W'' W'' over both bending planes (Yousefzadeh and Shafei 2024, eq. 11)."""
+
+    coefficient: float  # Kv, Pa s
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "coefficient", check.not_negative("KelvinVoigt", "coefficient", self.coefficient, "Pa s")
+        )
+
+
+@dataclass(frozen=True)
+class AirDrag:
+    """Drag on the bending rate: D = int gamma W W over both bending planes (same paper, eq. 11)."""
+
+    coefficient: float  # gamma, kg/(m s)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "coefficient", check.not_negative("AirDrag", "coefficient", self.coefficient, "kg/(m s)")
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rayleigh:
+    """D = alpha M + beta K over the modal coordinates."""
+
+    alpha: float = 0.0  # 1/s
+    beta: float = 0.0  # s
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", check.not_negative("Rayleigh", "alpha", self.alpha, "1/s"))
+        object.__setattr__(self, "beta", check.not_negative("Rayleigh", "beta", self.beta, "s"))
+
+
+RULES = ("first_two", "low2_high1", "low1_high2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayleighRatios:
+    """Rayleigh damping from two damping ratios (Ebrahimi, Nouri, Salahshoor, eq. 18, 19).
+
+    The two frequencies are given, or taken from the body's own by a rule: the first two; or, with three and
+    more, the mean of the two lowest and the mean of the rest (`low2_high1`), or the lowest and the mean of
+    the rest (`low1_high2`).
+    """
+
+    ratios: tuple[float, float]  # xi at the lower and at the upper frequency, 1
+    frequencies: tuple[float, float] | None = None  # rad/s
+    rule: str = "first_two"
+
+    def __post_init__(self) -> None:
+        part = "RayleighRatios"
+        ratios = check.numbers(part, "ratios", self.ratios, 2)
+        for k, ratio in enumerate(ratios):
+            check.not_negative(part, f"ratios[{k}]", ratio)
+        object.__setattr__(self, "ratios", ratios)
+        object.__setattr__(self, "rule", check.choice(part, "rule", self.rule, RULES))
+        if self.frequencies is not None:
+            pair = check.numbers(part, "frequencies", self.frequencies, 2, "rad/s")
+            check.positive(part, "frequencies[0]", pair[0], "rad/s")
+            check.increasing(part, "frequencies", pair)
+            object.__setattr__(self, "frequencies", pair)
+
+
+@dataclass(frozen=True)
+class ModalDamping:
+    """One damping ratio per mode of the body, in the order of its modes, or one number for all."""
+
+    ratios: tuple[float, ...] | float
+
+    def __post_init__(self) -> None:
+        part = "ModalDamping"
+        if isinstance(self.ratios, (int, float)):
+            object.__setattr__(self, "ratios", check.not_negative(part, "ratios", self.ratios))
+            return
+        clean = tuple(check.not_negative(part, f"ratios[{k}]", r) for k, r in enumerate(self.ratios))
+        if not clean:
+            raise ModelError.of(part, "ratios", "must hold at least one number", self.ratios)
+        object.__setattr__(self, "ratios", clean)
+
+
+Damping = KelvinVoigt | AirDrag | Rayleigh | RayleighRatios | ModalDamping

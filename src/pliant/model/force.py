@@ -1,0 +1,52 @@
+"""What acts on a mechanism from outside, and the conditions a run watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.model.frame import Frame
+from pliant.model.signal import Signal
+
+EXPRESSED = ("world", "body")
+DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A torque or force along one joint coordinate."""
+
+    name: str
+    coordinate: str  # body.coordinate
+    effort: Signal  # N m or N
+
+
+@dataclass(frozen=True)
+class PointForce:
+    """A force at a frame, its components in the world's or in the frame's own axes."""
+
+    name: str
+    at: Frame
+    vector: tuple[Signal, Signal, Signal]  # N
+    expressed: str = "world"
+
+
+@dataclass(frozen=True)
+class PointMoment:
+    """A moment at a frame, its components in the world's or in the frame's own axes."""
+
+    name: str
+    at: Frame
+    vector: tuple[Signal, Signal, Signal]  # N m
+    expressed: str = "world"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """An event when function(t, q, v) crosses zero; recorded, and the end of the run if `stop`."""
+
+    name: str
+    function: Callable[..., Any]
+    direction: str = "both"
+    stop: bool = False

@@ -1,0 +1,369 @@
+"""Joints: each is a short list of elementary motions from the frame it stands on to the body it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.check import Vector
+from pliant.model.signal import Prescribed, prescribed
+
+ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
+BALL_POSITIONS = ("qw", "qx", "qy", "qz")
+BALL_RATES = ("wx", "wy", "wz")
+
+
+@dataclass(frozen=True)
+class Motion:
+    """One elementary motion: about or along an axis fixed in both frames, or a ball (unit quaternion, body rates)."""
+
+    kind: str
+    name: str
+    axis: Vector = (0.0, 0.0, 1.0)
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        return BALL_POSITIONS if self.kind == BALL else (self.name,)
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        return BALL_RATES if self.kind == BALL else (self.name,)
+
+    @property
+    def unit(self) -> str:
+        return "m" if self.kind == TRANSLATION else "rad"
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Force = -stiffness (q - rest). N/m or N m/rad."""
+
+    stiffness: float
+    rest: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stiffness", check.not_negative("Spring", "stiffness", self.stiffness))
+        object.__setattr__(self, "rest", check.number("Spring", "rest", self.rest))
+
+
+@dataclass(frozen=True)
+class Damper:
+    """Force = -coefficient rate. N s/m or N m s/rad."""
+
+    coefficient: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficient", check.not_negative("Damper", "coefficient", self.coefficient))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """End stops: a spring (and damper while pressed) beyond `low` and `high`; the stop never pulls."""
+
+    low: float
+    high: float
+    stiffness: float
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        part = "Limits"
+        object.__setattr__(self, "low", check.number(part, "low", self.low))
+        object.__setattr__(self, "high", check.number(part, "high", self.high))
+        if not self.low < self.high:
+            raise ModelError.of(part, "low", f"must be < high = {self.high!r}", self.low)
+        object.__setattr__(self, "stiffness", check.positive(part, "stiffness", self.stiffness))
+        object.__setattr__(self, "damping", check.not_negative(part, "damping", self.damping))
+
+
+Element = TypeVar("Element")
+Motions = Prescribed | Callable[..., Any] | Mapping[str, Prescribed | Callable[..., Any]] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """What all joints share. A joint of several coordinates takes mappings, as in spring={"x": Spring(10.0)}."""
+
+    spring: Spring | Mapping[str, Spring] | None = None
+    damper: Damper | Mapping[str, Damper] | None = None
+    limits: Limits | Mapping[str, Limits] | None = None
+    motion: Motions = None  # prescribed functions of t
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spring", self._by_coordinate("spring", self.spring, Spring, balls=True))
+        object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
+        object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
+        motion = self._by_coordinate("motion", self.motion, object, balls=False)
+        clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in motion.items()}
+        object.__setattr__(self, "motion", clean)
+
+    @property
+    def part(self) -> str:
+        return type(self).__name__
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return ()
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """Initial positions, in the order of the motions' positions."""
+        return ()
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return ()
+
+    @property
+    def springs(self) -> Mapping[str, Spring]:
+        return self.spring  # type: ignore[return-value]
+
+    @property
+    def dampers(self) -> Mapping[str, Damper]:
+        return self.damper  # type: ignore[return-value]
+
+    @property
+    def stops(self) -> Mapping[str, Limits]:
+        return self.limits  # type: ignore[return-value]
+
+    @property
+    def prescribed(self) -> Mapping[str, Prescribed]:
+        return self.motion  # type: ignore[return-value]
+
+    def _by_coordinate(self, field: str, value: Any, kind: type[Element], balls: bool) -> dict[str, Element]:
+        allowed = [m.name for m in self.motions if balls or m.kind != BALL]
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            if len(allowed) != 1:
+                rule = f"must be a mapping from one of {allowed}" if allowed else "must be left out here"
+                raise ModelError.of(self.part, field, rule, value)
+            value = {allowed[0]: value}
+        for name, item in value.items():
+            if name not in allowed:
+                rule = f"must name a coordinate of {allowed}{check.did_you_mean(name, allowed)}"
+                raise ModelError.of(self.part, field, rule, name)
+            check.instance(self.part, f"{field}[{name!r}]", item, kind, f"a {kind.__name__}")
+        return dict(value)
+
+    def _numbers(self, **fields: str) -> None:
+        for field, unit in fields.items():
+            object.__setattr__(self, field, check.number(self.part, field, getattr(self, field), unit))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weld(Joint):
+    """No motion."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revolute(Joint):
+    """Turns about `axis`."""
+
+    angle: float = 0.0  # rad
+    rate: float = 0.0  # rad/s
+    axis: Any = "z"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
+        self._numbers(angle="rad", rate="rad/s")
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return (Motion(ROTATION, "angle", self.axis),)
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return (self.angle,)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return (self.rate,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prismatic(Joint):
+    """Slides along `axis`."""
+
+    displacement: float = 0.0  # m
+    rate: float = 0.0  # m/s
+    axis: Any = "x"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
+        self._numbers(displacement="m", rate="m/s")
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return (Motion(TRANSLATION, "displacement", self.axis),)
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return (self.displacement,)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return (self.rate,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cylindrical(Joint):
+    """Slides along and turns about the same `axis`."""
+
+    displacement: float = 0.0  # m
+    angle: float = 0.0  # rad
+    rates: Sequence[float] = (0.0, 0.0)  # m/s, rad/s
+    axis: Any = "x"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
+        self._numbers(displacement="m", angle="rad")
+        object.__setattr__(self, "rates", check.numbers(self.part, "rates", self.rates, 2))
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return (self.displacement, self.angle)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return tuple(self.rates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Universal(Joint):
+    """Turns about axes[0] of the frame it stands on, then about axes[1] of the turned frame."""
+
+    angles: Sequence[float] = (0.0, 0.0)  # rad
+    rates: Sequence[float] = (0.0, 0.0)  # rad/s
+    axes: Sequence[Any] = ("y", "z")
+
+    def __post_init__(self) -> None:
+        if isinstance(self.axes, str) or len(self.axes) != 2:
+            raise ModelError.of(self.part, "axes", "must be two axes", self.axes)
+        first, second = (check.axis(self.part, f"axes[{k}]", a) for k, a in enumerate(self.axes))
+        if abs(sum(a * b for a, b in zip(first, second, strict=True))) > 1.0 - 1e-9:
+            raise ModelError.of(self.part, "axes", "must not be parallel", self.axes)
+        object.__setattr__(self, "axes", (first, second))
+        object.__setattr__(self, "angles", check.numbers(self.part, "angles", self.angles, 2, "rad"))
+        object.__setattr__(self, "rates", check.numbers(self.part, "rates", self.rates, 2, "rad/s"))
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return (Motion(ROTATION, "angle1", self.axes[0]), Motion(ROTATION, "angle2", self.axes[1]))
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return tuple(self.angles)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return tuple(self.rates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spherical(Joint):
+    """A ball: orientation as a unit quaternion, rates as the body's angular velocity in its own axes.
+
+    A spring acts on the rotation vector, a damper on the angular velocity; both under the name `rotation`.
+    """
+
+    orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
+        rates = check.numbers(self.part, "angular_velocity", self.angular_velocity, 3, "rad/s")
+        object.__setattr__(self, "angular_velocity", rates)
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return (Motion(BALL, "rotation"),)
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return tuple(self.orientation)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return tuple(self.angular_velocity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planar(Joint):
+    """Moves in the x-y plane and turns about z; position and velocity in the axes it stands on."""
+
+    position: Sequence[float] = (0.0, 0.0)  # m
+    angle: float = 0.0  # rad
+    velocity: Sequence[float] = (0.0, 0.0)  # m/s
+    rate: float = 0.0  # rad/s
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "position", check.numbers(self.part, "position", self.position, 2, "m"))
+        object.__setattr__(self, "velocity", check.numbers(self.part, "velocity", self.velocity, 2, "m/s"))
+        self._numbers(angle="rad", rate="rad/s")
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return (
+            Motion(TRANSLATION, "x", check.AXES["x"]),
+            Motion(TRANSLATION, "y", check.AXES["y"]),
+            Motion(ROTATION, "angle", check.AXES["z"]),
+        )
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return (*self.position, self.angle)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return (*self.velocity, self.rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Free(Joint):
+    """All six: position and velocity in the axes it stands on, orientation as a quaternion, rates in body axes."""
+
+    position: Sequence[float] = (0.0, 0.0, 0.0)  # m
+    orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    velocity: Sequence[float] = (0.0, 0.0, 0.0)  # m/s
+    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "position", check.numbers(self.part, "position", self.position, 3, "m"))
+        object.__setattr__(self, "velocity", check.numbers(self.part, "velocity", self.velocity, 3, "m/s"))
+        object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
+        rates = check.numbers(self.part, "angular_velocity", self.angular_velocity, 3, "rad/s")
+        object.__setattr__(self, "angular_velocity", rates)
+        super().__post_init__()
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        slides = tuple(Motion(TRANSLATION, name, check.AXES[name]) for name in ("x", "y", "z"))
+        return (*slides, Motion(BALL, "rotation"))
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return (*self.position, *self.orientation)
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        return (*self.velocity, *self.angular_velocity)
+
+
+JOINTS: tuple[type[Joint], ...] = (Weld, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Free)
+
+
+def _unit_quaternion(part: str, value: Any) -> tuple[float, ...]:
+    return check.unit(part, "orientation", check.numbers(part, "orientation", value, 4), "quaternion")

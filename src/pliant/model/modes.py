@@ -1,0 +1,151 @@
+"""How a beam may deform: assumed modes from beam theory, or shapes the user gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pliant.errors import ModelError
+from pliant.model import check
+
+BENDING_ENDS = ("cc", "ss", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
+BAR_ENDS = ("cf", "fc", "cc", "ff")
+PLANES = ("y", "z")
+NORMALISATIONS = ("max", "mass", "length")
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The first `count` bending modes of the beam with these ends (c clamped, s simply supported, f free).
+
+    plane: the direction of the deflection, y or z. normalise: `max` makes max |W| = 1, `mass` makes
+    int mu W W + J Theta Theta = 1, `length` makes int W W dx = L. payload: the shapes of the beam that carries its payload.
+    Rigid motions of ff, sf, fs are no modes: the joint and the frame carry them.
+    """
+
+    ends: str
+    count: int
+    plane: str = "y"
+    normalise: str = "max"
+    payload: bool = False
+
+    def __post_init__(self) -> None:
+        check.choice("Modes", "ends", self.ends, BENDING_ENDS)
+        check.count("Modes", "count", self.count)
+        check.choice("Modes", "plane", self.plane, PLANES)
+        check.choice("Modes", "normalise", self.normalise, NORMALISATIONS)
+        if self.payload and self.ends[1] != "f":
+            raise ModelError.of("Modes", "ends", "must end in f for shapes with a payload", self.ends)
+
+
+@dataclass(frozen=True)
+class AxialModes:
+    """The first `count` stretching modes of the beam; ends clamped or free; normalised to max |U| = 1."""
+
+    ends: str
+    count: int
+
+    def __post_init__(self) -> None:
+        check.choice("AxialModes", "ends", self.ends, BAR_ENDS)
+        check.count("AxialModes", "count", self.count)
+
+
+@dataclass(frozen=True)
+class TorsionModes:
+    """The first `count` twisting modes of the beam; ends clamped or free; normalised to max |angle| = 1."""
+
+    ends: str
+    count: int
+
+    def __post_init__(self) -> None:
+        check.choice("TorsionModes", "ends", self.ends, BAR_ENDS)
+        check.count("TorsionModes", "count", self.count)
+
+
+@dataclass(frozen=True)
+class ShapeFunction:
+    """One given bending shape: W(x) with its first two derivatives; for Timoshenko also Theta(x) and its first.
+
+    The functions take and return NumPy arrays, x in m from the root. `breaks` are points inside the beam where a
+    derivative jumps.
+    """
+
+    w: Callable[..., object]
+    dw: Callable[..., object]
+    ddw: Callable[..., object]
+    theta: Callable[..., object] | None = None
+    dtheta: Callable[..., object] | None = None
+    breaks: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("w", "dw", "ddw"):
+            if not callable(getattr(self, field)):
+                raise ModelError.of("ShapeFunction", field, "must be a function of x", getattr(self, field))
+        if (self.theta is None) != (self.dtheta is None):
+            raise ModelError("ShapeFunction: theta and dtheta come together, got only one of them")
+
+
+@dataclass(frozen=True)
+class ShapeTable:
+    """One given bending shape as values W at stations x from 0 to the beam's length; a quintic spline joins them.
+
+    For Timoshenko, the values of Theta at the same stations.
+    """
+
+    x: tuple[float, ...]
+    w: tuple[float, ...]
+    theta: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        part = "ShapeTable"
+        object.__setattr__(self, "x", tuple(check.number(part, f"x[{k}]", v, "m") for k, v in enumerate(self.x)))
+        if len(self.x) < 6:
+            raise ModelError.of(part, "x", "must hold at least 6 stations", len(self.x))
+        check.increasing(part, "x", self.x)
+        for field in ("w", "theta"):
+            values: Sequence[float] | None = getattr(self, field)
+            if values is None:
+                continue
+            if len(values) != len(self.x):
+                raise ModelError.of(part, field, f"must hold {len(self.x)} values, one per station", len(values))
+            object.__setattr__(self, field, tuple(check.number(part, field, v) for v in values))
+
+
+@dataclass(frozen=True)
+class GivenModes:
+    """Bending shapes that the user gives, as functions or tables, instead of theory's own."""
+
+    shapes: tuple[ShapeFunction | ShapeTable, ...]
+    plane: str = "y"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shapes", tuple(self.shapes))
+        if not self.shapes:
+            raise ModelError.of("GivenModes", "shapes", "must hold at least one shape", self.shapes)
+        for k, shape in enumerate(self.shapes):
+            check.instance(
+                "GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable"
+            )
+        check.choice("GivenModes", "plane", self.plane, PLANES)
+
+    def check_length(self, length: float) -> None:
+        for k, shape in enumerate(self.shapes):
+            if isinstance(shape, ShapeTable) and not (
+                shape.x[0] == 0.0 and math.isclose(shape.x[-1], length, rel_tol=1e-12)
+            ):
+                rule = f"must run from 0 to the beam's length {length!r} m"
+                raise ModelError.of("GivenModes", f"shapes[{k}].x", rule, (shape.x[0], shape.x[-1]))
+
+
+ModeSet = Modes | AxialModes | TorsionModes | GivenModes
+
+
+def labels(modes: ModeSet) -> tuple[str, ...]:
+    """Names of the modal coordinates of one set: y1, y2, ... z1 ... axial1 ... torsion1."""
+    if isinstance(modes, AxialModes):
+        return tuple(f"axial{k + 1}" for k in range(modes.count))
+    if isinstance(modes, TorsionModes):
+        return tuple(f"torsion{k + 1}" for k in range(modes.count))
+    count = len(modes.shapes) if isinstance(modes, GivenModes) else modes.count
+    return tuple(f"{modes.plane}{k + 1}" for k in range(count))

@@ -1,0 +1,98 @@
+"""Rigid bodies, and the payload a beam carries at its tip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.check import Vector
+
+Matrix = tuple[Vector, Vector, Vector]
+
+
+def inertia_matrix(part: str, value: object) -> Matrix:
+    """One number is Izz of a planar body; three are the diagonal; three rows the whole matrix."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        izz = check.not_negative(part, "inertia", value, "kg m^2")
+        return ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, izz))
+    if value and isinstance(value[0], Sequence):
+        if len(value) != 3:
+            raise ModelError.of(part, "inertia", "must be 1, 3 or 3 x 3 numbers", value)
+        rows = tuple(check.numbers(part, f"inertia[{k}]", row, 3, "kg m^2") for k, row in enumerate(value))
+        if any(rows[i][j] != rows[j][i] for i in range(3) for j in range(i)):
+            raise ModelError.of(part, "inertia", "must be symmetric", value)
+    else:
+        if len(value) != 3:
+            raise ModelError.of(part, "inertia", "must be 1, 3 or 3 x 3 numbers", value)
+        a, b, c = check.numbers(part, "inertia", value, 3, "kg m^2")
+        rows = ((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))
+    _check_possible(part, rows, value)
+    return rows  # type: ignore[return-value]
+
+
+def _check_possible(part: str, rows: Sequence[Sequence[float]], value: object) -> None:
+    """Moments of inertia are >= 0 and no minor is negative (Sylvester), up to round-off."""
+    a, b, c = rows[0][0], rows[1][1], rows[2][2]
+    f, g, h = rows[1][2], rows[0][2], rows[0][1]
+    slack = 1e-12 * (a + b + c) ** 2
+    minors = (b * c - f * f, a * c - g * g, a * b - h * h)
+    determinant = a * minors[0] - h * (h * c - f * g) + g * (h * f - b * g)
+    if min(a, b, c) < 0.0 or min(minors) < -slack or determinant < -slack * max(a, b, c):
+        raise ModelError.of(part, "inertia", "must be positive semidefinite", value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RigidBody:
+    """A rigid body. inertia about its mass centre: Izz, or (Ixx, Iyy, Izz), or 3 rows; com from the joint.
+
+    `tip` is the frame further bodies stand on by default; `frames` names more points.
+    """
+
+    mass: float  # kg
+    inertia: float | Sequence[float] | Sequence[Sequence[float]] = 0.0  # kg m^2
+    com: Sequence[float] = (0.0, 0.0, 0.0)  # m
+    tip: Sequence[float] = (0.0, 0.0, 0.0)  # m
+    frames: Mapping[str, Sequence[float]] = field(default_factory=dict)  # m
+
+    def __post_init__(self) -> None:
+        part = "RigidBody"
+        object.__setattr__(self, "mass", check.not_negative(part, "mass", self.mass, "kg"))
+        object.__setattr__(self, "inertia", inertia_matrix(part, self.inertia))
+        object.__setattr__(self, "com", check.vector(part, "com", self.com, "m"))
+        object.__setattr__(self, "tip", check.vector(part, "tip", self.tip, "m"))
+        frames = {
+            check.identifier(part, "frames", name): check.vector(part, f"frames[{name!r}]", point, "m")
+            for name, point in self.frames.items()
+        }
+        for reserved in ("root", "tip"):
+            if reserved in frames:
+                raise ModelError.of(part, "frames", "must not rename root or tip", reserved)
+        object.__setattr__(self, "frames", frames)
+
+    @classmethod
+    def rod(cls, length: float, mass: float) -> RigidBody:
+        """A thin uniform rod along x from the joint."""
+        ell = check.positive("RigidBody.rod", "length", length, "m")
+        m = check.positive("RigidBody.rod", "mass", mass, "kg")
+        transverse = m * ell**2 / 12.0
+        return cls(mass=m, inertia=(0.0, transverse, transverse), com=(ell / 2.0, 0.0, 0.0), tip=(ell, 0.0, 0.0))
+
+    @classmethod
+    def point_mass(cls, mass: float, at: Sequence[float]) -> RigidBody:
+        return cls(mass=mass, com=at, tip=at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payload:
+    """A rigid body carried at a beam's tip: its mass centre stands at `offset` in the tip's frame."""
+
+    mass: float  # kg
+    inertia: float | Sequence[float] | Sequence[Sequence[float]] = 0.0  # kg m^2, about its mass centre
+    offset: Sequence[float] = (0.0, 0.0, 0.0)  # m
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", check.positive("Payload", "mass", self.mass, "kg"))
+        object.__setattr__(self, "inertia", inertia_matrix("Payload", self.inertia))
+        object.__setattr__(self, "offset", check.vector("Payload", "offset", self.offset, "m"))

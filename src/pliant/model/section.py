@@ -1,0 +1,64 @@
+"""Cross-sections of beams. The beam runs along x; y and z span the section."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pliant.errors import ModelError
+from pliant.model import check
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A section as numbers. Iz resists bending in the x-y plane, Iy in the x-z plane, J torsion."""
+
+    A: float  # area, m^2
+    Iz: float | None = None  # second moment about z, m^4
+    Iy: float | None = None  # second moment about y, m^4
+    J: float | None = None  # torsion constant, m^4
+    shear_factor: float | None = None  # Timoshenko's k, 1
+
+    def __post_init__(self) -> None:
+        part = "Section"
+        object.__setattr__(self, "A", check.positive(part, "A", self.A, "m^2"))
+        for field in ("Iz", "Iy", "J"):
+            value = getattr(self, field)
+            if value is not None:
+                object.__setattr__(self, field, check.positive(part, field, value, "m^4"))
+        if self.shear_factor is not None:
+            factor = check.positive(part, "shear_factor", self.shear_factor)
+            if factor > 1.0:
+                raise ModelError.of(part, "shear_factor", "must be in (0, 1]", factor)
+            object.__setattr__(self, "shear_factor", factor)
+
+    @classmethod
+    def rectangle(cls, height: float, width: float, shear_factor: float = 5.0 / 6.0) -> Section:
+        """height along y (the plane of planar bending), width along z."""
+        h = check.positive("Section.rectangle", "height", height, "m")
+        b = check.positive("Section.rectangle", "width", width, "m")
+        torsion = _rectangle_torsion(max(h, b), min(h, b))
+        return cls(A=b * h, Iz=b * h**3 / 12.0, Iy=h * b**3 / 12.0, J=torsion, shear_factor=shear_factor)
+
+    @classmethod
+    def round(cls, radius: float, shear_factor: float = 0.9) -> Section:
+        r = check.positive("Section.round", "radius", radius, "m")
+        bending = math.pi * r**4 / 4.0
+        return cls(A=math.pi * r**2, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor)
+
+    @classmethod
+    def tube(cls, outer: float, inner: float, shear_factor: float = 0.5) -> Section:
+        """outer and inner radius; the default shear factor is that of a thin wall."""
+        ro = check.positive("Section.tube", "outer", outer, "m")
+        ri = check.positive("Section.tube", "inner", inner, "m")
+        if ri >= ro:
+            raise ModelError.of("Section.tube", "inner", f"must be < outer = {ro!r} m", ri)
+        bending = math.pi * (ro**4 - ri**4) / 4.0
+        area = math.pi * (ro**2 - ri**2)
+        return cls(A=area, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor)
+
+
+def _rectangle_torsion(long: float, short: float, terms: int = 40) -> float:
+    """Saint-Venant: J = a b^3 [1/3 - 64 b/(pi^5 a) sum_odd tanh(n pi a / 2 b) / n^5]."""
+    series = sum(math.tanh(n * math.pi * long / (2.0 * short)) / n**5 for n in range(1, 2 * terms, 2))
+    return long * short**3 * (1.0 / 3.0 - 64.0 * short / (math.pi**5 * long) * series)

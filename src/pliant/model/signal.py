@@ -1,0 +1,138 @@
+"""What drives may be: a number, steps, a broken line, or a formula of (t, q, v)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same value at all times."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", check.number("Constant", "value", self.value))
+
+
+@dataclass(frozen=True)
+class PiecewiseConstant:
+    """values[k] from times[k] until the next time; values[0] also before times[0]."""
+
+    times: Sequence[float]  # s
+    values: Sequence[float]
+
+    def __post_init__(self) -> None:
+        _check_table("PiecewiseConstant", self)
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return tuple(self.times[1:])
+
+    def piece(self, t: float) -> tuple[float, float, float]:
+        """(value, slope, origin) of the straight piece that begins at or holds t."""
+        k = max(_last_at_or_before(self.times, t), 0)
+        return (self.values[k], 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear:
+    """Straight lines through (times[k], values[k]); constant before the first and after the last."""
+
+    times: Sequence[float]  # s
+    values: Sequence[float]
+
+    def __post_init__(self) -> None:
+        _check_table("PiecewiseLinear", self)
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return tuple(self.times)
+
+    def piece(self, t: float) -> tuple[float, float, float]:
+        """(value, slope, origin) of the straight piece that begins at or holds t."""
+        k = _last_at_or_before(self.times, t)
+        if k < 0:
+            return (self.values[0], 0.0, 0.0)
+        if k == len(self.times) - 1:
+            return (self.values[-1], 0.0, 0.0)
+        slope = (self.values[k + 1] - self.values[k]) / (self.times[k + 1] - self.times[k])
+        return (self.values[k], slope, self.times[k])
+
+
+@dataclass(frozen=True)
+class Formula:
+    """function(t, q, v) over traced scalars; q and v are read by coordinate, as in q["arm.angle"].
+
+    `breakpoints` are the times at which the formula or a derivative of it jumps: no step straddles one, and the formula sees
+    times strictly between two of them. Use pliant's sin, where, ... (or NumPy's functions of one argument) and no `if`.
+    """
+
+    function: Callable[..., Any]
+    breakpoints: tuple[float, ...] = ()
+    text: str = ""  # how the formula was written, where it came from a file
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ModelError.of("Formula", "function", "must be a function of (t, q, v)", self.function)
+        times = tuple(check.number("Formula", f"breakpoints[{k}]", b, "s") for k, b in enumerate(self.breakpoints))
+        check.increasing("Formula", "breakpoints", times)
+        object.__setattr__(self, "breakpoints", times)
+
+
+Signal = Constant | PiecewiseConstant | PiecewiseLinear | Formula
+
+
+@dataclass(frozen=True)
+class Prescribed:
+    """A joint coordinate as a function of time alone, over traced scalars; rates follow by differentiation."""
+
+    function: Callable[..., Any]
+    breakpoints: tuple[float, ...] = ()
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ModelError.of("Prescribed", "function", "must be a function of t", self.function)
+        times = tuple(check.number("Prescribed", f"breakpoints[{k}]", b, "s") for k, b in enumerate(self.breakpoints))
+        check.increasing("Prescribed", "breakpoints", times)
+        object.__setattr__(self, "breakpoints", times)
+
+
+def signal(part: str, field: str, value: Any) -> Signal:
+    """A number, a signal, or a bare function, as a signal."""
+    if isinstance(value, (Constant, PiecewiseConstant, PiecewiseLinear, Formula)):
+        return value
+    if callable(value):
+        return Formula(value, getattr(value, "breakpoints", ()), getattr(value, "text", ""))
+    return Constant(check.number(part, field, value))
+
+
+def prescribed(part: str, field: str, value: Any) -> Prescribed:
+    if isinstance(value, Prescribed):
+        return value
+    if callable(value):
+        return Prescribed(value, getattr(value, "breakpoints", ()), getattr(value, "text", ""))
+    raise ModelError.of(part, field, "must be a function of t or a Prescribed", value)
+
+
+def _check_table(part: str, table: Any) -> None:
+    times = tuple(check.number(part, f"times[{k}]", t, "s") for k, t in enumerate(table.times))
+    values = tuple(check.number(part, f"values[{k}]", v) for k, v in enumerate(table.values))
+    if not times:
+        raise ModelError.of(part, "times", "must hold at least one time", table.times)
+    if len(times) != len(values):
+        raise ModelError.of(part, "values", f"must hold {len(times)} values, one per time", len(values))
+    check.increasing(part, "times", times)
+    object.__setattr__(table, "times", times)
+    object.__setattr__(table, "values", values)
+
+
+def _last_at_or_before(times: Sequence[float], t: float) -> int:
+    """Index of the last time <= t, or -1."""
+    return sum(1 for time in times if time <= t) - 1

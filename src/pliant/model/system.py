@@ -1,0 +1,271 @@
+"""The mechanism a user describes: a tree of bodies and joints, gravity, drives and loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.beam import Beam
+from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
+from pliant.model.frame import GROUND, Frame
+from pliant.model.joint import Joint, Weld
+from pliant.model.rigid import RigidBody
+from pliant.model.signal import Constant, Signal, signal
+
+Body = Beam | RigidBody
+
+PAYLOAD = " payload"  # what a beam's payload is called after the beam
+
+
+@dataclass(frozen=True)
+class Link:
+    """One body of the tree with the joint that carries it."""
+
+    name: str
+    body: Body
+    joint: Joint
+    on: Frame
+    initial: Mapping[str, float]  # modal coordinates at the start, m or rad
+    initial_rates: Mapping[str, float]
+
+    @property
+    def mode_labels(self) -> tuple[str, ...]:
+        return self.body.mode_labels if isinstance(self.body, Beam) else ()
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """Names of this link's coordinates, joint first."""
+        return (*(n for m in self.joint.motions for n in m.positions), *self.mode_labels)
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        return (*(n for m in self.joint.motions for n in m.rates), *self.mode_labels)
+
+
+@dataclass(frozen=True)
+class BodyHandle:
+    """What `System.add` returns: the places of a body."""
+
+    name: str
+    body: Body
+
+    @property
+    def root(self) -> Frame:
+        return Frame(self.name, 0.0 if isinstance(self.body, Beam) else None)
+
+    @property
+    def tip(self) -> Frame:
+        if isinstance(self.body, Beam):
+            return Frame(self.name, self.body.length)
+        return Frame(self.name, None, self.body.tip)  # type: ignore[arg-type]
+
+    def at(self, place: Any) -> Frame:
+        """A station of a beam in m, a named frame or a point of a rigid body."""
+        part = f"body {self.name!r}"
+        if isinstance(place, str):
+            return self._named(part, place)
+        if isinstance(self.body, Beam):
+            station = check.number(part, "station", place, "m")
+            if not 0.0 <= station <= self.body.length:
+                raise ModelError.of(part, "station", f"must be in [0, {self.body.length}] m", place)
+            return Frame(self.name, station)
+        return Frame(self.name, None, check.vector(part, "point", place, "m"))
+
+    def _named(self, part: str, place: str) -> Frame:
+        if place in ("root", "tip"):
+            return self.root if place == "root" else self.tip
+        frames = {} if isinstance(self.body, Beam) else dict(self.body.frames)
+        if place not in frames:
+            known = ["root", "tip", *frames]
+            raise ModelError.of(part, "frame", f"must be one of {known}{check.did_you_mean(place, known)}", place)
+        return Frame(self.name, None, frames[place])  # type: ignore[arg-type]
+
+
+@dataclass
+class System:
+    """A mechanism. Planar ones are written naturally: gravity and points as pairs, angles about z."""
+
+    name: str
+    gravity: Sequence[float]  # m/s^2
+    links: dict[str, Link] = field(default_factory=dict, init=False)
+    drives: dict[str, Drive] = field(default_factory=dict, init=False)
+    loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
+    conditions: dict[str, Condition] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError.of("System", "name", "must be a non-empty text", self.name)
+        self.gravity = check.vector(f"system {self.name!r}", "gravity", self.gravity, "m/s^2")
+
+    @property
+    def ground(self) -> Frame:
+        return Frame(GROUND)
+
+    def add(
+        self,
+        name: str,
+        body: Body,
+        *,
+        joint: Joint,
+        on: Frame | None = None,
+        initial: Mapping[str, float] | None = None,
+        initial_rates: Mapping[str, float] | None = None,
+    ) -> BodyHandle:
+        """Add a body, carried by a joint, on a frame of an earlier body or of the ground."""
+        part = f"body {name!r}"
+        self._check_new_name(name)
+        check.instance(part, "body", body, (Beam, RigidBody), "a Beam or a RigidBody")
+        check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
+        place = on if on is not None else self.ground
+        self._check_frame(part, "on", place)
+        link = Link(name, body, joint, place, dict(initial or {}), dict(initial_rates or {}))
+        _check_initial(part, link)
+        self.links[name] = link
+        if isinstance(body, Beam) and body.payload is not None:
+            self._add_payload(name, body)
+        return BodyHandle(name, body)
+
+    def handle(self, name: str) -> BodyHandle:
+        if name not in self.links:
+            known = list(self.links)
+            rule = f"must be one of {known}{check.did_you_mean(name, known)}"
+            raise ModelError.of(f"system {self.name!r}", "body", rule, name)
+        return BodyHandle(name, self.links[name].body)
+
+    def drive(self, name: str, coordinate: str, effort: Any) -> None:
+        """A torque or force along a joint coordinate, as in drive("motor", "arm.angle", 2.0)."""
+        part = f"drive {name!r}"
+        self._check_new_name(name)
+        self._check_coordinate(part, coordinate)
+        self.drives[name] = Drive(name, coordinate, signal(part, "effort", effort))
+
+    def force(self, name: str, at: Frame, vector: Sequence[Any], expressed: str = "world") -> None:
+        """A force at a frame: two or three components, each a number, a signal or a formula."""
+        part = f"force {name!r}"
+        self._check_load(part, name, at, expressed)
+        self.loads[name] = PointForce(name, at, _components(part, vector), expressed)
+
+    def moment(self, name: str, at: Frame, vector: Any, expressed: str = "world") -> None:
+        """A moment at a frame: one signal about z, or three components."""
+        part = f"moment {name!r}"
+        self._check_load(part, name, at, expressed)
+        parts = vector if isinstance(vector, (list, tuple)) else (0.0, 0.0, vector)
+        if len(parts) != 3:
+            raise ModelError.of(part, "vector", "must be 1 or 3 components", vector)
+        self.loads[name] = PointMoment(name, at, _components(part, parts), expressed)
+
+    def event(self, name: str, function: Callable[..., Any], direction: str = "both", stop: bool = False) -> None:
+        """Watch function(t, q, v): an event is recorded when it crosses zero, and ends the run if `stop`."""
+        part = f"event {name!r}"
+        self._check_new_name(name)
+        if not callable(function):
+            raise ModelError.of(part, "function", "must be a function of (t, q, v)", function)
+        check.choice(part, "direction", direction, DIRECTIONS)
+        self.conditions[name] = Condition(name, function, direction, bool(stop))
+
+    @property
+    def mass(self) -> float:
+        return sum(link.body.mass for link in self.links.values())
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        return sum(len(link.rates) - len(link.joint.prescribed) for link in self.links.values())
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
+        lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]
+        self._describe(GROUND, "", lines)
+        lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
+        lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
+        lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
+        return "\n".join(lines)
+
+    def _describe(self, parent: str, indent: str, lines: list[str]) -> None:
+        children = [link for link in self.links.values() if link.on.body == parent]
+        for k, link in enumerate(children):
+            last = k == len(children) - 1
+            rates = ", ".join(link.rates) or "no coordinates"
+            kind = f"{type(link.body).__name__} {link.body.mass:.6g} kg"
+            lines.append(f"{indent}{'└─' if last else '├─'} {link.name}: {link.joint.part} {kind} ({rates})")
+            self._describe(link.name, indent + ("   " if last else "│  "), lines)
+
+    def _add_payload(self, name: str, beam: Beam) -> None:
+        """The payload is a rigid body welded to the tip, so that its offset turns with the tip exactly."""
+        assert beam.payload is not None
+        load = beam.payload
+        body = RigidBody(mass=load.mass, inertia=load.inertia, com=load.offset, tip=load.offset)
+        tip = Frame(name, beam.length)
+        label = f"{name}{PAYLOAD}"
+        self._check_new_name(label)
+        self.links[label] = Link(label, body, Weld(), tip, {}, {})
+
+    def _check_new_name(self, name: Any) -> None:
+        part = f"system {self.name!r}"
+        check.identifier(part, "name", name)
+        for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
+                            ("event", self.conditions)):  # fmt: skip
+            if name in taken:
+                raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
+        if name == GROUND:
+            raise ModelError.of(part, "name", "must not be 'ground'", name)
+
+    def _check_frame(self, part: str, label: str, frame: Any) -> None:
+        check.instance(part, label, frame, Frame, "a frame such as arm.tip or system.ground")
+        if frame.body == GROUND:
+            return
+        if frame.body not in self.links:
+            known = [GROUND, *self.links]
+            rule = f"must stand on an earlier body of {known}{check.did_you_mean(frame.body, known)}"
+            raise ModelError.of(part, label, rule, frame.body)
+        body = self.links[frame.body].body
+        if isinstance(body, Beam):
+            if frame.station is None or not 0.0 <= frame.station <= body.length:
+                raise ModelError.of(part, label, f"must name a station in [0, {body.length}] m", frame.station)
+        elif frame.station is not None:
+            raise ModelError.of(part, label, "must not name a station on a rigid body", frame.station)
+
+    def _check_load(self, part: str, name: str, at: Frame, expressed: str) -> None:
+        self._check_new_name(name)
+        self._check_frame(part, "at", at)
+        if at.body == GROUND:
+            raise ModelError.of(part, "at", "must be a frame of a moving body", GROUND)
+        check.choice(part, "expressed", expressed, EXPRESSED)
+
+    def _check_coordinate(self, part: str, coordinate: Any) -> None:
+        known = [f"{link.name}.{m.name}" for link in self.links.values()
+                 for m in link.joint.motions if m.kind != "ball"]  # fmt: skip
+        if coordinate not in known:
+            rule = f"must be one of {known}{check.did_you_mean(coordinate, known)}"
+            raise ModelError.of(part, "coordinate", rule, coordinate)
+        body, name = coordinate.split(".")
+        if name in self.links[body].joint.prescribed:
+            raise ModelError.of(part, "coordinate", "must not be one whose motion is prescribed", coordinate)
+
+
+def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
+    if isinstance(vector, str) or not isinstance(vector, Sequence) or len(vector) not in (2, 3):
+        raise ModelError.of(part, "vector", "must be 2 or 3 components", vector)
+    clean = [signal(part, f"vector[{k}]", item) for k, item in enumerate(vector)]
+    return (clean[0], clean[1], clean[2] if len(clean) == 3 else Constant(0.0))
+
+
+def _check_initial(part: str, link: Link) -> None:
+    for label in ("initial", "initial_rates"):
+        values = getattr(link, label)
+        for name, value in values.items():
+            if name not in link.mode_labels:
+                known = list(link.mode_labels)
+                rule = f"must name modes of {known}{check.did_you_mean(name, known)}"
+                raise ModelError.of(part, label, rule, name)
+            check.number(part, f"{label}[{name!r}]", value)
+
+
+def _where(frame: Frame) -> str:
+    return frame.body if frame.station is None else f"{frame.body} at {frame.station:g} m"
+
+
+def _kind(load: PointForce | PointMoment) -> str:
+    return "force" if isinstance(load, PointForce) else "moment"

@@ -1,0 +1,152 @@
+"""Mathematics over any scalar: a number, a NumPy array, or a traced scalar that answers by its own methods.
+
+Numbers go through `math` and give a float; arrays go through NumPy; any other object is taken as traced and is asked
+for the method of NumPy's name, as in x.arcsin(). No `if` on values belongs in a formula: `where` chooses for all three.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+Scalar = Any  # a number, an array or a traced scalar
+
+pi = math.pi
+
+
+def deg(angle: Scalar) -> Scalar:
+    """An angle in degrees, as radians."""
+    return angle * (pi / 180.0)
+
+
+def sin(x: Scalar) -> Scalar:
+    return _of_one(x, math.sin, np.sin, "sin")
+
+
+def cos(x: Scalar) -> Scalar:
+    return _of_one(x, math.cos, np.cos, "cos")
+
+
+def tan(x: Scalar) -> Scalar:
+    return _of_one(x, math.tan, np.tan, "tan")
+
+
+def asin(x: Scalar) -> Scalar:
+    return _of_one(x, math.asin, np.arcsin, "arcsin")
+
+
+def acos(x: Scalar) -> Scalar:
+    return _of_one(x, math.acos, np.arccos, "arccos")
+
+
+def atan(x: Scalar) -> Scalar:
+    return _of_one(x, math.atan, np.arctan, "arctan")
+
+
+def sinh(x: Scalar) -> Scalar:
+    return _of_one(x, math.sinh, np.sinh, "sinh")
+
+
+def cosh(x: Scalar) -> Scalar:
+    return _of_one(x, math.cosh, np.cosh, "cosh")
+
+
+def tanh(x: Scalar) -> Scalar:
+    return _of_one(x, math.tanh, np.tanh, "tanh")
+
+
+def exp(x: Scalar) -> Scalar:
+    return _of_one(x, math.exp, np.exp, "exp")
+
+
+def log(x: Scalar) -> Scalar:
+    """Natural logarithm."""
+    return _of_one(x, math.log, np.log, "log")
+
+
+def sqrt(x: Scalar) -> Scalar:
+    return _of_one(x, math.sqrt, np.sqrt, "sqrt")
+
+
+def absolute(x: Scalar) -> Scalar:
+    return _of_one(x, math.fabs, np.abs, "fabs")
+
+
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1."""
+    return _of_one(x, lambda c: 1.0 if c > 0 else -1.0 if c < 0 else 0.0, np.sign, "sign")
+
+
+def floor(x: Scalar) -> Scalar:
+    return _of_one(x, math.floor, np.floor, "floor")
+
+
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """The angle of the point (x, y)."""
+    return _of_two(y, x, math.atan2, np.arctan2, "arctan2", "rarctan2")
+
+
+def hypot(x: Scalar, y: Scalar) -> Scalar:
+    return _of_two(x, y, math.hypot, np.hypot, "hypot", "hypot")
+
+
+def minimum(a: Scalar, b: Scalar) -> Scalar:
+    return _of_two(a, b, min, np.minimum, "fmin", "fmin")
+
+
+def maximum(a: Scalar, b: Scalar) -> Scalar:
+    return _of_two(a, b, max, np.maximum, "fmax", "fmax")
+
+
+def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """a where the condition holds, else b. Of a traced condition both sides are computed."""
+    if _is_number(condition):
+        chosen = a if condition else b
+        return float(chosen) if _is_number(chosen) else chosen
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, a, b)
+    return _method(condition, "where")(a, b)
+
+
+FUNCTIONS: dict[str, Callable[..., Scalar]] = {
+    f.__name__: f
+    for f in (sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, sqrt, absolute, sign, floor,
+              minimum, maximum, hypot, where)
+}  # fmt: skip
+
+
+def is_traced(x: Scalar) -> bool:
+    """Neither a number nor an array: an object that answers by its own methods."""
+    return not _is_number(x) and not isinstance(x, np.ndarray)
+
+
+def _is_number(x: Scalar) -> bool:
+    return isinstance(x, (Real, np.bool_))
+
+
+def _of_one(x: Scalar, of_number: Callable[[Any], float], of_array: Any, name: str) -> Scalar:
+    if _is_number(x):
+        return float(of_number(x))
+    return of_array(x) if isinstance(x, np.ndarray) else _method(x, name)()
+
+
+def _of_two(a: Scalar, b: Scalar, of_numbers: Callable[..., Any], of_arrays: Any, name: str, swapped: str) -> Scalar:
+    """name(a, b), or swapped(b, a) when only b is traced."""
+    if is_traced(a):
+        return _method(a, name)(b)
+    if is_traced(b):
+        return _method(b, swapped)(a)
+    if _is_number(a) and _is_number(b):
+        return float(of_numbers(a, b))
+    return of_arrays(a, b)
+
+
+def _method(x: Scalar, name: str) -> Callable[..., Scalar]:
+    method = getattr(x, name, None)
+    if not callable(method):
+        raise TypeError(f"{name} takes a number, an array or a traced scalar, got {x!r}")
+    return method  # type: ignore[no-any-return]
