@@ -1,0 +1,62 @@
+"""Stretching and twisting modes of a uniform bar: one wave equation, c^2 u'' = -omega^2 u, closed forms.
+
+Sign as in bending: the first extremum of U(x) - U(0) is positive; so a free root has -cos. max |U| = 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.beams.quadrature import panels_for
+from pliant.model.beam import Beam
+from pliant.model.modes import AxialModes, TorsionModes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BarMode:
+    """U = sin(k x) from a clamped root, -cos(k x) from a free one; a stretch in m or a twist in rad."""
+
+    frequency: float  # rad/s
+    length: float  # m
+    wavenumber: float  # k, 1/m
+    clamped_root: bool
+
+    @property
+    def breaks(self) -> Floats:
+        """Breakpoints of [0, l] on whose panels Gauss-Legendre resolves products with this mode."""
+        return np.linspace(0.0, self.length, 1 + panels_for(self.wavenumber, self.length))
+
+    def u(self, x: ArrayLike, order: int = 0) -> Floats:
+        """U or its derivative of any order: each one turns the phase by a quarter."""
+        quarter = (order if self.clamped_root else order + 3) % 4
+        phase = self.wavenumber * np.asarray(x, dtype=np.float64)
+        wave = (np.sin, np.cos, np.sin, np.cos)[quarter](phase)
+        return (1.0, 1.0, -1.0, -1.0)[quarter] * self.wavenumber**order * wave
+
+
+def bar_modes(beam: Beam, modes: AxialModes | TorsionModes) -> list[BarMode]:
+    """The first modes: k l = n pi for equal ends, (n - 1/2) pi for unequal ones. The rigid motion of ff is no mode."""
+    speed = _axial_speed(beam) if isinstance(modes, AxialModes) else _torsion_speed(beam)
+    shift = 0.0 if modes.ends[0] == modes.ends[1] else 0.5
+    result = []
+    for n in range(1, modes.count + 1):
+        k = (n - shift) * math.pi / beam.length
+        result.append(BarMode(speed * k, beam.length, k, modes.ends[0] == "c"))
+    return result
+
+
+def _axial_speed(beam: Beam) -> float:
+    """sqrt(E A / mu), m/s."""
+    return math.sqrt(beam.material.E * beam.section.A / beam.mu)
+
+
+def _torsion_speed(beam: Beam) -> float:
+    """sqrt(G Jt / Jx), m/s."""
+    assert beam.material.shear_modulus is not None and beam.section.J is not None  # checked by Beam
+    return math.sqrt(beam.material.shear_modulus * beam.section.J / beam.rotary[0])

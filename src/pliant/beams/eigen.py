@@ -1,0 +1,27 @@
+"""The symmetric eigenproblem K x = w^2 M x by Cholesky's factor of M; NumPy only."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+
+Floats = NDArray[np.float64]
+
+
+def natural(mass: Floats, stiffness: Floats) -> tuple[Floats, Floats]:
+    """Frequencies in rad/s, ascending, and mass-normalised vectors in columns: Phi^T M Phi = 1."""
+    # unit diagonal first: shapes in metres and in radians then weigh the same
+    size = np.sqrt(np.diag(mass))
+    try:
+        factor = np.linalg.cholesky(mass / np.outer(size, size)) * size[:, None]
+    except np.linalg.LinAlgError as error:
+        raise ModelError("Beam: modes must be linearly independent, got a singular modal mass matrix") from error
+    half = np.linalg.solve(factor, stiffness)
+    squares, vectors = np.linalg.eigh(_symmetric(np.linalg.solve(factor, half.T)))
+    return np.sqrt(np.maximum(squares, 0.0)), np.linalg.solve(factor.T, vectors)
+
+
+def _symmetric(matrix: Floats) -> Floats:
+    return 0.5 * (matrix + matrix.T)

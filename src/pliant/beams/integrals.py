@@ -1,0 +1,108 @@
+"""Shape integrals: all that the equations of motion need to know of a beam, as numbers.
+
+r0 = (x, 0, 0), W_0 = r0, W_j the displacement and Theta_j the rotation shapes, mu the mass and J the rotary inertia per
+length. The payload is not included: it is a rigid body welded to the tip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.beams.damping import damping_matrices
+from pliant.beams.eigen import natural
+from pliant.beams.quadrature import gram, nodes, without_round_off
+from pliant.beams.shapes import Shapes, beam_shapes
+from pliant.model.beam import Beam
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ShapeIntegrals:
+    """The integrals over the length of one beam; nf modal coordinates."""
+
+    mass: float  # int mu, kg
+    first: Floats  # (3,) int mu r0, kg m
+    first_modal: Floats  # (3, nf) int mu W_j, kg
+    second: Floats  # (1 + nf, 1 + nf, 3, 3) C_ab = int mu W_a W_b^T, W_0 = r0
+    rotary: Floats  # (3, 3) int J, kg m^2
+    rotary_modal: Floats  # (3, nf) int J Theta_j
+    rotary_second: Floats  # (nf, nf) int Theta_j^T J Theta_k
+    stiffness: Floats  # (nf, nf) Hessian of the strain energy
+    damping: dict[str, Floats]  # kind: (nf, nf)
+    free_frequencies: Floats  # (nf,) sqrt of the eigenvalues of K x = w^2 M_ff x, ascending, rad/s
+
+    @property
+    def modal_mass(self) -> Floats:
+        """M_ff = trace C_jk + int Theta_j^T J Theta_k: (nf, nf)."""
+        return _modal_mass(self.second, self.rotary_second)
+
+
+def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
+    """All integrals of a beam. What vanishes by structure or by orthogonality is exactly 0.0."""
+    shapes = beam_shapes(beam) if shapes is None else shapes
+    x, weight = nodes(shapes.panels)
+    moves, turns = shapes.displacement(x), shapes.rotation(x)
+    first_modal, second = _mass_integrals(beam, x, weight, moves)
+    rotary_modal, rotary_second = _rotary_integrals(beam, weight, turns)
+    stiffness = _stiffness(beam, shapes, x, weight)
+    modal_mass = _modal_mass(second, rotary_second)
+    half = 0.5 * beam.mass * beam.length
+    return ShapeIntegrals(
+        mass=beam.mass,
+        first=np.array([half, 0.0, 0.0]),
+        first_modal=first_modal,
+        second=second,
+        rotary=np.diag(beam.rotary) * beam.length,
+        rotary_modal=rotary_modal,
+        rotary_second=rotary_second,
+        stiffness=stiffness,
+        damping=damping_matrices(beam, shapes, modal_mass, stiffness),
+        free_frequencies=np.sort(natural(modal_mass, stiffness)[0]),
+    )
+
+
+def _modal_mass(second: Floats, rotary_second: Floats) -> Floats:
+    return without_round_off(np.trace(second[1:, 1:], axis1=2, axis2=3) + rotary_second)
+
+
+def _mass_integrals(beam: Beam, x: Floats, weight: Floats, moves: Floats) -> tuple[Floats, Floats]:
+    """int mu W_j and C_ab."""
+    points, nf = len(x), moves.shape[2]
+    field = np.zeros((points, 1 + nf, 3))
+    field[:, 0, 0] = x
+    field[:, 1:] = np.swapaxes(moves, 1, 2)
+    flat = field.reshape(points, -1)
+    second = beam.mu * gram(weight, flat).reshape(1 + nf, 3, 1 + nf, 3).transpose(0, 2, 1, 3)
+    second[0, 0, 0, 0] = beam.mass * beam.length**2 / 3.0
+    ones = np.ones((points, 1))
+    first = beam.mu * gram(weight, ones, moves.reshape(points, -1)).reshape(3, nf)
+    return first, np.ascontiguousarray(second)
+
+
+def _rotary_integrals(beam: Beam, weight: Floats, turns: Floats) -> tuple[Floats, Floats]:
+    """int J Theta_j and int Theta_j^T J Theta_k."""
+    points, _, nf = turns.shape
+    inertia = np.array(beam.rotary)
+    modal = inertia[:, None] * gram(weight, np.ones((points, 1)), turns.reshape(points, -1)).reshape(3, nf)
+    second = sum((inertia[k] * gram(weight, turns[:, k]) for k in range(3)), np.zeros((nf, nf)))
+    return modal, second
+
+
+def _stiffness(beam: Beam, shapes: Shapes, x: Floats, weight: Floats) -> Floats:
+    """E I Theta' Theta' + k A G (W' - Theta)^2 + E A U' U' + G Jt phi' phi' (Yousefzadeh and Shafei 2024, eq. 9)."""
+    section, material = beam.section, beam.material
+    bend, slope = shapes.rotation(x, 1), shapes.displacement(x, 1)
+    axial = material.E * section.A * gram(weight, slope[:, 0])
+    about_y = material.E * (section.Iy or 0.0) * gram(weight, bend[:, 1])
+    about_z = material.E * (section.Iz or 0.0) * gram(weight, bend[:, 2])
+    torsion = (material.shear_modulus or 0.0) * (section.J or 0.0) * gram(weight, bend[:, 0])
+    total = axial + about_y + about_z + torsion
+    if beam.theory == "timoshenko":
+        strain = shapes.shear_strain(x)
+        rigidity = (section.shear_factor or 0.0) * section.A * (material.shear_modulus or 0.0)
+        total = total + rigidity * (gram(weight, strain[:, 1]) + gram(weight, strain[:, 2]))
+    return without_round_off(total)
