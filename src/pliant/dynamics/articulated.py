@@ -1,0 +1,373 @@
+"""Forward dynamics in O(n): each body's modes are eliminated before its joint (Featherstone's articulated body, with modes).
+
+The wrench a subtree asks of the frame it hangs on is n = J alpha + H a + p_n, f = H^T alpha + M a + p_f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import IDENTITY as ONE
+from pliant.dynamics.algebra import (
+    ZERO,
+    Mat,
+    Scalar,
+    Vec,
+    add,
+    cross,
+    dot,
+    is_zero,
+    mat_add,
+    mat_scale,
+    mat_sub,
+    product,
+    scale,
+    skew,
+    sub,
+    times,
+    total,
+    transpose,
+    transposed_times,
+)
+from pliant.dynamics.body import Shape
+from pliant.dynamics.hop import Bend, Column, Shift, Step, Turn, bias_after, hop, velocity_after
+from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.tree import ROOT, Tree
+from pliant.errors import SolveError
+
+
+@dataclass(frozen=True)
+class Articulated:
+    """Apparent inertia and bias of a subtree at one frame."""
+
+    J: Mat
+    H: Mat
+    M: Mat
+    n: Vec
+    f: Vec
+
+    def wrench(self, alpha: Vec, a: Vec) -> tuple[Vec, Vec]:
+        """J alpha + H a, H^T alpha + M a (without the bias)."""
+        return add(times(self.J, alpha), times(self.H, a)), add(transposed_times(self.H, alpha), times(self.M, a))
+
+    def with_bias(self, alpha: Vec, a: Vec) -> Articulated:
+        """The same, seen before a known acceleration is added."""
+        n, f = self.wrench(alpha, a)
+        return Articulated(self.J, self.H, self.M, add(self.n, n), add(self.f, f))
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """One eliminated coordinate: rate' = gain - (angular . alpha + linear . a)."""
+
+    v: int
+    angular: Vec
+    linear: Vec
+    gain: Scalar
+    others: tuple[tuple[int, Scalar], ...] = ()  # couplings to modes not eliminated yet
+
+
+@dataclass(frozen=True)
+class Hop:
+    """The steps to one body with the biases they add."""
+
+    steps: list[Step]
+    biases: list[tuple[Vec, Vec]]
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Accelerations of all coordinates, and the efforts that prescribed ones need."""
+
+    accelerations: list[Scalar]
+    efforts: dict[int, Scalar]
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    loads: Sequence[BodyLoad],
+    known: dict[int, Scalar],
+) -> Forward:
+    """Accelerations for efforts tau on the coordinates and loads on the bodies; `known` holds prescribed ones."""
+    hops, omegas = _outward_velocities(tree, q, v)
+    try:
+        pivots, seen = _inward(tree, q, v, tau, loads, known, hops, omegas)
+    except _Unresisted as error:
+        raise SolveError(unresisted(tree.rates[error.v])) from None
+    return _outward_accelerations(tree, known, hops, pivots, seen)
+
+
+class _Unresisted(Exception):
+    """Nothing resists coordinate number v."""
+
+    def __init__(self, v: int) -> None:
+        super().__init__(v)
+        self.v = v
+
+
+def unresisted(name: str) -> str:
+    return f"coordinate {name!r}: inertia along it must be > 0, got 0: no mass or inertia of what it carries resists it"
+
+
+def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Hop], list[Vec]]:
+    hops: list[Hop] = []
+    omegas: list[Vec] = []
+    for node in tree.nodes:
+        parent = None if node.parent == ROOT else tree.nodes[node.parent]
+        omega = ZERO if parent is None else omegas[node.parent]
+        steps, biases = hop(node, parent, q, v), []
+        for step in steps:
+            after = velocity_after(step, omega, v)
+            biases.append(bias_after(step, omega, after, v))
+            omega = after
+        hops.append(Hop(steps, biases))
+        omegas.append(omega)
+    return hops, omegas
+
+
+class _Block:
+    """A body with what hangs on it, before its modes are eliminated."""
+
+    def __init__(self, shape: Shape, omega: Vec, rates: Sequence[Scalar], load: BodyLoad, tau: Sequence[Scalar]) -> None:
+        body = shape.body
+        moment, force, modal = shape.bias(omega, rates)
+        self.J, self.H, self.M = shape.inertia(), skew(shape.moment), mat_scale(body.mass, ONE)
+        self.n, self.f = sub(moment, load.moment), sub(force, load.force)
+        self.columns = [shape.coupling(j) for j in range(body.modes)]
+        self.modal = [list(row) for row in body.modal_mass]
+        self.p = [modal[j] - tau[j] - load.modal[j] for j in range(body.modes)]
+
+    def hang(self, child: Articulated, step: Bend | None, bias: tuple[Vec, Vec]) -> None:
+        """Add a subtree that hangs on a place of this body."""
+        if step is None:
+            self._add(child)
+            return
+        biased = child.with_bias(*bias)
+        self._add(shifted(biased, step.r))
+        wrenches = [child.wrench(step.rotation[j], step.displacement[j]) for j in range(len(self.p))]
+        for j, (n, f) in enumerate(wrenches):
+            angular, linear = self.columns[j]
+            self.columns[j] = (add(angular, add(n, cross(step.r, f))), add(linear, f))
+            self.p[j] = self.p[j] + dot(step.rotation[j], biased.n) + dot(step.displacement[j], biased.f)
+            for k in range(j + 1):
+                shared = dot(step.rotation[k], n) + dot(step.displacement[k], f)
+                self.modal[j][k] = self.modal[k][j] = self.modal[j][k] + shared
+
+    def _add(self, child: Articulated) -> None:
+        self.J, self.H, self.M = mat_add(self.J, child.J), mat_add(self.H, child.H), mat_add(self.M, child.M)
+        self.n, self.f = add(self.n, child.n), add(self.f, child.f)
+
+    def eliminate_modes(self, numbers: range) -> tuple[Articulated, list[Pivot]]:
+        """Gauss, from the last mode to the first; pivots come back in the order to substitute."""
+        art = Articulated(self.J, self.H, self.M, self.n, self.f)
+        pivots: list[Pivot] = []
+        for j in reversed(range(len(self.p))):
+            inverse = 1.0 / self.modal[j][j]
+            angular, linear = self.columns[j]
+            gain = -self.p[j] * inverse
+            scaled_a, scaled_l = scale(inverse, angular), scale(inverse, linear)
+            ratios = [self.modal[j][k] * inverse for k in range(j)]
+            pivots.append(Pivot(numbers[j], scaled_a, scaled_l, gain, tuple(enumerate(ratios))))
+            art = rank_one(art, (angular, linear), (scaled_a, scaled_l), gain)
+            for k in range(j):
+                shared = self.modal[j][k]
+                a, b = self.columns[k]
+                self.columns[k] = (sub(a, scale(shared, scaled_a)), sub(b, scale(shared, scaled_l)))
+                self.p[k] = self.p[k] + shared * gain
+                for i in range(k + 1):
+                    self.modal[k][i] = self.modal[i][k] = self.modal[k][i] - shared * ratios[i]
+        return art, pivots[::-1]
+
+
+def _inward(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    loads: Sequence[BodyLoad],
+    known: dict[int, Scalar],
+    hops: Sequence[Hop],
+    omegas: Sequence[Vec],
+) -> tuple[dict[int, Pivot], dict[int, Articulated]]:
+    """All pivots by coordinate, and what is seen at each prescribed one."""
+    blocks = []
+    for k, node in enumerate(tree.nodes):
+        shape = Shape.at(node.body, [q[i] for i in node.modes_q])
+        blocks.append(_Block(shape, omegas[k], [v[i] for i in node.modes_v], loads[k], [tau[i] for i in node.modes_v]))
+    pivots: dict[int, Pivot] = {}
+    seen: dict[int, Articulated] = {}
+    for k in reversed(range(len(tree.nodes))):
+        node = tree.nodes[k]
+        art, found = blocks[k].eliminate_modes(node.modes_v)
+        pivots.update((pivot.v, pivot) for pivot in found)
+        place: Bend | None = None
+        bias = (ZERO, ZERO)
+        for step, bias in zip(reversed(hops[k].steps), reversed(hops[k].biases), strict=True):
+            if isinstance(step, Bend):
+                place = step
+            else:
+                art = _before(step, bias, art, tau, known, pivots, seen)
+        if node.parent != ROOT:
+            blocks[node.parent].hang(art, place, bias)
+    return pivots, seen
+
+
+def _before(
+    step: Shift | Turn,
+    bias: tuple[Vec, Vec],
+    art: Articulated,
+    tau: Sequence[Scalar],
+    known: dict[int, Scalar],
+    pivots: dict[int, Pivot],
+    seen: dict[int, Articulated],
+) -> Articulated:
+    """The subtree as seen before a joint step: free directions eliminated, then moved or turned."""
+    for column in reversed(step_columns(step)):
+        if column.prescribed:
+            seen[column.v] = art
+            art = art.with_bias(*_along(column, known[column.v]))
+        else:
+            art, pivots[column.v] = eliminate(art, column, tau[column.v])
+    art = art.with_bias(*bias)
+    if isinstance(step, Shift):
+        return shifted(art, step.r)
+    turn = step.rotation
+    return Articulated(turn.symmetric_out(art.J), turn.matrix_out(art.H), turn.symmetric_out(art.M),
+                       turn.out(art.n), turn.out(art.f))  # fmt: skip
+
+
+def eliminate(art: Articulated, column: Column, effort: Scalar) -> tuple[Articulated, Pivot]:
+    """Project a free direction out. Along it the subtree then has no inertia and hands on just the effort."""
+    s = column.axis
+    if column.angular:
+        angular, linear = times(art.J, s), transposed_times(art.H, s)
+        resisting, bias = dot(s, angular), dot(s, art.n)
+    else:
+        angular, linear = times(art.H, s), times(art.M, s)
+        resisting, bias = dot(s, linear), dot(s, art.f)
+    if is_zero(resisting):
+        raise _Unresisted(column.v)
+    inverse = 1.0 / resisting
+    gain = (effort - bias) * inverse
+    scaled = (scale(inverse, angular), scale(inverse, linear))
+    reduced = rank_one(art, (angular, linear), scaled, gain)
+    return _cleared(reduced, column, effort), Pivot(column.v, *scaled, gain)
+
+
+def rank_one(art: Articulated, u: tuple[Vec, Vec], scaled: tuple[Vec, Vec], gain: Scalar) -> Articulated:
+    """I - u u^T / d and p + u gain; symmetric blocks by their upper triangle."""
+    return Articulated(
+        _symmetric_sub(art.J, u[0], scaled[0]),
+        mat_sub(art.H, tuple(scale(x, scaled[1]) for x in u[0])),  # type: ignore[arg-type]
+        _symmetric_sub(art.M, u[1], scaled[1]),
+        add(art.n, scale(gain, u[0])),
+        add(art.f, scale(gain, u[1])),
+    )
+
+
+def shifted(art: Articulated, r: Vec) -> Articulated:
+    """The subtree seen from an origin r before its own: a = a' + alpha x r."""
+    s = skew(r)
+    h = mat_add(art.H, product(s, art.M))
+    inertia = mat_sub(mat_add(art.J, product(s, transpose(art.H))), product(h, s))
+    return Articulated(_mirror(inertia), h, art.M, add(art.n, cross(r, art.f)), art.f)
+
+
+def _outward_accelerations(
+    tree: Tree,
+    known: dict[int, Scalar],
+    hops: Sequence[Hop],
+    pivots: dict[int, Pivot],
+    seen: dict[int, Articulated],
+) -> Forward:
+    rates: list[Scalar] = [0.0] * len(tree.rates)
+    efforts: dict[int, Scalar] = {}
+    motions: list[tuple[Vec, Vec]] = []
+    for k, node in enumerate(tree.nodes):
+        # gravity is an upward acceleration of the ground
+        motion = (ZERO, scale(-1.0, tree.gravity)) if node.parent == ROOT else motions[node.parent]
+        for step, bias in zip(hops[k].steps, hops[k].biases, strict=True):
+            alpha, a = accelerate(step, *motion, rates)
+            motion = (add(alpha, bias[0]), add(a, bias[1]))
+            for column in step_columns(step):
+                rates[column.v] = known[column.v] if column.prescribed else _solve(pivots[column.v], motion, [])
+                along = _along(column, rates[column.v])
+                motion = (add(motion[0], along[0]), add(motion[1], along[1]))
+                if column.prescribed:
+                    efforts[column.v] = _effort(seen[column.v], column, motion)
+        motions.append(motion)
+        done: list[Scalar] = []
+        for number in node.modes_v:
+            rates[number] = _solve(pivots[number], motion, done)
+            done.append(rates[number])
+    return Forward(rates, efforts)
+
+
+def accelerate(step: Step, alpha: Vec, a: Vec, rates: Sequence[Scalar]) -> tuple[Vec, Vec]:
+    """Accelerations after a step, without its bias and without its own free directions."""
+    if isinstance(step, Turn):
+        return step.rotation.into(alpha), step.rotation.into(a)
+    moved = add(a, cross(alpha, step.r))
+    if isinstance(step, Bend):
+        for j, number in enumerate(step.modes):
+            alpha = add(alpha, scale(rates[number], step.rotation[j]))
+            moved = add(moved, scale(rates[number], step.displacement[j]))
+    return alpha, moved
+
+
+def step_columns(step: Step) -> tuple[Column, ...]:
+    if isinstance(step, Turn):
+        return step.columns
+    return (step.column,) if isinstance(step, Shift) and step.column is not None else ()
+
+
+def _solve(pivot: Pivot, motion: tuple[Vec, Vec], done: Sequence[Scalar]) -> Scalar:
+    coupled = total(ratio * done[k] for k, ratio in pivot.others)
+    return pivot.gain - dot(pivot.angular, motion[0]) - dot(pivot.linear, motion[1]) - coupled
+
+
+def _effort(art: Articulated, column: Column, motion: tuple[Vec, Vec]) -> Scalar:
+    n, f = art.wrench(*motion)
+    return dot(column.axis, add(n, art.n)) if column.angular else dot(column.axis, add(f, art.f))
+
+
+def _along(column: Column, value: Scalar) -> tuple[Vec, Vec]:
+    along = scale(value, column.axis)
+    return (along, ZERO) if column.angular else (ZERO, along)
+
+
+def _cleared(art: Articulated, column: Column, effort: Scalar) -> Articulated:
+    """What is exactly zero along a coordinate axis is made a structural zero, and its bias exactly the effort."""
+    live = [k for k in range(3) if not is_zero(column.axis[k])]
+    if len(live) != 1:
+        return art
+    k = live[0]
+    handed = effort * column.axis[k]
+    if column.angular:
+        H = tuple(ZERO if i == k else row for i, row in enumerate(art.H))
+        return Articulated(_without(art.J, k), H, art.M, _replaced(art.n, k, handed), art.f)  # type: ignore[arg-type]
+    H = tuple(_replaced(row, k, 0.0) for row in art.H)
+    return Articulated(art.J, H, _without(art.M, k), art.n, _replaced(art.f, k, handed))  # type: ignore[arg-type]
+
+
+def _without(m: Mat, k: int) -> Mat:
+    return tuple(ZERO if i == k else _replaced(row, k, 0.0) for i, row in enumerate(m))  # type: ignore[return-value]
+
+
+def _replaced(v: Vec, k: int, value: Scalar) -> Vec:
+    return tuple(value if i == k else x for i, x in enumerate(v))
+
+
+def _symmetric_sub(m: Mat, u: Vec, w: Vec) -> Mat:
+    """m - u w^T with w parallel to u."""
+    return _mirror(tuple(sub(m[i], scale(u[i], w)) for i in range(3)))  # type: ignore[arg-type]
+
+
+def _mirror(m: Mat) -> Mat:
+    return ((m[0][0], m[0][1], m[0][2]), (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
+
+

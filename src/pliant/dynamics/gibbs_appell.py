@@ -1,0 +1,160 @@
+"""The recursive Gibbs-Appell form: efforts from a motion, outward then inward; and forward dynamics through M.
+
+dS/dq'' of Korayem, Shafei, Dehkordi (eq. 64-68) and Yousefzadeh, Shafei (eq. 12), with one projection per coordinate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, solve_symmetric, sub, times, total
+from pliant.dynamics.articulated import Forward, accelerate, step_columns
+from pliant.dynamics.body import Shape
+from pliant.dynamics.hop import Bend, Shift, Step, Turn, bias_after, hop, velocity_after
+from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.tree import ROOT, Node, Tree
+
+Wrench = tuple[Vec, Vec]  # moment, force
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """A body's frame in motion, in its own axes, and the steps that lead to it."""
+
+    steps: list[Step]
+    omega: Vec
+    alpha: Vec
+    a: Vec
+
+
+def inverse_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    loads: Sequence[BodyLoad] | None = None,
+    gravity: Vec | None = None,
+) -> list[Scalar]:
+    """Efforts on all coordinates for a motion: outward kinematics, inward forces, projection."""
+    motions = outward(tree, q, v, a, tree.gravity if gravity is None else gravity)
+    return inward(tree, q, v, a, motions, loads)
+
+
+def outward(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], gravity: Vec) -> list[BodyMotion]:
+    """Angular velocity and both accelerations of every body frame; the ground accelerates against gravity."""
+    motions: list[BodyMotion] = []
+    for node in tree.nodes:
+        parent = None if node.parent == ROOT else tree.nodes[node.parent]
+        before = BodyMotion([], ZERO, ZERO, scale(-1.0, gravity)) if parent is None else motions[node.parent]
+        omega, motion = before.omega, (before.alpha, before.a)
+        steps = hop(node, parent, q, v)
+        for step in steps:
+            after = velocity_after(step, omega, v)
+            bias = bias_after(step, omega, after, v)
+            alpha, acceleration = accelerate(step, *motion, a)
+            motion = (add(alpha, bias[0]), add(acceleration, bias[1]))
+            for column in step_columns(step):
+                along = scale(a[column.v], column.axis)
+                motion = (add(motion[0], along), motion[1]) if column.angular else (motion[0], add(motion[1], along))
+            omega = after
+        motions.append(BodyMotion(steps, omega, *motion))
+    return motions
+
+
+def inward(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    motions: Sequence[BodyMotion],
+    loads: Sequence[BodyLoad] | None,
+) -> list[Scalar]:
+    """What each body asks of its joint and its modes, from the tips to the ground."""
+    tau: list[Scalar] = [0.0] * len(tree.rates)
+    wrenches: list[Wrench] = []
+    for k, node in enumerate(tree.nodes):
+        wrench, modal = body_wrench(node, q, v, a, motions[k])
+        if loads is not None:
+            wrench = (sub(wrench[0], loads[k].moment), sub(wrench[1], loads[k].force))
+            modal = [m - load for m, load in zip(modal, loads[k].modal, strict=True)]
+        wrenches.append(wrench)
+        for number, value in zip(node.modes_v, modal, strict=True):
+            tau[number] = tau[number] + value
+    for k in reversed(range(len(tree.nodes))):
+        n, f = wrenches[k]
+        for step in reversed(motions[k].steps):
+            n, f = _project(step, n, f, tau)
+        parent = tree.nodes[k].parent
+        if parent != ROOT:
+            wrenches[parent] = (add(wrenches[parent][0], n), add(wrenches[parent][1], f))
+    return tau
+
+
+def body_wrench(
+    node: Node, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], motion: BodyMotion
+) -> tuple[Wrench, list[Scalar]]:
+    """M_b u' + h_b of one body."""
+    shape = Shape.at(node.body, [q[k] for k in node.modes_q])
+    rates, seconds = [v[k] for k in node.modes_v], [a[k] for k in node.modes_v]
+    moment, force, modal = shape.bias(motion.omega, rates)
+    moment = add(moment, add(times(shape.inertia(), motion.alpha), cross(shape.moment, motion.a)))
+    force = add(force, add(cross(motion.alpha, shape.moment), scale(node.body.mass, motion.a)))
+    mass = node.body.modal_mass
+    for j, second in enumerate(seconds):
+        angular, linear = shape.coupling(j)
+        moment, force = add(moment, scale(second, angular)), add(force, scale(second, linear))
+        inertial = total(mass[j][k] * seconds[k] for k in range(len(seconds)))
+        modal[j] = modal[j] + inertial + dot(angular, motion.alpha) + dot(linear, motion.a)
+    return (moment, force), modal
+
+
+def _project(step: Step, n: Vec, f: Vec, tau: list[Scalar]) -> Wrench:
+    """Project a wrench on a step's coordinates and carry it to the frame before the step."""
+    for column in step_columns(step):
+        tau[column.v] = tau[column.v] + dot(column.axis, n if column.angular else f)
+    if isinstance(step, Turn):
+        return step.rotation.out(n), step.rotation.out(f)
+    if isinstance(step, Bend):
+        for j, number in enumerate(step.modes):
+            tau[number] = tau[number] + dot(step.rotation[j], n) + dot(step.displacement[j], f)
+    assert isinstance(step, (Bend, Shift))
+    return add(n, cross(step.r, f)), f
+
+
+def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """M, one column per unit acceleration of a system at rest without gravity; symmetric by its upper triangle."""
+    count = len(tree.rates)
+    still = [0.0] * count
+    columns = []
+    for j in range(count):
+        unit = [1.0 if k == j else 0.0 for k in range(count)]
+        columns.append(inverse_dynamics(tree, q, still, unit, gravity=ZERO))
+    return [[columns[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    loads: Sequence[BodyLoad],
+    known: dict[int, Scalar],
+) -> Forward:
+    """Accelerations through M and its L D L^T; cheaper than the articulated recursion for very few coordinates only."""
+    bias = inverse_dynamics(tree, q, v, [0.0] * len(tree.rates), loads)
+    return solve_with_known(mass_matrix(tree, q), bias, tau, known)
+
+
+def solve_with_known(
+    mass: Sequence[Sequence[Scalar]], bias: Sequence[Scalar], tau: Sequence[Scalar], known: dict[int, Scalar]
+) -> Forward:
+    """M a = tau - bias where some accelerations are prescribed; their efforts follow."""
+    free = [k for k in range(len(tau)) if k not in known]
+    right = [tau[i] - bias[i] - total(mass[i][k] * known[k] for k in known) for i in free]
+    solved = solve_symmetric([[mass[i][j] for j in free] for i in free], right)
+    a: list[Scalar] = [0.0] * len(tau)
+    for k, value in [*zip(free, solved, strict=True), *known.items()]:
+        a[k] = value
+    efforts = {k: bias[k] + total(mass[k][j] * a[j] for j in range(len(a))) - tau[k] for k in known}
+    return Forward(a, efforts)

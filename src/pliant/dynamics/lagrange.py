@@ -1,0 +1,138 @@
+"""Lagrange's equations with T and V differentiated automatically: the independent witness.
+
+Velocities here are derivatives of positions, not the recursions' formulas. Positions are charted around the present state,
+q = q0 (+) xi, so that quaternions need no multipliers: at xi = 0 the chart's second derivatives are the accelerations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pliant.dynamics.algebra import Mat, Scalar, Vec, add, cross, scale, total, vanishes
+from pliant.dynamics.articulated import Forward
+from pliant.dynamics.body import Shape
+from pliant.dynamics.energy import gravity_energy
+from pliant.dynamics.gibbs_appell import solve_with_known
+from pliant.dynamics.kinematics import Pose, poses
+from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.rotation import spin
+from pliant.dynamics.tree import Tree
+
+
+class Calculus(Protocol):
+    """What the witness needs of a tracer: fresh symbols and exact derivatives."""
+
+    def symbols(self, name: str, count: int) -> tuple[Any, list[Any]]: ...
+    def column(self, scalars: Sequence[Scalar]) -> Any: ...
+    def directional(self, scalars: Sequence[Scalar], at: Any, along: Any) -> list[Scalar]: ...
+    def gradient(self, scalar: Scalar, at: Any) -> list[Scalar]: ...
+    def jacobian(self, scalars: Sequence[Scalar], at: Any) -> list[list[Scalar]]: ...
+    def substitute(self, scalars: Sequence[Scalar], old: Any, new: Any) -> list[Scalar]: ...
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    loads: Sequence[BodyLoad],
+    known: dict[int, Scalar],
+    calculus: Calculus,
+) -> Forward:
+    """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads."""
+    mass, bias = equations(tree, q, v, calculus)
+    pushed = [t + p for t, p in zip(tau, generalised(tree, q, loads, calculus), strict=True)]
+    return solve_with_known(mass, bias, pushed, known)
+
+
+def equations(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
+) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """M and bias at (q, v); strain and springs are not in V here, they come as efforts."""
+    count = len(tree.rates)
+    xi, shift = calculus.symbols("xi", count)
+    rate, rates = calculus.symbols("xi_rate", count)
+    charted = retract(tree, q, shift)
+    bodies = poses(tree, charted)
+    kinetic = kinetic_by_differentiation(tree, charted, rates, bodies, xi, rate, calculus)
+    potential = gravity_energy(tree, charted, bodies)
+    momenta = calculus.gradient(kinetic, rate)
+    mass = calculus.jacobian(momenta, rate)
+    drift = calculus.directional(momenta, xi, rate)
+    pull = calculus.gradient(kinetic - potential, xi)
+    flat = [m for row in mass for m in row] + [d - p for d, p in zip(drift, pull, strict=True)]
+    here = calculus.substitute(flat, rate, calculus.column(v))
+    here = calculus.substitute(here, xi, calculus.column([0.0] * count))
+    return [here[i * count : (i + 1) * count] for i in range(count)], here[count * count :]
+
+
+def kinetic_by_differentiation(
+    tree: Tree,
+    q: Sequence[Scalar],
+    rates: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    xi: Any,
+    rate: Any,
+    calculus: Calculus,
+) -> Scalar:
+    """T with omega from R^T R' and v from the derivative of the origin."""
+    energies = []
+    for node, pose in zip(tree.nodes, bodies, strict=True):
+        matrix = pose.rotation.matrix
+        moving = calculus.directional([*pose.position, *(x for row in matrix for x in row)], xi, rate)
+        turning: Mat = (tuple(moving[3:6]), tuple(moving[6:9]), tuple(moving[9:12]))
+        velocity: Vec = pose.rotation.into(tuple(moving[:3]))
+        shape = Shape.at(node.body, [q[k] for k in node.modes_q])
+        energies.append(shape.kinetic_energy(spin(matrix, turning), velocity, [rates[k] for k in node.modes_v]))
+    return total(energies)
+
+
+def generalised(tree: Tree, q: Sequence[Scalar], loads: Sequence[BodyLoad], calculus: Calculus) -> list[Scalar]:
+    """Generalised forces of body loads by virtual work: forces times derivatives of positions."""
+    count = len(tree.rates)
+    if all(vanishes(load.force) and vanishes(load.moment) and vanishes(load.modal) for load in loads):
+        return [0.0] * count
+    xi, shift = calculus.symbols("xi", count)
+    bodies = poses(tree, retract(tree, q, shift))
+    here = [(pose.rotation.matrix, pose) for pose in bodies]
+    forces: list[Scalar] = [0.0] * count
+    for node, load, (matrix, pose) in zip(tree.nodes, loads, here, strict=True):
+        jacobian = calculus.jacobian([*pose.position, *(x for row in matrix for x in row)], xi)
+        force = pose.rotation.out(load.force)
+        for k in range(count):
+            turning: Mat = tuple(tuple(jacobian[3 + 3 * i + j][k] for j in range(3)) for i in range(3))  # type: ignore[assignment]
+            linear = total(f * jacobian[i][k] for i, f in enumerate(force))
+            forces[k] = forces[k] + linear + total(
+                m * w for m, w in zip(load.moment, spin(matrix, turning), strict=True)
+            )  # fmt: skip
+        for number, value in zip(node.modes_v, load.modal, strict=True):
+            forces[number] = forces[number] + value
+    return calculus.substitute(forces, xi, calculus.column([0.0] * count))
+
+
+def retract(tree: Tree, q: Sequence[Scalar], xi: Sequence[Scalar]) -> list[Scalar]:
+    """q (+) xi: addition, and for balls q (1, xi/2) to second order, which is all that first and second derivatives see."""
+    moved = list(q)
+    for node in tree.nodes:
+        for slot in node.slots:
+            if slot.is_ball:
+                turn: Vec = (xi[slot.v], xi[slot.v + 1], xi[slot.v + 2])
+                moved[slot.q : slot.q + 4] = _turned([q[slot.q + k] for k in range(4)], turn)
+            else:
+                moved[slot.q] = q[slot.q] + xi[slot.v]
+        for i, k in zip(node.modes_q, node.modes_v, strict=True):
+            moved[i] = q[i] + xi[k]
+    return moved
+
+
+def _turned(q: Sequence[Scalar], turn: Vec) -> list[Scalar]:
+    """q times (1 - |turn|^2/8, turn/2): R is divided by |q|^2, so this is exp(turn) to third order."""
+    w, vector = q[0], (q[1], q[2], q[3])
+    half = scale(0.5, turn)
+    real = 1.0 - 0.5 * total(h * h for h in half)
+    scalar = w * real - total(a * b for a, b in zip(vector, half, strict=True))
+    x, y, z = add(add(scale(w, half), scale(real, vector)), cross(vector, half))
+    return [scalar, x, y, z]
+
+

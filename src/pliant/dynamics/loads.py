@@ -1,0 +1,159 @@
+"""Everything but inertia that acts: elastic modes, dampers, springs, stops, drives and loads, with the power of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot
+from pliant.dynamics.body import linear
+from pliant.dynamics.hop import Bend, Turn, steps_to_place
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
+from pliant.dynamics.rotation import NO_TURN, rotation_vector
+from pliant.dynamics.tree import Node, Place, Slot, Tree
+from pliant.model.force import PointForce, PointMoment
+from pliant.model.joint import Limits
+from pliant.model.signal import Signal
+from pliant.model.system import System
+from pliant.scalar import maximum, where
+
+Read = Callable[[Signal], Scalar]
+
+
+@dataclass(frozen=True)
+class BodyLoad:
+    """What acts on one body: moment about its origin and force in its own axes, and one entry per mode."""
+
+    moment: Vec
+    force: Vec
+    modal: tuple[Scalar, ...]
+
+    @classmethod
+    def none(cls, modes: int) -> BodyLoad:
+        return cls(ZERO, ZERO, (0.0,) * modes)
+
+    def plus(self, other: BodyLoad) -> BodyLoad:
+        modal = tuple(a + b for a, b in zip(self.modal, other.modal, strict=True))
+        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), modal)
+
+
+@dataclass
+class Actions:
+    """Efforts on the coordinates, loads on the bodies, and the power of every source that is not a potential."""
+
+    tau: list[Scalar]
+    loads: list[BodyLoad]
+    power: dict[str, Scalar] = field(default_factory=dict)
+
+
+def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], read: Read) -> Actions:
+    """All that acts at a state; `read` gives the value of a signal now."""
+    acting = Actions([0.0] * len(tree.rates), [BodyLoad.none(node.body.modes) for node in tree.nodes])
+    for node in tree.nodes:
+        _elastic(node, q, v, acting)
+        for slot in node.slots:
+            _joint_elements(node, slot, q, v, acting)
+    rates = {name: k for k, name in enumerate(tree.rates)}
+    for drive in system.drives.values():
+        effort, number = read(drive.effort), rates[drive.coordinate]
+        acting.tau[number] = acting.tau[number] + effort
+        acting.power[drive.name] = effort * v[number]
+    if system.loads:
+        bodies, moving = poses(tree, q), twists(tree, q, v)
+        for load in system.loads.values():
+            _point_load(tree, load, bodies, moving, q, v, read, acting)
+    return acting
+
+
+def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
+    qf, rates = [q[k] for k in node.modes_q], [v[k] for k in node.modes_v]
+    for number, force in zip(node.modes_v, linear(node.body.stiffness, qf), strict=True):
+        acting.tau[number] = acting.tau[number] - force
+    for kind, matrix in node.body.damping:
+        forces = linear(matrix, rates)
+        power: Scalar = 0.0
+        for number, force in zip(node.modes_v, forces, strict=True):
+            acting.tau[number] = acting.tau[number] - force
+            power = power - force * v[number]
+        acting.power[f"{node.name}.{kind}"] = power
+
+
+def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
+    joint, name = node.link.joint, slot.motion.name
+    label = f"{node.name}.{name}"
+    numbers = range(slot.v, slot.v + len(slot.motion.rates))
+    spring, damper, stop = joint.springs.get(name), joint.dampers.get(name), joint.stops.get(name)
+    if spring is not None:
+        away = ball_turn(slot, q) if slot.is_ball else (q[slot.q] - spring.rest,)
+        for number, x in zip(numbers, away, strict=True):
+            acting.tau[number] = acting.tau[number] - spring.stiffness * x
+    if damper is not None:
+        power: Scalar = 0.0
+        for number in numbers:
+            force = -damper.coefficient * v[number]
+            acting.tau[number] = acting.tau[number] + force
+            power = power + force * v[number]
+        acting.power[f"{label} damper"] = power
+    if stop is not None:
+        force, lost = stop_force(stop, q[slot.q], v[slot.v])
+        acting.tau[slot.v] = acting.tau[slot.v] + force
+        if stop.damping > 0.0:
+            acting.power[f"{label} stop"] = lost * v[slot.v]
+
+
+def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:
+    return rotation_vector([q[slot.q + k] for k in range(4)])
+
+
+def stop_force(stop: Limits, x: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
+    """Force of both end stops, and the part of it that no potential gives."""
+    total: Scalar = 0.0
+    lost: Scalar = 0.0
+    for depth, closing, sign in ((x - stop.high, rate, -1.0), (stop.low - x, -rate, 1.0)):
+        spring = stop.stiffness * depth
+        pushed = maximum(spring + stop.damping * closing, 0.0) if stop.damping > 0.0 else spring
+        total = total + sign * where(depth > 0.0, pushed, 0.0)
+        lost = lost + sign * where(depth > 0.0, pushed - spring, 0.0)
+    return total, lost
+
+
+def _point_load(
+    tree: Tree,
+    load: PointForce | PointMoment,
+    bodies: Sequence[Pose],
+    moving: Sequence[Twist],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    read: Read,
+    acting: Actions,
+) -> None:
+    place = tree.place(load.at)
+    pose = place_pose(tree, place, bodies, q)
+    twist = place_twist(tree, place, moving, q, v)
+    given: Vec = tuple(read(component) for component in load.vector)
+    local = given if load.expressed == "body" else pose.rotation.into(given)
+    on_body = bodies[place.node].rotation.into(pose.rotation.out(local))
+    is_force = isinstance(load, PointForce)
+    force, moment = (on_body, ZERO) if is_force else (ZERO, on_body)
+    acting.power[load.name] = dot(local, twist.velocity if is_force else twist.omega)
+    acting.loads[place.node] = acting.loads[place.node].plus(at_place(tree, place, force, moment, q, v))
+
+
+def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scalar], v: Sequence[Scalar]) -> BodyLoad:
+    """A force and a moment at a place, both in the body's axes, as a load on the body and its modes."""
+    node = tree.nodes[place.node]
+    steps, _ = steps_to_place(place, node, q, v)
+    bent: Bend | None = None
+    turn, arm = NO_TURN, ZERO  # from the deformed point to the place, in the body's axes
+    for step in steps:
+        if isinstance(step, Bend):
+            bent = step
+        elif isinstance(step, Turn):
+            turn = turn.then(step.rotation)
+        else:
+            arm = add(arm, turn.out(step.r))
+    moment = add(moment, cross(arm, force))
+    if bent is None:
+        return BodyLoad(moment, force, (0.0,) * node.body.modes)
+    modal = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
+    return BodyLoad(add(moment, cross(bent.r, force)), force, modal)
