@@ -1,0 +1,187 @@
+"""A program as LLVM text: one function a chunk, and the kernel that calls them in order."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from pliant.compile.operations import (
+    ARGUMENTS,
+    ARITHMETIC,
+    COMPARISONS,
+    FUSED,
+    FUSED_FROM,
+    FUSED_SUB,
+    INTRINSICS,
+    LIBRARY,
+    LOGIC,
+    TRUTHS,
+)
+from pliant.compile.program import CONSTANT, PARAMETER, STATE, TIME, Program
+from pliant.compile.schedule import Chunk, Schedule
+from pliant.compile.sincos import batch_text, real
+
+KERNEL = "pliant_kernel"
+
+# The caller promises that out and work overlap nothing else; y and p are only read and may overlap each other.
+_SIGNATURE = (
+    "(double %t, ptr noalias nonnull readonly %y, ptr noalias nonnull readonly %p,"
+    " ptr noalias nonnull %out, ptr noalias nonnull %work)"
+)
+_PASSED_ON = "(double %t, ptr %y, ptr %p, ptr %out, ptr %work)"
+
+
+def emit(program: Program, schedule: Schedule, *, fused: bool) -> str:
+    """The text of a module whose KERNEL is `void (double t, double* y, double* p, double* out, double* work)`.
+
+    `fused`: the processor has a fused multiply-add.
+    """
+    chunks = schedule.before + schedule.after
+    texts = [chunk_text(f"chunk{k}", program, schedule, chunk) for k, chunk in enumerate(chunks)]
+    parts = [*declarations(program), *texts]
+    if schedule.batch:
+        parts.append(batch_text(fused))
+    parts.append(kernel_text(schedule))
+    return "\n".join(parts) + "\n"
+
+
+def kernel_text(schedule: Schedule) -> str:
+    lines = [f"define void @{KERNEL}{_SIGNATURE} nounwind {{"]
+    names = [f"chunk{k}" for k in range(len(schedule.before) + len(schedule.after))]
+    lines += [f"  call void @{name}{_PASSED_ON}" for name in names[: len(schedule.before)]]
+    if schedule.batch:
+        lines.append(f"  %sines = getelementptr double, ptr %work, i64 {schedule.batch}")
+        lines.append(f"  %cosines = getelementptr double, ptr %work, i64 {2 * schedule.batch}")
+        lines.append(f"  call void @sincos_batch(ptr %work, ptr %sines, ptr %cosines, i64 {schedule.batch})")
+    lines += [f"  call void @{name}{_PASSED_ON}" for name in names[len(schedule.before) :]]
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def declarations(program: Program) -> list[str]:
+    """Of the functions that the program calls: LLVM's own, and the C library's."""
+    intrinsics = [INTRINSICS[kind] for kind in sorted(set(program.kind)) if kind in INTRINSICS]
+    lines = [f"declare double @llvm.{name}.f64({_doubles(name)})" for name in [*intrinsics, "fma"]]
+    # Those of the C library depend on their arguments alone; errno is nobody's business.
+    pure = "nounwind willreturn memory(none)"
+    return lines + [f"declare double @{name}({_doubles(name)}) {pure}" for name in library_functions(program)]
+
+
+def library_functions(program: Program) -> list[str]:
+    """The C library's functions that the program may call; sin and cos always, for the batch."""
+    kinds = {*program.kind, ca.OP_SIN, ca.OP_COS}
+    return sorted(name for kind, name in LIBRARY.items() if kind in kinds)
+
+
+def _doubles(name: str) -> str:
+    return ", ".join(["double"] * ARGUMENTS.get(name, 1))
+
+
+def chunk_text(name: str, program: Program, schedule: Schedule, chunk: Chunk) -> str:
+    writer = ChunkWriter(program, schedule.place)
+    own = set(chunk.values)
+    writer.lines.append(f"define internal void @{name}{_SIGNATURE} noinline nounwind {{")
+    for value in chunk.values:
+        writer.compute(value)
+        writer.write(value, chunk)
+    for value in [*chunk.to_work, *chunk.to_out]:
+        if value not in own:
+            writer.write(value, chunk)
+    return "\n".join([*writer.lines, "  ret void", "}"])
+
+
+class ChunkWriter:
+    """Writes one chunk; remembers the LLVM name of every value seen, so that each is loaded or computed once."""
+
+    def __init__(self, program: Program, place: dict[int, int]) -> None:
+        self.program = program
+        self.place = place
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self.truths: dict[int, str] = {}  # the i1 of values that are truths
+
+    def compute(self, value: int) -> None:
+        kind = self.program.kind[value]
+        arguments = [self.name(argument) for argument in self.program.arguments(value)]
+        name = self.names[value] = f"%v{value}"
+        if kind in ARITHMETIC:
+            self.lines.append(f"  {name} = {ARITHMETIC[kind].format(a=arguments[0], b=arguments[-1])}")
+        elif kind in FUSED:
+            self._fused(kind, name, *arguments)
+        elif kind in TRUTHS:
+            self._truth(value, arguments)
+        elif kind == ca.OP_IF_ELSE_ZERO:
+            # A selection, not a product: 0.0 where the condition fails, even if the other side is nan.
+            condition = self.truth(self.program.a[value])
+            self.lines.append(f"  {name} = select i1 {condition}, double {arguments[1]}, double 0.0")
+        elif kind == ca.OP_SIGN:
+            self._sign(name, arguments[0])
+        else:
+            callee = LIBRARY.get(kind) or f"llvm.{INTRINSICS[kind]}.f64"
+            passed = ", ".join(f"double {argument}" for argument in arguments)
+            self.lines.append(f"  {name} = call double @{callee}({passed})")
+
+    def write(self, value: int, chunk: Chunk) -> None:
+        """Put a value where other chunks, the batch and the caller look for it."""
+        if value in chunk.to_work:
+            self.lines.append(f"  store double {self.name(value)}, ptr {self._address('work', chunk.to_work[value])}")
+        for k in chunk.to_out.get(value, ()):
+            self.lines.append(f"  store double {self.name(value)}, ptr {self._address('out', k)}")
+
+    def name(self, value: int) -> str:
+        """The value's LLVM name, loaded at its first use if this chunk does not compute it."""
+        name = self.names.get(value)
+        if name is None:
+            name = self.names[value] = self._leaf(value)
+        return name
+
+    def truth(self, value: int) -> str:
+        """The i1 that says whether a value counts as true; nan does."""
+        name = self.truths.get(value)
+        if name is None:
+            name = self.truths[value] = f"%t{value}"
+            self.lines.append(f"  {name} = fcmp une double {self.name(value)}, 0.0")
+        return name
+
+    def _leaf(self, value: int) -> str:
+        kind, index = self.program.kind[value], self.program.a[value]
+        if kind == TIME:
+            return "%t"
+        if kind == CONSTANT:
+            return real(self.program.constants[index])
+        array, index = {STATE: ("y", index), PARAMETER: ("p", index)}.get(kind) or ("work", self.place[value])
+        self.lines.append(f"  %v{value} = load double, ptr {self._address(array, index)}")
+        return f"%v{value}"
+
+    def _address(self, array: str, index: int) -> str:
+        name = f"%a{len(self.lines)}"
+        self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {index}")
+        return name
+
+    def _truth(self, value: int, arguments: list[str]) -> None:
+        kind, a, b = self.program.kind[value], self.program.a[value], self.program.b[value]
+        if kind in COMPARISONS:
+            expression = f"fcmp {COMPARISONS[kind]} double {arguments[0]}, {arguments[1]}"
+        elif kind in LOGIC:
+            expression = f"{LOGIC[kind]} i1 {self.truth(a)}, {self.truth(b)}"
+        else:
+            expression = f"xor i1 {self.truth(a)}, true"
+        self.truths[value] = f"%t{value}"
+        self.lines.append(f"  %t{value} = {expression}")
+        self.lines.append(f"  %v{value} = uitofp i1 %t{value} to double")
+
+    def _fused(self, kind: int, name: str, a: str, b: str, c: str) -> None:
+        if kind == FUSED_SUB:
+            c = self._negated(name, c)
+        elif kind == FUSED_FROM:
+            a = self._negated(name, a)
+        self.lines.append(f"  {name} = call double @llvm.fma.f64(double {a}, double {b}, double {c})")
+
+    def _negated(self, name: str, x: str) -> str:
+        self.lines.append(f"  {name}.m = fneg double {x}")
+        return f"{name}.m"
+
+    def _sign(self, name: str, x: str) -> None:
+        """-1, 1, or x itself where it is 0, -0 or nan."""
+        self.lines.append(f"  {name}.n = fcmp olt double {x}, 0.0")
+        self.lines.append(f"  {name}.p = fcmp ogt double {x}, 0.0")
+        self.lines.append(f"  {name}.h = select i1 {name}.p, double 1.0, double {x}")
+        self.lines.append(f"  {name} = select i1 {name}.n, double -1.0, double {name}.h")

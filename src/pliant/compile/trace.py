@@ -1,0 +1,307 @@
+"""A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
+
+y = [free coordinates, free rates, work of every source]. p holds what changes at events of the run only: the window of time that
+formulas with breakpoints may see, and the straight piece each table signal is on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.compile.traced import Scalar, Tracer
+from pliant.dynamics import articulated, gibbs_appell, lagrange
+from pliant.dynamics.algebra import ZERO, add, scale
+from pliant.dynamics.articulated import Forward
+from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
+from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
+from pliant.dynamics.loads import Actions, actions
+from pliant.dynamics.rotation import quaternion_rate
+from pliant.dynamics.tree import Tree, build_tree
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.force import DIRECTIONS
+from pliant.model.signal import Constant, Formula, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
+from pliant.model.system import System
+from pliant.results.table import AXES, OBSERVED
+from pliant.scalar import maximum, minimum
+
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange")
+WINDOW = 2  # parameters that bound the time formulas see
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event function: what to call it, which crossings count, whether it ends the run."""
+
+    name: str
+    direction: int
+    stop: bool
+
+
+@dataclass(frozen=True)
+class Traced:
+    """All functions of one System, with the names that go with their rows."""
+
+    system: System
+    tree: Tree
+    rhs: ca.Function
+    observe: ca.Function
+    event_functions: ca.Function
+    free_q: tuple[int, ...]
+    free_v: tuple[int, ...]
+    sources: tuple[str, ...]
+    drives: tuple[str, ...]
+    events: tuple[Event, ...]
+    breakpoints: tuple[float, ...]
+    y0: NDArray[np.float64]
+    signals: tuple[PiecewiseConstant | PiecewiseLinear, ...]
+
+    @property
+    def n_controlled(self) -> int:
+        """States that decide the step: all but the works."""
+        return len(self.free_q) + len(self.free_v)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """Labels of every dimension of the result."""
+        return {
+            "coordinate": self.tree.positions,
+            "rate": self.tree.rates,
+            "body": tuple(node.name for node in self.tree.nodes),
+            "axis": AXES,
+            "source": self.sources,
+            "drive": self.drives,
+        }
+
+    def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
+        """p while begin <= t <= end and no breakpoint lies between."""
+        pieces = [number for signal in self.signals for number in signal.piece(begin)]
+        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces])
+
+
+class NamedScalars(Mapping[str, Scalar]):
+    """q or v as a formula sees them: q["arm.angle"]."""
+
+    def __init__(self, kind: str, names: Sequence[str], values: Sequence[Scalar]) -> None:
+        self._kind = kind
+        self._values = dict(zip(names, values, strict=True))
+
+    def __getitem__(self, name: str) -> Scalar:
+        if name not in self._values:
+            known = list(self._values)
+            rule = f"must name one of {known}{check.did_you_mean(name, known)}"
+            raise ModelError.of("formula", self._kind, rule, name)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def trace(system: System, formulation: str = "articulated") -> Traced:
+    check.choice("simulate", "formulation", formulation, FORMULATIONS)
+    if not system.links:
+        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    return _Trace(system, formulation).finish()
+
+
+class _Trace:
+    """One trace in the making."""
+
+    def __init__(self, system: System, formulation: str) -> None:
+        self.system, self.formulation = system, formulation
+        self.tree = build_tree(system)
+        self.tracer = Tracer()
+        moved = {slot.q: slot for slot in self.tree.slots if slot.prescribed is not None}
+        self.free_q = [k for k in range(len(self.tree.positions)) if k not in moved]
+        self.free_v = [k for k in range(len(self.tree.rates)) if k not in self.tree.prescribed_v]
+        if not self.free_v:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        self.signals = [s for s in _signals(system) if isinstance(s, (PiecewiseConstant, PiecewiseLinear))]
+        self.t_column, (self.t,) = self.tracer.symbols("t", 1)
+        self.p_column, self.p = self.tracer.symbols("p", WINDOW + 3 * len(self.signals))
+        n_q, n_v = len(self.free_q), len(self.free_v)
+        self.state_column, state = self.tracer.symbols("y", n_q + n_v)
+        self.q: list[Scalar] = [0.0] * len(self.tree.positions)
+        self.v: list[Scalar] = [0.0] * len(self.tree.rates)
+        self.known: dict[int, Scalar] = {}
+        for k, x in zip(self.free_q, state[:n_q], strict=True):
+            self.q[k] = x
+        for k, x in zip(self.free_v, state[n_q:], strict=True):
+            self.v[k] = x
+        for slot in moved.values():
+            assert slot.prescribed is not None
+            self.q[slot.q], self.v[slot.v], self.known[slot.v] = self._prescribed(slot.prescribed)
+
+    def finish(self) -> Traced:
+        acting = actions(self.system, self.tree, self.q, self.v, self.read)
+        forward = self._forward(acting)
+        power = dict(acting.power)
+        for number, effort in forward.efforts.items():
+            power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
+        work_column, _ = self.tracer.symbols("work", len(power))
+        inputs = [self.t_column, ca.vertcat(self.state_column, work_column), self.p_column]
+        rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
+        events = self._events()
+        drives, efforts = self._efforts(forward)
+        observed = self._observed(forward, power, efforts)
+        return Traced(
+            system=self.system,
+            tree=self.tree,
+            rhs=self._function("rhs", inputs, rates + list(power.values())),
+            observe=self._function("observe", inputs, [x for name in OBSERVED for x in observed[name]] + self._moved()),
+            event_functions=self._function("events", inputs, [g for _, g in events]),
+            free_q=tuple(self.free_q),
+            free_v=tuple(self.free_v),
+            sources=tuple(power),
+            drives=drives,
+            events=tuple(event for event, _ in events),
+            breakpoints=_breakpoints(self.system),
+            y0=self._start(len(power)),
+            signals=tuple(self.signals),
+        )
+
+    def read(self, signal: Signal) -> Scalar:
+        """The value of a signal now."""
+        if isinstance(signal, Constant):
+            return signal.value
+        if isinstance(signal, Formula):
+            return self._formula(signal.function, self._clock(signal.breakpoints))
+        first = WINDOW + 3 * next(k for k, known in enumerate(self.signals) if known is signal)
+        value, slope, origin = self.p[first : first + 3]
+        return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
+
+    def _formula(self, function: Any, t: Scalar) -> Scalar:
+        q = NamedScalars("q", self.tree.positions, self.q)
+        v = NamedScalars("v", self.tree.rates, self.v)
+        return function(t, q, v)
+
+    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+        """Time as a formula with breakpoints may see it: strictly inside the present piece."""
+        return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
+
+    def _prescribed(self, motion: Prescribed) -> tuple[Scalar, Scalar, Scalar]:
+        """Position, rate and acceleration of a prescribed coordinate."""
+        column, (time,) = self.tracer.symbols("time", 1)
+        one = ca.SX(1.0)
+        position = [motion.function(time)]
+        rate = self.tracer.directional(position, column, one)
+        acceleration = self.tracer.directional(rate, column, one)
+        now = self.tracer.column([self._clock(motion.breakpoints)])
+        x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
+        return x, v, a
+
+    def _forward(self, acting: Actions) -> Forward:
+        state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
+        if self.formulation == "lagrange":
+            return lagrange.forward_dynamics(*state, self.tracer)
+        if self.formulation == "gibbs_appell":
+            return gibbs_appell.forward_dynamics(*state)
+        return articulated.forward_dynamics(*state)
+
+    def _coordinate_rates(self) -> list[Scalar]:
+        rates: list[Scalar] = [0.0] * len(self.q)
+        for node in self.tree.nodes:
+            for slot in node.slots:
+                if slot.is_ball:
+                    omega = (self.v[slot.v], self.v[slot.v + 1], self.v[slot.v + 2])
+                    rates[slot.q : slot.q + 4] = quaternion_rate(self.q[slot.q : slot.q + 4], omega)
+                else:
+                    rates[slot.q] = self.v[slot.v]
+            for i, k in zip(node.modes_q, node.modes_v, strict=True):
+                rates[i] = self.v[k]
+        return [rates[k] for k in self.free_q]
+
+    def _events(self) -> list[tuple[Event, Scalar]]:
+        """The user's conditions, and both ends of every joint with stops (their force has a corner there)."""
+        found = []
+        for condition in self.system.conditions.values():
+            g = self._formula(condition.function, self.t)
+            found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g))
+        for node in self.tree.nodes:
+            for slot in node.slots:
+                stop = node.link.joint.stops.get(slot.motion.name)
+                if stop is not None:
+                    label = f"{node.name}.{slot.motion.name}"
+                    found.append((Event(f"{label} low stop", 0, False), self.q[slot.q] - stop.low))
+                    found.append((Event(f"{label} high stop", 0, False), self.q[slot.q] - stop.high))
+        return found
+
+    def _efforts(self, forward: Forward) -> tuple[tuple[str, ...], list[Scalar]]:
+        names = [drive.name for drive in self.system.drives.values()]
+        values = [self.read(drive.effort) for drive in self.system.drives.values()]
+        names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
+        return tuple(names), values + list(forward.efforts.values())
+
+    def _observed(
+        self, forward: Forward, power: Mapping[str, Scalar], efforts: Sequence[Scalar]
+    ) -> dict[str, list[Scalar]]:
+        tree, q, v = self.tree, self.q, self.v
+        bodies, moving = poses(tree, q), twists(tree, q, v)
+        momentum, angular = momenta(tree, q, v, bodies, moving)
+        observed: dict[str, list[Scalar]] = {
+            "a": forward.accelerations,
+            "root_position": [x for pose in bodies for x in pose.position],
+            "kinetic": [kinetic_energy(tree, q, v, moving)],
+            "gravity": [gravity_energy(tree, q, bodies)],
+            "strain": [strain_energy(tree, q)],
+            "spring": [spring_energy(tree, q)],
+            "power": list(power.values()),
+            "momentum": list(momentum),
+            "angular_momentum": list(angular),
+            "effort": list(efforts),
+            "tip_position": [],
+            "tip_velocity": [],
+            "tip_deflection": [],
+        }
+        for node in tree.nodes:
+            place = tree.place(self.system.handle(node.name).tip)
+            pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
+            observed["tip_position"] += pose.position
+            observed["tip_velocity"] += pose.rotation.out(twist.velocity)
+            deflection = ZERO
+            for k, column in zip(node.modes_q, place.displacement, strict=True):
+                deflection = add(deflection, scale(q[k], column))
+            observed["tip_deflection"] += deflection
+        return observed
+
+    def _moved(self) -> list[Scalar]:
+        """Prescribed positions, then their rates: no states, but a result shows them."""
+        slots = [slot for slot in self.tree.slots if slot.prescribed is not None]
+        return [self.q[slot.q] for slot in slots] + [self.v[slot.v] for slot in slots]
+
+    def _start(self, sources: int) -> NDArray[np.float64]:
+        q = [self.tree.start[k] for k in self.free_q]
+        v = [self.tree.start_rates[k] for k in self.free_v]
+        return np.array([*q, *v, *([0.0] * sources)])
+
+    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> ca.Function:
+        return ca.Function(name, inputs, [self.tracer.column(outputs)], ["t", "y", "p"], ["out"])
+
+
+def _signals(system: System) -> list[Signal]:
+    drives = [drive.effort for drive in system.drives.values()]
+    return drives + [component for load in system.loads.values() for component in load.vector]
+
+
+def _breakpoints(system: System) -> tuple[float, ...]:
+    """All times that no step may straddle."""
+    times: set[float] = set()
+    for signal in _signals(system):
+        if not isinstance(signal, Constant):
+            times.update(signal.breakpoints)
+    for link in system.links.values():
+        for motion in link.joint.prescribed.values():
+            times.update(motion.breakpoints)
+    return tuple(sorted(times))
+
+

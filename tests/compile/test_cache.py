@@ -1,0 +1,82 @@
+"""Object code on disk: found again, never half, never in the way."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from pliant.compile.cache import ObjectCache, content_key
+
+KEY = content_key(["text", "cpu"])
+
+
+def test_what_was_stored_is_loaded(tmp_path):
+    cache = ObjectCache(tmp_path / "new" / "folder")
+    assert cache.load(KEY) is None
+    cache.store(KEY, b"code")
+    assert cache.load(KEY) == b"code"
+    assert [path.suffix for path in cache.folder.iterdir()] == [".object"]
+
+
+def test_a_key_tells_where_its_parts_end():
+    assert content_key(["ab", "c"]) != content_key(["a", "bc"])
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:20], lambda b: b[:-1] + b"?"])
+def test_a_damaged_file_is_ignored_and_written_anew(tmp_path, damage):
+    cache = ObjectCache(tmp_path)
+    cache.store(KEY, b"code" * 100)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(damage(path.read_bytes()))
+    assert cache.load(KEY) is None
+    cache.store(KEY, b"code" * 100)
+    assert cache.load(KEY) == b"code" * 100
+
+
+def test_a_folder_that_cannot_be_written_warns_and_goes_on(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    cache = ObjectCache(tmp_path / "file")
+    with pytest.warns(RuntimeWarning, match="not cached.*file"):
+        cache.store(KEY, b"code")
+    assert cache.load(KEY) is None
+
+
+def test_the_files_least_recently_used_go_when_the_cache_is_full(tmp_path):
+    cache = ObjectCache(tmp_path, limit=3500)
+    keys = [content_key([str(k)]) for k in range(4)]
+    for age, key in enumerate(keys[:3]):
+        cache.store(key, bytes(1000))
+        os.utime(tmp_path / f"{key}.object", (1000.0 + age, 1000.0 + age))
+    assert cache.load(keys[0]) is not None  # used again, so no longer the oldest
+    cache.store(keys[3], bytes(1000))
+    assert [cache.load(key) is not None for key in keys] == [True, False, True, True]
+
+
+def test_what_dead_processes_left_half_written_goes(tmp_path):
+    (tmp_path / "old.part").write_bytes(b"half")
+    os.utime(tmp_path / "old.part", (1000.0, 1000.0))
+    (tmp_path / "new.part").write_bytes(b"half")
+    ObjectCache(tmp_path).store(KEY, b"code")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".part") == ["new.part"]
+
+
+WRITER = """
+import sys, warnings
+from pathlib import Path
+from pliant.compile.cache import ObjectCache
+warnings.simplefilter("error")
+cache = ObjectCache(Path(sys.argv[1]))
+for k in range(300):
+    cache.store("shared", b"x" * 20000)
+    assert cache.load("shared") == b"x" * 20000, k
+"""
+
+
+def test_two_processes_that_write_the_same_key_never_see_half_a_file(tmp_path):
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(2)]
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ObjectCache(tmp_path).load("shared") == b"x" * 20000
