@@ -1,0 +1,260 @@
+"""Events: sign changes of g over a step, looked for on the step's interpolant, located on the step itself.  Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.memory import INTERIOR, SAMPLES
+from pliant.integrate.runge_kutta import extra_stages, hermite, interpolate, take_step
+
+BRACKET = 1e-12  # s, width to which an event is enclosed
+ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
+GUESS = 1e-7  # of the step: how finely the interpolant is searched before the step itself is asked
+
+
+@compiled
+def side_of(value: float, before: int) -> int:
+    """+1 above zero, -1 at zero and below, so that a g that stays at zero has happened once; nan changes nothing.
+
+    Side 0 is that of a g which began at zero: it has a side as soon as it leaves.
+    """
+    if value > 0.0:
+        return 1
+    if value < 0.0 or (value == 0.0 and before != 0):
+        return -1
+    return before
+
+
+@compiled
+def happened(run: Any, e: int, value: float) -> bool:
+    """Event e is active and left its side `before` the way that was asked for."""
+    before = ints(run.before, run.n_events)[e]
+    if before == 0 or flags(run.active, run.n_events)[e] == 0 or ints(run.direction, run.n_events)[e] == before:
+        return False
+    return side_of(value, before) != before
+
+
+@compiled
+def any_happened(run: Any, g: int) -> bool:
+    values = floats(g, run.n_events)
+    for e in range(run.n_events):
+        if happened(run, e, values[e]):
+            return True
+    return False
+
+
+@compiled
+def measure(run: Any, t: float, y: int, g: int) -> None:
+    call_kernel(run.events, t, y, run.p, g, run.work)
+    run.event_evaluations += 1
+
+
+@compiled
+def take_sides(run: Any, sides: int, g: int) -> None:
+    values, side = floats(g, run.n_events), ints(sides, run.n_events)
+    for e in range(run.n_events):
+        side[e] = side_of(values[e], side[e])
+
+
+@compiled
+def sample(run: Any, i: int) -> int:
+    """Address of the event functions at place i of the step."""
+    return run.samples + 8 * i * run.n_events
+
+
+@compiled
+def first_event(run: Any, h: float, t_new: float) -> float:
+    """The step from t to the first event in (t, t_new], 0 where there is none.
+
+    With an event, y_new, g_new and the stages are those of the shortened step, just beyond the root.
+    """
+    measure(run, t_new, run.y_new, run.g_new)
+    places = _sample_step(run, h)
+    side, before = ints(run.side, run.n_events), ints(run.before, run.n_events)
+    for e in range(run.n_events):
+        before[e] = side[e]
+    for i in range(places - 1):
+        if any_happened(run, sample(run, i + 1)):
+            shorter = _locate(run, i, h, t_new)
+            if shorter > 0.0:
+                return shorter
+            # The interpolant saw what the step does not have: the full step stands.
+            take_step(run, h, t_new)
+        take_sides(run, run.before, sample(run, i + 1))
+    return 0.0
+
+
+@compiled
+def _sample_step(run: Any, h: float) -> int:
+    """g at both ends, between them, and where some g turns back towards zero; returns how many places."""
+    theta, places = floats(run.theta, SAMPLES), INTERIOR + 2
+    put(sample(run, 0), run.g, run.n_events)
+    theta[0], theta[places - 1] = 0.0, 1.0
+    put(sample(run, places - 1), run.g_new, run.n_events)
+    for i in range(1, places - 1):
+        theta[i] = i / (places - 1.0)
+        hermite(run, run.y_try, h, theta[i])
+        measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
+    for e in range(run.n_events):
+        i = 1
+        while i < places - 1 and places < SAMPLES and flags(run.active, run.n_events)[e]:
+            x = _turning_point(run, e, i)
+            if x > 0.0:
+                extra_stages(run, h)
+                interpolate(run, run.y_try, h, x)
+                measure(run, run.t + x * h, run.y_try, run.g_try)
+                _insert(run, places, x)
+                places += 1
+                i += 1
+            i += 1
+    return places
+
+
+@compiled
+def _turning_point(run: Any, e: int, i: int) -> float:
+    """Where g_e comes nearest to zero around place i, by a parabola; 0 where it does not come near."""
+    theta, n = floats(run.theta, SAMPLES), run.n_events
+    left, here, right = floats(sample(run, i - 1), n)[e], floats(sample(run, i), n)[e], floats(sample(run, i + 1), n)[e]
+    side = side_of(here, 1)
+    if side_of(left, 1) != side or side_of(right, 1) != side or abs(here) > min(abs(left), abs(right)):
+        return 0.0
+    a, b = theta[i - 1] - theta[i], theta[i + 1] - theta[i]
+    slope_left, slope_right = (left - here) / a, (right - here) / b
+    bend = (slope_right - slope_left) / (b - a)
+    slope = slope_left - bend * a
+    if bend == 0.0:
+        return 0.0
+    x = -0.5 * slope / bend
+    lowest = here + 0.5 * slope * x
+    if lowest * side > 0.5 * abs(here) or x <= a or x >= b or x == 0.0:
+        return 0.0
+    return theta[i] + x
+
+
+@compiled
+def _insert(run: Any, places: int, x: float) -> None:
+    """Put (x, g_try) among the places of the step, in order."""
+    theta, i = floats(run.theta, SAMPLES), places
+    while theta[i - 1] > x:
+        theta[i] = theta[i - 1]
+        put(sample(run, i), sample(run, i - 1), run.n_events)
+        i -= 1
+    theta[i] = x
+    put(sample(run, i), run.g_try, run.n_events)
+
+
+@compiled
+def _locate(run: Any, i: int, h: float, t_new: float) -> float:
+    """The first crossing between places i and i + 1: guessed on the dense output, enclosed by steps of other lengths."""
+    theta, n = floats(run.theta, SAMPLES), run.n_events
+    side, before = ints(run.side, n), ints(run.before, n)
+    bracket = max(BRACKET, ULPS * abs(t_new))
+    low, high = theta[i] * h, theta[i + 1] * h
+    floor = 0.0  # how far back the root may lie: to where the present sides were taken up
+    for e in range(n):
+        if before[e] != side[e]:
+            floor = low
+    put(run.g_low, sample(run, i), n)
+    put(run.g_high, sample(run, i + 1), n)
+    extra_stages(run, h)
+    low, high = _narrow(run, False, low, high, max(bracket, GUESS * h), h, t_new)
+    low, high = _straddle(run, low, high, floor, bracket, h, t_new)
+    if high == 0.0:
+        return 0.0
+    low, high = _narrow(run, True, low, high, bracket, h, t_new)
+    if run.last_taken != high:
+        take_step(run, high, t_new)
+    put(run.g_new, run.g_high, n)
+    g, hit = floats(run.g_new, n), ints(run.hit, n)
+    for e in range(n):
+        hit[e] = -before[e] if happened(run, e, g[e]) else 0
+    return high
+
+
+@compiled
+def _try(run: Any, on_step: bool, x: float, h: float, t_new: float) -> bool:
+    """Whether some event has happened by t + x; g_try is g there, on a step of that length or on the dense output."""
+    if on_step:
+        take_step(run, x, t_new)
+        measure(run, min(run.t + x, t_new), run.y_new, run.g_try)
+    else:
+        interpolate(run, run.y_try, h, x / h)
+        measure(run, run.t + x, run.y_try, run.g_try)
+    return any_happened(run, run.g_try)
+
+
+@compiled
+def _root(run: Any, low: float, high: float) -> float:
+    """The earliest zero of the straight lines of those events that have happened at `high`."""
+    g_low, g_high = floats(run.g_low, run.n_events), floats(run.g_high, run.n_events)
+    root = high
+    for e in range(run.n_events):
+        if happened(run, e, g_high[e]):
+            root = min(root, low + (high - low) * g_low[e] / (g_low[e] - g_high[e]))
+    return max(root, low)
+
+
+@compiled
+def _narrow(
+    run: Any, on_step: bool, low: float, high: float, width: float, h: float, t_new: float
+) -> tuple[float, float]:
+    """Secants that aim at the far side of the root, halvings where they stall: high - low <= width at the end.
+
+    Nothing has happened at `low`, something has at `high`; g_low and g_high are g there.
+    """
+    beyond = True  # which side of the root the next point should fall on
+    stalled = 0
+    for _ in range(200):
+        gap = high - low
+        if gap <= width:
+            break
+        root = _root(run, low, high)
+        push = 0.4 * width + 0.01 * min(root - low, high - root)
+        x = root + push if beyond else root - push
+        if stalled >= 3:
+            x, stalled = 0.5 * (low + high), 0
+        x = min(max(x, low + 0.4 * width), high - 0.4 * width)
+        x = (run.t + x) - run.t  # a length that t can tell apart
+        if x <= low or x >= high:
+            break
+        beyond = not _try(run, on_step, x, h, t_new)
+        if beyond:
+            low = x
+            put(run.g_low, run.g_try, run.n_events)
+        else:
+            high = x
+            put(run.g_high, run.g_try, run.n_events)
+        stalled = stalled + 1 if high - low > 0.5 * gap else 0
+    return low, high
+
+
+@compiled
+def _straddle(
+    run: Any, low: float, high: float, floor: float, bracket: float, h: float, t_new: float
+) -> tuple[float, float]:
+    """From the dense output's bracket to one of the step itself; (0, 0) where the step has no such crossing."""
+    n, span = run.n_events, high - low
+    g_low, g_high, g_try = floats(run.g_low, n), floats(run.g_high, n), floats(run.g_try, n)
+    back = _try(run, True, high, h, t_new)
+    # The way to the root as the slopes of the dense output give it, twice; then further and further.
+    stride = max(bracket, span)
+    for e in range(n):
+        slope = abs(g_high[e] - g_low[e]) / span
+        if happened(run, e, g_high[e]) and slope > 0.0:
+            stride = max(stride, min(2.0 * abs(g_try[e]) / slope, 0.1 * h))
+    x = high
+    while True:
+        put(run.g_high if back else run.g_low, run.g_try, n)
+        low, high = (low, x) if back else (x, high)
+        x = max(high - stride, floor) if back else min(low + stride, h)
+        if back and x == 0.0:
+            put(run.g_low, run.g, n)
+            return 0.0, high
+        if x == (high if back else low):
+            return 0.0, 0.0
+        if _try(run, True, x, h, t_new) != back:
+            break
+        stride *= 8.0
+    put(run.g_low if back else run.g_high, run.g_try, n)
+    return (x, high) if back else (low, x)

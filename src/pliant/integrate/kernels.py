@@ -1,0 +1,92 @@
+"""The ground of the compiled loops: views of arrays by address, calls of kernels by address, the decorator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
+def compiled(function: Function) -> Function:
+    """Machine code, made with whoever calls it; only the loop itself is cached on disk."""
+    machine_code: Function = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+    return machine_code
+
+
+def _view_of(item: Any) -> Any:
+    """An intrinsic `view(address, n)`: the n numbers at an address as an array that owns nothing."""
+
+    def view(typing_context: Any, address: Any, n: Any) -> Any:
+        array = types.Array(item, 1, "C")
+
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            address, n = values
+            result = make_array(array)(context, builder)
+            bytes_each = context.get_abi_sizeof(context.get_data_type(item))
+            populate_array(
+                result,
+                data=builder.inttoptr(address, result.data.type),
+                shape=cgutils.pack_array(builder, [n]),
+                strides=cgutils.pack_array(builder, [context.get_constant(types.intp, bytes_each)]),
+                itemsize=context.get_constant(types.intp, bytes_each),
+                meminfo=None,
+            )
+            return result._getvalue()
+
+        return array(types.int64, types.int64), emit
+
+    return intrinsic(view)
+
+
+floats: Any = _view_of(types.float64)
+ints: Any = _view_of(types.int64)
+flags: Any = _view_of(types.uint8)
+
+
+def _call(typing_context: Any, kernel: Any, t: Any, y: Any, p: Any, out: Any, work: Any) -> Any:
+    """void kernel(double t, const double* y, const double* p, double* out, double* work), all by address."""
+    address = types.int64
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointer = ir.DoubleType().as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [ir.DoubleType(), pointer, pointer, pointer, pointer])
+        target = builder.inttoptr(values[0], kind.as_pointer())
+        builder.call(target, [values[1], *(builder.inttoptr(value, pointer) for value in values[2:])])
+        return context.get_dummy_value()
+
+    return types.void(address, types.float64, address, address, address, address), emit
+
+
+call_kernel: Any = intrinsic(_call)
+
+
+@compiled
+def stage(run: Any, i: int) -> int:
+    """Address of k_i."""
+    return run.k + 8 * i * run.n
+
+
+@compiled
+def put(target: int, source: int, n: int) -> None:
+    """Copy n numbers from address to address."""
+    to, out_of = floats(target, n), floats(source, n)
+    for i in range(n):
+        to[i] = out_of[i]
+
+
+@compiled
+def finite(address: int, n: int) -> bool:
+    values = floats(address, n)
+    total = 0.0
+    for i in range(n):
+        total += values[i] * 0.0
+    return total == 0.0

@@ -1,0 +1,174 @@
+"""What the compiled loops work on: one record of scalars and of addresses of arrays.
+
+Numba passes a record as one pointer, so every compiled function is `f(run, ...)`; bundles of arrays as arguments took
+it 76 s to compile where this takes a few.  Arrays are made and kept alive here; no loop allocates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.integrate.tableaus import Row, Tableau, hermite_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.uint8]
+
+GROUP = 4  # terms of a stage sum that are added in one pass over the state
+SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
+INTERIOR = 3  # places inside a step where events are looked for
+SAMPLES = INTERIOR + 2 + 8  # with both ends, and room for turning points of event functions
+
+_MOTION = {  # where the run is; times in s
+    "t": "f8",
+    "h": "f8",  # proposed next step
+    "t_stop": "f8",
+    "old_error": "f8",
+    "anchor": "f8",  # fixed steps end at anchor + i step
+    "anchor_steps": "i8",
+    "rejected_last": "i8",
+    "not_finite": "i8",  # the last rejection was for nan or inf
+    "extras_done": "i8",  # this step's dense stages exist
+    "last_taken": "f8",  # the step that y_new and the stages belong to, while an event is located
+    "starting": "i8",
+    "entering": "i8",
+    "restart": "i8",
+    "budget": "i8",  # evaluations of the right-hand side before Python has a turn
+    "next_save": "i8",
+    "n_rows": "i8",
+    "first_row": "i8",  # number of the row at the head of the buffer
+    "flushed": "i8",  # Python has copied the buffer
+    "accepted": "i8",
+    "rejected": "i8",
+    "rhs_evaluations": "i8",
+    "event_evaluations": "i8",
+    "smallest": "f8",
+    "largest": "f8",
+}
+_SETTINGS = {  # what the caller asked for, and the method
+    "rhs": "i8",  # address
+    "events": "i8",  # address
+    "n": "i8",
+    "n_controlled": "i8",
+    "n_parameters": "i8",
+    "n_events": "i8",
+    "rtol": "f8",
+    "max_step": "f8",
+    "first_step": "f8",
+    "max_steps": "i8",
+    "stages": "i8",
+    "extras": "i8",
+    "terms": "i8",  # of the dense output
+    "error_rows": "i8",
+    "error_needs_end": "i8",  # the estimate uses the derivative at the step's end (first same as last)
+    "order": "f8",
+    "exponent": "f8",
+    "beta": "f8",
+    "min_factor": "f8",
+    "max_factor": "f8",
+    "save": "i8",
+    "n_plan": "i8",
+    "capacity": "i8",  # of the buffer of rows
+}
+_ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
+    # a tableau.  Rows: stages 0 ... s-1, the solution (s), extra stages, error estimates
+    "row_first": "i8",  # (row) row r is the groups row_first[r] ... row_first[r + 1] - 1
+    "column": "i8",  # (group, GROUP) stage numbers; filled up with stage 0 ...
+    "value": "i8",  # (group, GROUP) ... times zero
+    "c": "i8",  # (stage) nodes
+    "dense": "i8",  # (term, stage) F0, F1, ... of the nested form
+    # states
+    "y": "i8",
+    "y_new": "i8",
+    "y_try": "i8",
+    "spare": "i8",
+    "y_seen": "i8",  # as the last call left it: a difference means that the caller moved the state
+    "p": "i8",
+    "p_seen": "i8",
+    "work": "i8",
+    "k": "i8",  # (stage, component)
+    "atol": "i8",
+    "weights": "i8",  # (stage)
+    # event functions g and what is known of them
+    "g": "i8",
+    "g_new": "i8",
+    "g_try": "i8",
+    "g_low": "i8",
+    "g_high": "i8",
+    "side": "i8",  # ints, of zero that g is on at the start of the step; 0: began at zero, waiting to leave it
+    "before": "i8",  # ints, the same at a place inside the step
+    "active": "i8",  # flags
+    "direction": "i8",  # ints: -1 falling, +1 rising, 0 both
+    "hit": "i8",  # ints: -1, +1 located now, falling or rising
+    "theta": "i8",  # (sample) places in the step, 0 ... 1
+    "samples": "i8",  # (sample, event)
+    # rows
+    "plan": "i8",  # times asked for
+    "row_t": "i8",
+    "row_y": "i8",  # (row, component)
+}
+RUN = np.dtype(list((_MOTION | _SETTINGS | _ARRAYS).items()))
+
+
+class Memory:
+    """The record, and the arrays it points to."""
+
+    def __init__(self, tableau: Tableau, n: int, n_events: int, n_work: int, atol: Floats) -> None:
+        self.run: Any = np.zeros(1, dtype=RUN)[0]
+        self.arrays: dict[str, NDArray[Any]] = {}
+        scheme = pack(tableau)
+        n_k = scheme["c"].size
+        self.bind(**scheme, k=np.zeros((n_k, n)), weights=np.zeros(n_k), work=np.zeros(max(n_work, 1)), atol=atol)
+        self.bind(**{name: np.zeros(n) for name in ("y", "y_new", "y_try", "spare", "y_seen")})
+        self.bind(**{name: np.zeros(n_events) for name in ("g", "g_new", "g_try", "g_low", "g_high")})
+        self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in ("side", "before", "direction", "hit")})
+        self.bind(active=np.ones(n_events, dtype=np.uint8))
+        self.bind(theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
+        self.bind_parameters(np.zeros(0))
+        self.bind_rows(np.zeros(0), 0, n)
+        self.set(n=n, n_events=n_events, stages=tableau.stages, extras=len(tableau.extra_a))
+        self.set(terms=3 + len(tableau.dense), error_rows=len(tableau.error))
+        self.set(error_needs_end=any(tableau.stages in row for row in tableau.error))
+
+    def set(self, **fields: float) -> None:
+        for name, value in fields.items():
+            self.run[name] = value
+
+    def bind(self, **arrays: NDArray[Any]) -> None:
+        for name, array in arrays.items():
+            self.arrays[name] = np.ascontiguousarray(array)
+            self.run[name] = self.arrays[name].ctypes.data
+
+    def bind_parameters(self, p: Floats) -> None:
+        self.set(n_parameters=p.size)
+        self.bind(p=p, p_seen=np.zeros_like(p))
+
+    def bind_rows(self, plan: Floats, capacity: int, n: int) -> None:
+        self.set(n_plan=plan.size, capacity=capacity)
+        self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)))
+
+    def forget_motion(self) -> None:
+        self.set(**dict.fromkeys(_MOTION, 0))
+
+
+def pack(tableau: Tableau) -> dict[str, NDArray[Any]]:
+    """A tableau in arrays."""
+    s, n_k = tableau.stages, tableau.stages + 1 + len(tableau.extra_a)
+    groups = [_groups(row) for row in (*tableau.a, tableau.b, *tableau.extra_a, *tableau.error)]
+    dense = [*hermite_rows(tableau.b, s), *tableau.dense]
+    return {
+        "row_first": np.cumsum([0, *(len(group) for group in groups)], dtype=np.int64),
+        "column": np.array([[j for j, _ in terms] for group in groups for terms in group], dtype=np.int64),
+        "value": np.array([[float(a) for _, a in terms] for group in groups for terms in group]),
+        "c": np.array([float(c) for c in (*tableau.c, 1, *tableau.extra_c)]),
+        "dense": np.array([[float(row.get(j, 0)) for j in range(n_k)] for row in dense]),
+    }
+
+
+def _groups(row: Row) -> list[list[tuple[int, Any]]]:
+    terms: list[tuple[int, Any]] = sorted(row.items())
+    terms += [(0, 0.0)] * (-len(terms) % GROUP)
+    return [terms[i : i + GROUP] for i in range(0, len(terms), GROUP)]

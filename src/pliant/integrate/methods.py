@@ -1,0 +1,111 @@
+"""The integration methods a user can ask for; each is checked when made and says which tableau it runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+from pliant.errors import ModelError
+from pliant.integrate import tableaus
+from pliant.integrate.tableaus import Tableau
+
+# A hundred units of round-off: below this the error estimate is made of round-off only.
+SMALLEST_RTOL = 100 * 2.0**-52
+LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
+
+
+@dataclass(frozen=True)
+class _Adaptive:
+    """Error per step kept below atol + rtol |y|, root mean square over the controlled components."""
+
+    rtol: float  # relative tolerance, 1
+    atol: float | Sequence[float]  # absolute tolerance, in the units of the state; one, or one per component
+    max_step: float | None = None  # s
+    first_step: float | None = None  # s, estimated where not given
+
+    tableau: ClassVar[Tableau]
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        rtol = _number(name, "rtol", self.rtol)
+        if 0.0 < rtol < SMALLEST_RTOL:
+            rule = f"must be >= {SMALLEST_RTOL:.3g}: doubles hold no more digits than that"
+            raise ModelError.of(name, "rtol", rule, self.rtol)
+        if not SMALLEST_RTOL <= rtol < LARGEST_RTOL:
+            raise ModelError.of(name, "rtol", f"must be in [{SMALLEST_RTOL:.3g}, {LARGEST_RTOL})", self.rtol)
+        object.__setattr__(self, "rtol", rtol)
+        object.__setattr__(self, "atol", _tolerances(name, self.atol))
+        for field in ("max_step", "first_step"):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, _positive(name, field, getattr(self, field), "s"))
+
+    @property
+    def order(self) -> int:
+        return self.tableau.order
+
+
+@dataclass(frozen=True)
+class RKF45(_Adaptive):
+    """Fehlberg's 4(5) pair; the fifth-order solution is propagated (local extrapolation), so its order is 5."""
+
+    tableau = tableaus.RKF45
+
+
+@dataclass(frozen=True)
+class DormandPrince(_Adaptive):
+    """Dormand and Prince 5(4), first same as last, dense output for free."""
+
+    tableau = tableaus.DORMAND_PRINCE
+
+
+@dataclass(frozen=True)
+class DOP853(_Adaptive):
+    """Dormand and Prince 8(5,3): the one to take for tight tolerances on smooth motion."""
+
+    tableau = tableaus.DOP853
+
+
+@dataclass(frozen=True)
+class RK4:
+    """The classical method with a fixed step: no error control; steps shorten only to land on stops and events."""
+
+    step: float  # s
+
+    tableau: ClassVar[Tableau] = tableaus.RK4
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "step", _positive("RK4", "step", self.step, "s"))
+
+    @property
+    def order(self) -> int:
+        return self.tableau.order
+
+
+Method = RKF45 | DormandPrince | DOP853 | RK4
+METHODS: tuple[type[Method], ...] = (RKF45, DormandPrince, DOP853, RK4)
+
+
+def _number(part: str, field: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ModelError.of(part, field, "must be a finite number", value)
+    return float(value)
+
+
+def _positive(part: str, field: str, value: object, unit: str = "") -> float:
+    number = _number(part, field, value)
+    if number <= 0.0:
+        raise ModelError.of(part, field, f"must be > 0 {unit}".rstrip(), value)
+    return number
+
+
+def _tolerances(part: str, value: object) -> float | tuple[float, ...]:
+    """One positive number, or a sequence of them.  Zero is refused: a component that passes zero would have no scale."""
+    if isinstance(value, Real) or isinstance(value, str) or not hasattr(value, "__iter__"):
+        return _positive(part, "atol", value)
+    numbers = tuple(_positive(part, f"atol[{i}]", number) for i, number in enumerate(value))
+    if not numbers:
+        raise ModelError.of(part, "atol", "must be a number or one number per component", value)
+    return numbers

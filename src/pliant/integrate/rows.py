@@ -1,0 +1,21 @@
+"""One kernel over many saved rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.integrate.memory import Floats
+
+
+def evaluate_rows(address: int, times: Floats, states: Floats, p: Floats, out: Floats, n_work: int) -> None:
+    """out[k] = kernel(times[k], states[k], p) for all rows, through C calls from Python."""
+    import ctypes
+
+    call = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)(address)
+    work = np.empty(max(n_work, 1))
+    states = np.ascontiguousarray(states)
+    y, row = states.ctypes.data, states.strides[0] if states.ndim else 0
+    target, step = out.ctypes.data, out.strides[0]
+    parameters, scratch = p.ctypes.data, work.ctypes.data
+    for k, t in enumerate(times.tolist()):
+        call(t, y + k * row, parameters, target + k * step, scratch)

@@ -1,0 +1,189 @@
+"""One explicit Runge-Kutta step, its error, its dense output; any tableau.  Compiled; see `explicit` for the loop."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pliant.integrate.kernels import call_kernel, compiled, finite, floats, ints, put, stage
+from pliant.integrate.memory import GROUP
+
+
+@compiled
+def weigh(run: Any, target: int, row: int) -> None:
+    """target = sum a_j k_j, four terms a pass."""
+    n = run.n
+    out = floats(target, n)
+    first, last = ints(run.row_first, row + 2)[row], ints(run.row_first, row + 2)[row + 1]
+    for group in range(first, last):
+        j, a = ints(run.column + 8 * GROUP * group, GROUP), floats(run.value + 8 * GROUP * group, GROUP)
+        a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
+        k0, k1 = floats(stage(run, j[0]), n), floats(stage(run, j[1]), n)
+        k2, k3 = floats(stage(run, j[2]), n), floats(stage(run, j[3]), n)
+        if group == first:
+            for i in range(n):
+                out[i] = a0 * k0[i] + a1 * k1[i] + a2 * k2[i] + a3 * k3[i]
+        else:
+            for i in range(n):
+                out[i] += a0 * k0[i] + a1 * k1[i] + a2 * k2[i] + a3 * k3[i]
+
+
+@compiled
+def combine(run: Any, target: int, h: float, row: int) -> None:
+    """target = y + h sum a_j k_j; the sum first, so that y is rounded once."""
+    weigh(run, target, row)
+    add_to_state(run, target, h)
+
+
+@compiled
+def add_to_state(run: Any, target: int, h: float) -> None:
+    """target = y + h target."""
+    out, y = floats(target, run.n), floats(run.y, run.n)
+    for i in range(run.n):
+        out[i] = y[i] + h * out[i]
+
+
+@compiled
+def take_step(run: Any, h: float, t_new: float) -> None:
+    """k_1 ... k_(s-1) and y_new of a step h from (t, y), k_0 known.  No stage looks beyond t_new."""
+    c = floats(run.c, run.stages)
+    for i in range(1, run.stages):
+        combine(run, run.y_try, h, i)
+        call_kernel(run.rhs, min(run.t + c[i] * h, t_new), run.y_try, run.p, stage(run, i), run.work)
+    combine(run, run.y_new, h, run.stages)
+    run.rhs_evaluations += run.stages - 1
+    run.last_taken = h
+
+
+@compiled
+def end_slope(run: Any, t_new: float) -> None:
+    """k_s: the derivative where the step ends."""
+    call_kernel(run.rhs, t_new, run.y_new, run.p, stage(run, run.stages), run.work)
+    run.rhs_evaluations += 1
+
+
+@compiled
+def error_norm(run: Any, h: float) -> float:
+    """Root mean square of the estimate over atol + rtol |y|; 1 is the most that is accepted.
+
+    With two estimates, DOP853's h e5^2 / sqrt(e5^2 + 0.01 e3^2).
+    """
+    n, row = run.n_controlled, run.stages + 1 + run.extras
+    y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
+    rtol = run.rtol
+    weigh(run, run.y_try, row)
+    estimate = floats(run.y_try, n)
+    fine = coarse = 0.0
+    for i in range(n):
+        fine += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
+    if run.error_rows == 1 or fine == 0.0:
+        return h * math.sqrt(fine / n)
+    weigh(run, run.y_try, row + 1)
+    for i in range(n):
+        coarse += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
+    return h * fine / math.sqrt((fine + 0.01 * coarse) * n)
+
+
+@compiled
+def attempt(run: Any, h: float, t_new: float) -> float:
+    """The error of a step h (inf: something is not finite); y_new and, where acceptable, k_s are left behind."""
+    take_step(run, h, t_new)
+    if not finite(run.y_new, run.n):
+        return math.inf
+    error = 0.0
+    if run.error_needs_end:
+        end_slope(run, t_new)
+    if run.error_rows > 0:
+        error = error_norm(run, h)
+        if error != error:
+            return math.inf
+        if error > 1.0:
+            return error
+    if not run.error_needs_end:
+        end_slope(run, t_new)
+    if not finite(stage(run, run.stages), run.n):
+        return math.inf
+    return error
+
+
+@compiled
+def _norm(run: Any, address: int) -> float:
+    n = run.n_controlled
+    values, y, atol = floats(address, n), floats(run.y, n), floats(run.atol, n)
+    total = 0.0
+    for i in range(n):
+        total += (values[i] / (atol[i] + run.rtol * abs(y[i]))) ** 2
+    return math.sqrt(total / n)
+
+
+@compiled
+def first_step(run: Any, longest: float) -> float:
+    """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, tells the second derivative."""
+    slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
+    trial = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
+    trial = min(trial, longest)
+    k0, change = floats(stage(run, 0), run.n), floats(run.spare, run.n)
+    bend = math.inf
+    for _ in range(8):
+        put(run.y_try, stage(run, 0), run.n)
+        add_to_state(run, run.y_try, trial)
+        call_kernel(run.rhs, run.t + trial, run.y_try, run.p, run.spare, run.work)
+        run.rhs_evaluations += 1
+        if finite(run.spare, run.n):
+            for i in range(run.n):
+                change[i] -= k0[i]
+            bend = _norm(run, run.spare) / trial
+            break
+        trial *= 0.01  # the probe left the domain of the right-hand side: look nearer
+    steepest = max(slope, bend)
+    if steepest <= 1e-15:
+        return max(1e-6, 1e-3 * trial)
+    if steepest == math.inf:
+        return trial
+    return min(100.0 * trial, (0.01 / steepest) ** (1.0 / run.order))
+
+
+@compiled
+def extra_stages(run: Any, h: float) -> None:
+    """The stages that only the dense output needs, once a step."""
+    if run.extras_done:
+        return
+    run.extras_done = 1
+    c = floats(run.c, run.stages + 1 + run.extras)
+    for i in range(run.stages + 1, c.size):
+        combine(run, run.y_try, h, i)
+        call_kernel(run.rhs, run.t + c[i] * h, run.y_try, run.p, stage(run, i), run.work)
+    run.rhs_evaluations += run.extras
+
+
+@compiled
+def interpolate(run: Any, target: int, h: float, x: float) -> None:
+    """The dense output at t + x h; needs k_s and the extra stages."""
+    n, n_k = run.n, run.stages + 1 + run.extras
+    weights, out = floats(run.weights, n_k), floats(target, n)
+    basis = x
+    for m in range(run.terms):
+        row = floats(run.dense + 8 * n_k * m, n_k)
+        for j in range(n_k):
+            weights[j] = row[j] * basis + (weights[j] if m > 0 else 0.0)
+        basis *= (1.0 - x) if m % 2 == 0 else x
+    for j in range(n_k):
+        weight, k = weights[j], floats(stage(run, j), n)
+        if j == 0:
+            for i in range(n):
+                out[i] = weight * k[i]
+        elif weight != 0.0:
+            for i in range(n):
+                out[i] += weight * k[i]
+    add_to_state(run, target, h)
+
+
+@compiled
+def hermite(run: Any, target: int, h: float, x: float) -> None:
+    """The cubic through both ends: free of evaluations, good enough to see where to look."""
+    n = run.n
+    out, y, y_new = floats(target, n), floats(run.y, n), floats(run.y_new, n)
+    k_start, k_end = floats(stage(run, 0), n), floats(stage(run, run.stages), n)
+    rise, start, end = x * x * (3.0 - 2.0 * x), h * x * (1.0 - x) ** 2, h * x * x * (x - 1.0)
+    for i in range(n):
+        out[i] = y[i] + rise * (y_new[i] - y[i]) + start * k_start[i] + end * k_end[i]

@@ -1,0 +1,48 @@
+"""How a run can end: codes in the loop, sentences for the user."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+# What the compiled loop answers.  The first three are for the stepper alone: call again.
+GO_ON, ROWS_FULL = 0, 1
+AT_STOP, AT_EVENT, SMALL_STEP, NOT_A_NUMBER, STEP_LIMIT = 2, 3, 4, 5, 6
+
+
+class Status(Enum):
+    """Every outcome; whatever it is, the rows computed so far are kept."""
+
+    REACHED = "the run reached t = {t} s"
+    EVENT = "event {events} stopped the run at t = {t} s"
+    STEP_TOO_SMALL = (
+        "the step fell to {h} s at t = {t} s, below what t and doubles can tell apart: the motion has a singularity "
+        "there, or the equations are too stiff or too rough for {method} at this tolerance"
+    )
+    NOT_FINITE = (
+        "the right-hand side gave nan or inf at t = {t} s, and a step of {h} s did not get past it: look for a division "
+        "by zero, a root of a negative number or an overflow in that state"
+    )
+    TOO_MANY_STEPS = "the limit of {limit} steps was used up at t = {t} s (step {h} s); raise max_steps or loosen rtol"
+    OUT_OF_TIME = "the limit of {limit} s of computing time was used up at t = {t} s (step {h} s)"
+    INTERRUPTED = "the run was interrupted from outside at t = {t} s"
+
+    def sentence(self, **fields: object) -> str:
+        return self.value.format(**{name: _short(value) for name, value in fields.items()})
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the motion may be continued: the caller's stop or an event, nothing wrong."""
+        return self in (Status.REACHED, Status.EVENT)
+
+
+STATUS_OF_CODE = {
+    AT_STOP: Status.REACHED,
+    AT_EVENT: Status.EVENT,
+    SMALL_STEP: Status.STEP_TOO_SMALL,
+    NOT_A_NUMBER: Status.NOT_FINITE,
+    STEP_LIMIT: Status.TOO_MANY_STEPS,
+}
+
+
+def _short(value: object) -> object:
+    return f"{value:.12g}" if isinstance(value, float) else value

@@ -1,0 +1,305 @@
+"""Runs of compiled equations: from a state to a stop time or an event, in pieces short enough for Ctrl-C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.errors import ModelError
+from pliant.integrate.loops import explicit_loop
+from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
+from pliant.integrate.methods import RK4, Method
+from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, Status
+
+PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
+FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
+BLOCK = 2**17  # numbers in a block of saved steps, 1 MiB
+MAX_STEPS = 10**9
+
+# Controllers: Hairer's dopri5 and dop853.  (beta of the PI part, least and largest change of the step)
+PI_CONTROLLER = (0.04, 0.2, 10.0)
+PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
+
+Save = ArrayLike | Literal["steps"] | None
+
+
+@dataclass(frozen=True)
+class Located:
+    """An event: when, which, and whether its function fell (-1) or rose (+1)."""
+
+    t: float  # s
+    index: int
+    direction: int
+
+
+@dataclass(frozen=True)
+class Statistics:
+    accepted: int
+    rejected: int
+    rhs_evaluations: int
+    event_evaluations: int
+    smallest_step: float  # s, of the steps not cut short by a stop or an event
+    largest_step: float  # s
+    wall_seconds: float  # s, compiling the loop not counted
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: Status
+    t: float  # s
+    events: tuple[Located, ...]  # those that stopped the run; several where they fall together
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class Stepper:
+    """Integrates y' = rhs(t, y, p), both kernels given by address:
+
+    void kernel(double t, const double* y, const double* p, double* out, double* work)
+
+    The first `n_controlled` components decide the step; the rest ride along.  Between two calls of `advance` the
+    caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
+    """
+
+    def __init__(
+        self,
+        rhs: int,
+        n_state: int,
+        n_work: int,
+        method: Method,
+        *,
+        n_controlled: int | None = None,
+        events: int | None = None,
+        n_events: int = 0,
+        max_steps: int = MAX_STEPS,
+        max_seconds: float | None = None,
+    ) -> None:
+        n_controlled = n_state if n_controlled is None else n_controlled
+        _check_counts(n_state, n_controlled, n_events, events, max_steps, max_seconds)
+        self.method = method
+        atol = _tolerances(method, n_state, n_controlled)
+        self._memory = Memory(method.tableau, n_state, n_events, n_work, atol)
+        self._memory.set(rhs=rhs, events=events or 0, n_controlled=n_controlled, max_steps=max_steps)
+        self._memory.set(**_control(method))
+        self._run = self._memory.run
+        self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
+        self._blocks: dict[int, tuple[Floats, Floats]] = {}
+        self._located: list[Located] = []
+        self._budget = FIRST_BUDGET
+        self._seconds = 0.0
+
+    # ---- the run
+
+    def start(self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None) -> None:
+        """Begin at (t0, y0).  save: sorted times, "steps" (every accepted step), or None."""
+        n = self.y.size
+        y, parameters = np.asarray(y0, dtype=np.float64), np.array(p, dtype=np.float64).reshape(-1)
+        if y.shape != (n,):
+            raise ModelError.of("run", "y0", f"must have {n} components", y.shape)
+        if not math.isfinite(t0):
+            raise ModelError.of("run", "t0", "must be a finite time in s", t0)
+        self._memory.forget_motion()
+        self._memory.set(t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
+        self._memory.bind_parameters(parameters)
+        self._memory.arrays["y"][:] = y
+        self._memory.arrays["hit"][:] = 0
+        self._blocks, self._located, self._seconds = {}, [], 0.0
+        self._plan_rows(t0, save)
+
+    def _plan_rows(self, t0: float, save: Save) -> None:
+        n = self.y.size
+        if save is None:
+            plan, capacity, mode = np.empty(0), 0, SAVE_NOTHING
+        elif isinstance(save, str):
+            if save != "steps":
+                raise ModelError.of("run", "save", "must be times, 'steps' or None", save)
+            plan, capacity, mode = np.empty(0), max(16, BLOCK // n), SAVE_STEPS
+        else:
+            plan = np.array(save, dtype=np.float64).reshape(-1)
+            if not np.all(np.isfinite(plan)) or np.any(np.diff(plan) <= 0.0):
+                raise ModelError.of("run", "save", "must be finite times, each later than the one before", save)
+            if plan.size and plan[0] < t0:
+                raise ModelError.of("run", "save", f"must not begin before t0 = {t0} s", float(plan[0]))
+            capacity, mode = plan.size, SAVE_TIMES
+        self._memory.set(save=mode)
+        self._memory.bind_rows(plan, capacity, n)
+
+    def advance(self, t_stop: float, *, progress: Callable[[float], object] | None = None) -> Outcome:
+        """Integrate from the present state to t_stop exactly, or to the first active event, or as far as it goes.
+
+        `progress` is called with t after every piece of about 75 ms of computing.  A KeyboardInterrupt ends the run
+        with Status.INTERRUPTED; nothing that was computed is lost.
+        """
+        run = self._run
+        if not math.isfinite(t_stop) or t_stop < run["t"]:
+            raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
+        loop = explicit_loop()
+        run["t_stop"], run["entering"] = t_stop, 1
+        began = perf_counter()
+        spent_before = self._seconds
+        try:
+            code = GO_ON
+            while code in (GO_ON, ROWS_FULL):
+                code = self._piece(loop)
+                self._seconds = spent_before + perf_counter() - began
+                if code == GO_ON:
+                    if progress is not None:
+                        progress(self.t)
+                    if self._seconds >= self._max_seconds:
+                        return self._outcome(Status.OUT_OF_TIME)
+            return self._outcome(STATUS_OF_CODE[code])
+        except KeyboardInterrupt:
+            return self._outcome(Status.INTERRUPTED)
+        finally:
+            self._seconds = spent_before + perf_counter() - began
+
+    def _piece(self, loop: Any) -> int:
+        """One entry into the compiled loop; the number of evaluations follows their measured cost."""
+        run = self._run
+        run["budget"] = self._budget
+        began, evaluations = perf_counter(), int(run["rhs_evaluations"])
+        code = int(loop(run))
+        if code == GO_ON:
+            seconds = max(perf_counter() - began, 1e-7)
+            wanted = (int(run["rhs_evaluations"]) - evaluations) * min(PIECE, self._max_seconds) / seconds
+            self._budget = int(min(max(wanted, 1.0), 16.0 * self._budget))
+        elif code == ROWS_FULL:
+            # Interrupted anywhere here, the same block is stored once more under the same number: nothing doubles.
+            self._blocks[int(run["first_row"])] = self._buffer(int(run["n_rows"]))
+            run["flushed"] = 1
+        return code
+
+    def _outcome(self, status: Status) -> Outcome:
+        run = self._run
+        t, events = float(run["t"]), ()
+        if status is Status.EVENT:
+            hit = self._memory.arrays["hit"]
+            events = tuple(Located(t, int(e), int(hit[e])) for e in np.flatnonzero(hit))
+            self._located += events
+        limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
+        names = ", ".join(str(event.index) for event in events)
+        method = type(self.method).__name__
+        sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
+        return Outcome(status, t, events, sentence)
+
+    def restart(self) -> None:
+        """Take up derivative, event sides and step afresh at the next advance: the equations change at this time."""
+        self._run["restart"] = 1
+
+    # ---- what the caller may read, and between advances write
+
+    @property
+    def t(self) -> float:
+        return float(self._run["t"])
+
+    @property
+    def y(self) -> Floats:
+        """The present state; write into it to move the mechanism."""
+        return self._memory.arrays["y"]
+
+    @property
+    def p(self) -> Floats:
+        """The parameters; write into them to change the equations."""
+        return self._memory.arrays["p"]
+
+    @property
+    def active(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which events stop the run."""
+        return self._memory.arrays["active"].view(np.bool_)
+
+    @property
+    def direction(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Which crossings count: -1 falling, +1 rising, 0 both."""
+        return self._memory.arrays["direction"]
+
+    @property
+    def g(self) -> Floats:
+        """The event functions at the present state (as last evaluated; a copy)."""
+        return self._memory.arrays["g"].copy()
+
+    @property
+    def events(self) -> tuple[Located, ...]:
+        """Every event since start, in order."""
+        return tuple(self._located)
+
+    @property
+    def n_rows(self) -> int:
+        run = self._run
+        return int(run["first_row"] + run["n_rows"])
+
+    def rows(self) -> tuple[Floats, Floats]:
+        """(times, states) saved so far, as copies."""
+        held = 0 if self._run["flushed"] else int(self._run["n_rows"])
+        blocks = [self._blocks[first] for first in sorted(self._blocks) if first < self._run["first_row"] + (held == 0)]
+        blocks.append(self._buffer(held))
+        return np.concatenate([t for t, _ in blocks]), np.concatenate([y for _, y in blocks])
+
+    def _buffer(self, n: int) -> tuple[Floats, Floats]:
+        return self._memory.arrays["row_t"][:n].copy(), self._memory.arrays["row_y"][:n].copy()
+
+    @property
+    def statistics(self) -> Statistics:
+        run = self._run
+        largest = float(run["largest"])
+        return Statistics(
+            accepted=int(run["accepted"]),
+            rejected=int(run["rejected"]),
+            rhs_evaluations=int(run["rhs_evaluations"]),
+            event_evaluations=int(run["event_evaluations"]),
+            smallest_step=min(float(run["smallest"]), largest),
+            largest_step=largest,
+            wall_seconds=self._seconds,
+        )
+
+
+def _control(method: Method) -> dict[str, float]:
+    """What the step control goes by."""
+    if isinstance(method, RK4):
+        return {"max_step": math.inf}
+    tableau = method.tableau
+    beta, least, largest = PI_CONTROLLER if tableau.order < 8 else PLAIN_CONTROLLER
+    return {
+        "rtol": method.rtol,
+        "max_step": math.inf if method.max_step is None else method.max_step,
+        "first_step": method.first_step or 0.0,
+        "order": tableau.order,
+        "beta": beta,
+        "min_factor": least,
+        "max_factor": largest,
+        "exponent": 1.0 / (tableau.error_order + 1) - 0.75 * beta,
+    }
+
+
+def _tolerances(method: Method, n_state: int, n_controlled: int) -> Floats:
+    if isinstance(method, RK4):
+        return np.ones(n_controlled)
+    atol = np.asarray(method.atol, dtype=np.float64)
+    if atol.ndim == 0:
+        return np.full(n_controlled, float(atol))
+    if atol.size not in (n_controlled, n_state):
+        rule = f"must be one number or one for each of the {n_controlled} controlled components"
+        raise ModelError.of(type(method).__name__, "atol", rule, f"{atol.size} numbers")
+    return atol[:n_controlled].copy()
+
+
+def _check_counts(
+    n_state: int, n_controlled: int, n_events: int, events: int | None, max_steps: int, max_seconds: float | None
+) -> None:
+    if n_state < 1:
+        raise ModelError.of("run", "n_state", "must be >= 1", n_state)
+    if not 1 <= n_controlled <= n_state:
+        raise ModelError.of("run", "n_controlled", f"must be in 1 ... n_state = {n_state}", n_controlled)
+    if n_events < 0 or (n_events > 0 and not events):
+        raise ModelError.of("run", "n_events", "must be >= 0, and 0 where no event kernel is given", n_events)
+    if max_steps < 1:
+        raise ModelError.of("run", "max_steps", "must be >= 1", max_steps)
+    if max_seconds is not None and not max_seconds > 0.0:
+        raise ModelError.of("run", "max_seconds", "must be > 0 s", max_seconds)

@@ -1,0 +1,97 @@
+"""Right-hand sides and event functions with closed-form solutions, as C kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from numba import cfunc
+
+SIGNATURE = "void(float64, CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))"
+
+
+@pytest.fixture(scope="session")
+def kernel() -> Callable[[Any], int]:
+    """Turns a Python function into an address; the machine code lives as long as the session."""
+    alive = []
+
+    def address(function: Any) -> int:
+        alive.append(cfunc(SIGNATURE)(function))
+        return int(alive[-1].address)
+
+    return address
+
+
+def oscillator(t, y, p, out, work):
+    """y = (cos t, -sin t) from (1, 0)."""
+    out[0], out[1] = y[1], -y[0]
+
+
+def forced(t, y, p, out, work):
+    """y = exp(sin t) from 1: time-dependent and nonlinear enough to see every order condition."""
+    out[0], out[1] = y[0] * math.cos(t), -y[0] * y[1] * math.cos(t)
+
+
+def kepler(t, y, p, out, work):
+    r3 = (y[0] ** 2 + y[1] ** 2) ** 1.5
+    out[0], out[1], out[2], out[3] = y[2], y[3], -y[0] / r3, -y[1] / r3
+
+
+def van_der_pol(t, y, p, out, work):
+    out[0], out[1] = y[1], p[0] * (1.0 - y[0] ** 2) * y[1] - y[0]
+
+
+def pendulum(t, y, p, out, work):
+    out[0], out[1] = y[1], -math.sin(y[0])
+
+
+def falling(t, y, p, out, work):
+    """Height, speed; p[0] gravity."""
+    out[0], out[1] = y[1], -p[0]
+
+
+def growth(t, y, p, out, work):
+    """Passes no finite state beyond t = 1 from y = 1: y = 1/(1 - t)."""
+    out[0] = y[0] ** 2
+
+
+def decay(t, y, p, out, work):
+    """y' = p y."""
+    out[0] = p[0] * y[0]
+
+
+def rooted(t, y, p, out, work):
+    """y = (1 - t/2)^2 from 1, and nan beyond: sqrt of a negative number once y passes zero."""
+    out[0] = -math.sqrt(y[0])
+    if y[0] < 0.25:
+        out[0] = math.nan
+
+
+def both(t, y, p, out, work):
+    """Events of the oscillator: g0 = y0, g1 = y1, g2 = y0 again (falls together with g0)."""
+    out[0], out[1], out[2] = y[0], y[1], y[0]
+
+
+def height(t, y, p, out, work):
+    out[0] = y[0]
+
+
+def level(t, y, p, out, work):
+    """y0 below a level p[1]."""
+    out[0] = y[0] - p[1]
+
+
+def clock(t, y, p, out, work):
+    """g = t - p[1]: zero at a time known exactly."""
+    out[0] = t - p[1]
+
+
+@pytest.fixture(scope="session")
+def equations(kernel: Callable[[Any], int]) -> SimpleNamespace:
+    functions = (
+        oscillator, forced, kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
+    )  # fmt: skip
+    return SimpleNamespace(**{function.__name__: kernel(function) for function in functions})

@@ -1,0 +1,183 @@
+"""Events: none missed, none doubled, each on the step itself to 1e-12 s."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pliant.integrate import DOP853, METHODS, RK4, DormandPrince, Located, Status, Stepper
+
+every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+
+
+def tight(kind):
+    return RK4(step=5e-4) if kind is RK4 else kind(rtol=3e-14, atol=1e-15)
+
+
+def watched(equations, rhs, n, method, events, n_events, **options):
+    return Stepper(getattr(equations, rhs), n, 0, method, events=getattr(equations, events), n_events=n_events, **options)
+
+
+@every_method
+def test_a_falling_body_touches_the_ground_on_time(kind, equations):
+    stepper = watched(equations, "falling", 2, tight(kind), "height", 1)
+    stepper.start(0.0, [2.0, 0.0], [9.81])
+    outcome = stepper.advance(5.0)
+    assert outcome.status is Status.EVENT
+    assert outcome.t == pytest.approx(math.sqrt(4.0 / 9.81), abs=1.5e-12)
+    assert outcome.events == (Located(outcome.t, 0, -1),)
+    assert -1e-11 < stepper.y[0] <= 0.0, "the state kept is on the far side"
+    assert "event 0" in outcome.sentence
+
+
+@every_method
+def test_zeros_of_cosine_are_met_one_by_one(kind, equations):
+    """A thousand zeros, both directions, at a loose tolerance; each is the zero of the computed motion."""
+    method = RK4(step=0.05) if kind is RK4 else kind(rtol=1e-9, atol=1e-9)
+    stepper = watched(equations, "oscillator", 2, method, "height", 1)
+    stepper.start(0.0, [1.0, 0.0])
+    t_end = 1000 * math.pi + 0.1
+    while (outcome := stepper.advance(t_end)).status is Status.EVENT:
+        # Zero of the motion as computed, to the bracket: g = -y' dt.
+        assert 0.0 <= -stepper.y[0] * (1.0 if outcome.events[0].direction < 0 else -1.0) < 2e-12
+    assert outcome.status is Status.REACHED
+    times = np.array([event.t for event in stepper.events])
+    assert len(times) == 1000
+    assert [event.direction for event in stepper.events] == [-1, 1] * 500
+    assert np.abs(np.diff(times) - math.pi).max() < 1e-4
+
+
+def test_zeros_of_cosine_are_met_on_time(equations):
+    stepper = watched(equations, "oscillator", 2, DOP853(rtol=3e-14, atol=1e-15), "height", 1)
+    stepper.start(0.0, [1.0, 0.0])
+    for k in range(10):
+        assert stepper.advance(100.0).t == pytest.approx((k + 0.5) * math.pi, abs=2e-12)
+
+
+def test_turning_points_of_a_pendulum(equations):
+    """Every half period 2 K(sin(theta0/2)), by the arithmetic-geometric mean."""
+    theta0 = 1.0
+    a, b = 1.0, math.cos(theta0 / 2.0)
+    for _ in range(40):
+        a, b = 0.5 * (a + b), math.sqrt(a * b)
+    half_period = math.pi / a
+    stepper = watched(equations, "pendulum", 2, DOP853(rtol=3e-14, atol=1e-15), "both", 3)
+    stepper.active[[0, 2]] = False
+    stepper.start(0.0, [theta0, 0.0])
+    for k in range(1, 6):
+        outcome = stepper.advance(100.0)
+        assert [event.index for event in outcome.events] == [1]
+        assert outcome.t == pytest.approx(k * half_period, abs=4e-12)
+
+
+@pytest.mark.parametrize(("direction", "expected"), [(-1, [0.5, 2.5, 4.5]), (1, [1.5, 3.5, 5.5]), (0, [0.5, 1.5, 2.5])])
+def test_direction_is_respected(direction, expected, equations):
+    stepper = watched(equations, "oscillator", 2, DormandPrince(rtol=1e-10, atol=1e-12), "height", 1)
+    stepper.direction[0] = direction
+    stepper.start(0.0, [1.0, 0.0])
+    times = [stepper.advance(100.0).t / math.pi for _ in range(3)]
+    assert times == pytest.approx(expected, abs=1e-8)
+
+
+def test_masked_events_do_not_stop_and_may_be_unmasked_later(equations):
+    stepper = watched(equations, "oscillator", 2, DormandPrince(rtol=1e-10, atol=1e-12), "both", 3)
+    stepper.active[:] = False
+    stepper.start(0.0, [1.0, 0.0])
+    assert stepper.advance(4.0).status is Status.REACHED
+    stepper.active[1] = True
+    outcome = stepper.advance(100.0)
+    assert [event.index for event in outcome.events] == [1]
+    assert outcome.t == pytest.approx(2.0 * math.pi, abs=1e-8)
+
+
+def test_simultaneous_events_are_reported_together(equations):
+    stepper = watched(equations, "oscillator", 2, DormandPrince(rtol=1e-10, atol=1e-12), "both", 3)
+    stepper.start(0.1, [math.cos(0.1), -math.sin(0.1)])
+    first = stepper.advance(100.0)
+    assert [(event.index, event.direction) for event in first.events] == [(0, -1), (2, -1)]
+    second = stepper.advance(100.0)
+    assert [(event.index, event.direction) for event in second.events] == [(1, 1)]
+    assert second.t == pytest.approx(math.pi, abs=1e-8)
+
+
+@every_method
+@pytest.mark.parametrize("depth", [0.3, 1e-2, 1e-4, 1e-9])
+def test_a_crossing_and_its_return_within_one_step_are_seen(kind, depth, equations):
+    """A thrown body rises above a level by `depth` and falls back inside one step; a parabola, exact in every method."""
+    h = 1.1
+    method = RK4(step=h) if kind is RK4 else kind(rtol=0.05, atol=1e6, first_step=h, max_step=h)
+    stepper = watched(equations, "falling", 2, method, "level", 1)
+    stepper.start(0.0, [0.0, 5.0], [10.0, 1.25 - depth])
+    up, down = stepper.advance(h), stepper.advance(h)
+    assert [event.direction for event in up.events + down.events] == [1, -1]
+    assert [up.t, down.t] == pytest.approx([0.5 - math.sqrt(depth / 5.0), 0.5 + math.sqrt(depth / 5.0)], abs=1e-10)
+    assert stepper.advance(h).status is Status.REACHED
+
+
+def test_a_bouncing_ball_is_not_caught_by_its_own_bounce(equations):
+    """Whatever the direction asked for: the located touch is not found again; the flights have closed-form lengths."""
+    for direction in (-1, 0):
+        stepper = watched(equations, "falling", 2, DormandPrince(rtol=1e-12, atol=1e-14), "height", 1)
+        stepper.direction[0] = direction
+        stepper.start(0.0, [1.0, 0.0], [9.81])
+        expected, flight = math.sqrt(2.0 / 9.81), 2.0 * math.sqrt(2.0 / 9.81)
+        for _ in range(30):
+            outcome = stepper.advance(100.0)
+            assert outcome.status is Status.EVENT
+            assert outcome.t == pytest.approx(expected, abs=1e-10)
+            stepper.y[1] *= -0.9
+            flight *= 0.9
+            expected += flight
+
+
+def test_zero_at_the_start_is_no_event_until_it_comes_back(equations):
+    stepper = watched(equations, "oscillator", 2, DormandPrince(rtol=1e-10, atol=1e-12), "height", 1)
+    stepper.start(0.0, [0.0, 1.0])
+    assert stepper.advance(100.0).t == pytest.approx(math.pi, abs=1e-8)
+
+
+@pytest.mark.parametrize("when", [0.5, 1.0, 2.0 / 3.0])
+@every_method
+def test_an_exact_zero_at_a_stop_is_met_once(kind, when, equations):
+    method = RK4(step=0.25) if kind is RK4 else kind(rtol=1e-6, atol=1e-9)
+    stepper = watched(equations, "falling", 2, method, "clock", 1)
+    stepper.start(0.0, [1.0, 0.0], [9.81, when])
+    found = []
+    for stop in (when, when, 2.0, 2.0):
+        outcome = stepper.advance(stop)
+        found += [event.t for event in outcome.events]
+    assert outcome.status is Status.REACHED
+    assert found == pytest.approx([when], abs=1e-12)
+
+
+def test_late_events_are_located_as_finely_as_t_allows(equations):
+    t0 = 1e6
+    stepper = watched(equations, "falling", 2, DormandPrince(rtol=1e-9, atol=1e-12), "clock", 1)
+    stepper.start(t0, [1.0, 0.0], [9.81, t0 + 1.23456789])
+    assert stepper.advance(t0 + 5.0).t == pytest.approx(t0 + 1.23456789, abs=1e-9, rel=0.0)
+
+
+def test_rows_up_to_an_event_come_from_the_shortened_step(equations):
+    stepper = watched(equations, "falling", 2, DormandPrince(rtol=1e-9, atol=1e-12), "height", 1)
+    stepper.start(0.0, [2.0, 0.0], [9.81], save=np.linspace(0.0, 1.0, 11))
+    stepper.advance(1.0)
+    t, y = stepper.rows()
+    assert t.tolist() == np.linspace(0.0, 1.0, 11)[:7].tolist()
+    np.testing.assert_allclose(y[:, 0], 2.0 - 0.5 * 9.81 * t**2, atol=1e-13)
+
+
+@every_method
+def test_an_event_costs_a_handful_of_steps(kind, equations):
+    method = RK4(step=0.05) if kind is RK4 else kind(rtol=1e-8, atol=1e-10)
+    costs = []
+    for n_events in (0, 1):
+        stepper = watched(equations, "oscillator", 2, method, "height", n_events)
+        stepper.start(0.0, [1.0, 0.0])
+        while stepper.advance(100 * math.pi + 0.1).status is Status.EVENT:
+            pass
+        costs.append(stepper.statistics.rhs_evaluations)
+    per_event = (costs[1] - costs[0]) / 100 / kind.tableau.stages
+    print(kind.__name__, per_event, "steps an event")
+    assert per_event < 10.0

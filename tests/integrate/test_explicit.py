@@ -1,0 +1,140 @@
+"""Orders, tolerances and landings of the compiled loop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pliant.integrate import DOP853, METHODS, RK4, RKF45, DormandPrince, Status, Stepper
+
+ADAPTIVE = [RKF45, DormandPrince, DOP853]
+every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+every_adaptive = pytest.mark.parametrize("kind", ADAPTIVE, ids=lambda kind: kind.__name__)
+
+
+def fixed(kind, h):
+    """A method with equal steps: for the adaptive ones both step settings the same and a tolerance never met."""
+    return RK4(step=h) if kind is RK4 else kind(rtol=0.05, atol=1e6, first_step=h, max_step=h)
+
+
+def solution(t):
+    """Of `forced`: y0 = exp(sin t); y1 = exp(1 - exp(sin t)) as dy1/dy0 = -y1."""
+    y0 = np.exp(np.sin(t))
+    return np.stack([y0, np.exp(1.0 - y0)], axis=-1)
+
+
+def one_step_errors(kind, h, equations):
+    """Root mean square of the error at the end of one step from the exact state, and the largest inside it."""
+    ends, inside = [], []
+    for t0 in np.linspace(0.0, 6.2, 32):
+        stepper = Stepper(equations.forced, 2, 0, fixed(kind, h))
+        stepper.start(t0, solution(t0), save=t0 + h * np.linspace(0.05, 0.95, 19))
+        stepper.advance(t0 + h)
+        assert stepper.statistics.accepted == 1
+        t, y = stepper.rows()
+        ends.append(np.abs(stepper.y - solution(t0 + h)).max())
+        inside.append(np.abs(y - solution(t)).max())
+    return np.sqrt(np.mean(np.square(ends))), max(inside)
+
+
+@every_method
+def test_one_step_and_its_dense_output_have_the_orders_claimed(kind, equations):
+    """On a nonlinear, time-dependent problem: h^(order + 1) at the end, h^(dense order + 1) in between."""
+    steps = {RK4: (0.02, 0.01), DOP853: (0.15, 0.1)}.get(kind, (0.05, 0.025))
+    coarse, fine = (np.array(one_step_errors(kind, h, equations)) for h in steps)
+    end, inside = np.log(coarse / fine) / math.log(steps[0] / steps[1])
+    assert end == pytest.approx(kind.tableau.order + 1, abs=0.1)
+    assert inside == pytest.approx(kind.tableau.dense_order + 1, abs=0.1)
+
+
+@every_method
+def test_the_order_of_a_whole_run_is_the_one_claimed(kind, equations):
+    counts = {RK4: (400, 800), DOP853: (42, 60)}.get(kind, (200, 400))
+    errors = []
+    for n in counts:
+        stepper = Stepper(equations.oscillator, 2, 0, fixed(kind, 20.0 / n))
+        stepper.start(0.0, [1.0, 0.0])
+        assert stepper.advance(20.0).status is Status.REACHED
+        assert stepper.statistics.accepted == n
+        errors.append(math.dist(stepper.y, (math.cos(20.0), -math.sin(20.0))))
+    assert math.log(errors[0] / errors[1]) / math.log(counts[1] / counts[0]) == pytest.approx(kind.tableau.order, abs=0.1)
+
+
+@every_adaptive
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8, 1e-10, 1e-12])
+def test_error_of_a_kepler_orbit_follows_the_tolerance(kind, rtol, equations):
+    """Eccentricity 0.5, two revolutions; the position comes back."""
+    stepper = Stepper(equations.kepler, 4, 0, kind(rtol=rtol, atol=rtol))
+    start = [0.5, 0.0, 0.0, math.sqrt(3.0)]
+    stepper.start(0.0, start)
+    assert stepper.advance(4.0 * math.pi).status is Status.REACHED
+    error = np.abs(stepper.y - start).max()
+    print(kind.__name__, rtol, error / rtol, stepper.statistics)
+    assert error < 1000.0 * rtol
+
+
+@every_adaptive
+def test_tight_tolerance_keeps_the_energy_of_a_pendulum(kind, equations):
+    stepper = Stepper(equations.pendulum, 2, 0, kind(rtol=1e-13, atol=1e-14))
+    stepper.start(0.0, [2.0, 0.0], save=np.linspace(0.0, 20.0, 201))
+    stepper.advance(20.0)
+    _, y = stepper.rows()
+    energy = 0.5 * y[:, 1] ** 2 - np.cos(y[:, 0])
+    assert np.abs(energy - energy[0]).max() < 1e-11
+
+
+@every_method
+def test_a_stop_is_landed_on_exactly_and_without_slivers(kind, equations):
+    method = RK4(step=0.01) if kind is RK4 else kind(rtol=1e-6, atol=1e-9)
+    stepper = Stepper(equations.oscillator, 2, 0, method)
+    stepper.start(0.0, [1.0, 0.0], save="steps")
+    stops = np.linspace(0.0, 10.0, 34)[1:]
+    for stop in stops:
+        assert stepper.advance(stop).t == stop
+    t, y = stepper.rows()
+    assert set(stops) <= set(t)
+    assert np.all(np.diff(t) > 0.0)
+    np.testing.assert_allclose(y[:, 0], np.cos(t), atol=1e-4)
+    if kind is not RK4:
+        # A stop splits the way to it into equal parts: the step before a stop is as long as the one before that.
+        inside = np.diff(t)[1:]
+        assert inside.min() > 0.01
+
+
+def test_fixed_steps_do_not_drift(equations):
+    """A million additions of 1e-6 would be off by 1e-10 of a second and leave a sliver at the end."""
+    stepper = Stepper(equations.oscillator, 2, 0, RK4(step=1e-5))
+    stepper.start(0.0, [1.0, 0.0])
+    stepper.advance(3.0)
+    assert stepper.statistics.accepted == 300_000
+
+
+def test_the_rest_of_the_state_rides_along_uncontrolled(equations):
+    """Kepler's velocity equations control nothing here: the step follows the first two components only."""
+    counts = []
+    for n_controlled in (2, 4):
+        stepper = Stepper(equations.kepler, 4, 0, DormandPrince(rtol=1e-6, atol=1e-9), n_controlled=n_controlled)
+        stepper.start(0.0, [0.2, 0.0, 0.0, 3.0])
+        stepper.advance(6.0)
+        counts.append(stepper.statistics.accepted)
+    assert counts[0] != counts[1]
+
+
+def test_one_tolerance_per_component_is_honoured(equations):
+    loose, tight = (
+        Stepper(equations.oscillator, 2, 0, DOP853(rtol=1e-12, atol=atol)) for atol in ([1e-3, 1e-3], [1e-3, 1e-12])
+    )
+    for stepper in (loose, tight):
+        stepper.start(0.0, [1.0, 0.0])
+        stepper.advance(10.0)
+    assert loose.statistics.accepted < tight.statistics.accepted
+
+
+@every_adaptive
+def test_stiffness_costs_steps_but_not_accuracy(kind, equations):
+    stepper = Stepper(equations.van_der_pol, 2, 0, kind(rtol=1e-8, atol=1e-10))
+    stepper.start(0.0, [2.0, 0.0], [100.0])
+    assert stepper.advance(160.0).status is Status.REACHED
+    assert abs(stepper.y[0]) < 2.1
