@@ -1,0 +1,42 @@
+"""The one table of what a result holds: name, dimensions, unit, meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    name: str
+    dims: tuple[str, ...]  # after time
+    unit: str
+    meaning: str
+
+
+# Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, source of work, drive.
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("q", ("coordinate",), "m, rad or 1", "coordinates"),
+        Quantity("v", ("rate",), "m/s or rad/s", "rates of the coordinates (angular velocity for balls)"),
+        Quantity("a", ("rate",), "m/s^2 or rad/s^2", "accelerations"),
+        Quantity("root_position", ("body", "axis"), "m", "origin of each body's frame, world axes"),
+        Quantity("tip_position", ("body", "axis"), "m", "tip of each body, world axes"),
+        Quantity("tip_velocity", ("body", "axis"), "m/s", "velocity of each tip, world axes"),
+        Quantity("tip_deflection", ("body", "axis"), "m", "elastic displacement of each tip, body axes"),
+        Quantity("kinetic", (), "J", "kinetic energy"),
+        Quantity("gravity", (), "J", "potential energy of gravity"),
+        Quantity("strain", (), "J", "strain energy of the beams"),
+        Quantity("spring", (), "J", "energy in joint springs and end stops"),
+        Quantity("work", ("source",), "J", "work done on the mechanism since the start, by source"),
+        Quantity("power", ("source",), "W", "power put into the mechanism, by source"),
+        Quantity("momentum", ("axis",), "kg m/s", "momentum, world axes"),
+        Quantity("angular_momentum", ("axis",), "kg m^2/s", "angular momentum about the world's origin"),
+        Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
+    )
+}
+
+STATES = ("q", "v", "work")  # held in the integrated state; the rest is computed from it
+OBSERVED = tuple(name for name in QUANTITIES if name not in STATES)

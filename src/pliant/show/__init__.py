@@ -1,0 +1,5 @@
+"""Pictures of what came out."""
+
+from pliant.show import plot
+
+__all__ = ["plot"]

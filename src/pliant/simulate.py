@@ -1,0 +1,266 @@
+"""simulate(): check, trace, compile, run from event to event, collect."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.caches import user_cache
+from pliant.errors import ModelError, SolveError
+from pliant.integrate.methods import DOP853, Method
+from pliant.model import check
+from pliant.model.system import System
+from pliant.results.result import EventRecord, Result
+from pliant.results.table import OBSERVED, QUANTITIES
+
+if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.compile.llvm import MachineCode
+    from pliant.compile.trace import Traced
+    from pliant.integrate.stepper import Outcome, Stepper
+
+DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
+DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
+
+Progress = Callable[[float, float], None]
+
+
+@dataclass(frozen=True)
+class Every:
+    """Save a row every `interval` seconds, and at the end."""
+
+    interval: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", check.positive("every", "interval", self.interval, "s"))
+
+
+def every(interval: float) -> Every:
+    return Every(interval)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A System ready to run: its trace and the machine code of its functions."""
+
+    traced: Traced
+    rhs: MachineCode
+    observe: MachineCode
+    events: MachineCode | None
+    trace_seconds: float
+    compile_seconds: float
+
+
+def compile_system(system: System, formulation: str = "articulated", cache: bool = True) -> Compiled:
+    """Trace a System and compile its functions; machine code is kept on disk for later processes."""
+    from pliant.compile.llvm import compile_function
+    from pliant.compile.trace import trace
+
+    began = clock.perf_counter()
+    traced = trace(system, formulation)
+    done = clock.perf_counter()
+    folder: Path | None = user_cache("machine-code") if cache else None
+    rhs = compile_function(traced.rhs, cache=folder)
+    observe = compile_function(traced.observe, cache=folder)
+    events = compile_function(traced.event_functions, cache=folder) if traced.events else None
+    return Compiled(traced, rhs, observe, events, done - began, clock.perf_counter() - done)
+
+
+def simulate(
+    system: System | Compiled,
+    t_end: float,
+    *,
+    method: Method | None = None,
+    save: Every | float | Sequence[float] | str | None = None,
+    t_start: float = 0.0,
+    formulation: str = "articulated",
+    progress: Progress | None = None,
+    max_steps: int | None = None,
+    max_seconds: float | None = None,
+    cache: bool = True,
+) -> Result:
+    """Run a mechanism from t_start to t_end.
+
+    save: every(dt) or a number (interval), a list of times, or "steps". A run that cannot go on returns what it had computed, with
+    ok False and a message that says when and why; so does Ctrl-C.
+    """
+    t_start = check.number("simulate", "t_start", t_start, "s")
+    t_end = check.number("simulate", "t_end", t_end, "s")
+    if not t_end > t_start:
+        raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
+    times = _save_times(save, t_start, t_end)
+    compiled = system if isinstance(system, Compiled) else compile_system(system, formulation, cache)
+    run = _Run(compiled, method or DEFAULT_METHOD, t_start, t_end, times, max_steps, max_seconds)
+    run.go(progress)
+    return run.collect()
+
+
+class _Run:
+    """One run: phases between breakpoints and events, and the rows each left."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        method: Method,
+        t_start: float,
+        t_end: float,
+        times: NDArray[np.float64] | str,
+        max_steps: int | None,
+        max_seconds: float | None,
+    ) -> None:
+        from pliant.integrate.stepper import MAX_STEPS, Stepper
+
+        self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
+        inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
+        self.stops = [t_start, *inside, t_end]
+        watched = compiled.events
+        self.stepper: Stepper = Stepper(
+            rhs=compiled.rhs.address,
+            n_state=self.traced.y0.size,
+            n_work=max(compiled.rhs.n_work, watched.n_work if watched else 0),
+            method=method,
+            n_controlled=self.traced.n_controlled,
+            events=watched.address if watched else None,
+            n_events=len(self.traced.events),
+            max_steps=max_steps or MAX_STEPS,
+            max_seconds=max_seconds,
+        )
+        self.phases: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters
+        self.events: list[EventRecord] = []
+        self.outcome: Outcome | None = None
+        self.ended_by: str | None = None
+        first = self.traced.parameters(t_start, self.stops[1])
+        _check_start(self.traced, compiled.rhs(t_start, self.traced.y0, first), t_start)
+        self.stepper.start(t_start, self.traced.y0, first, save=times)
+        for k, event in enumerate(self.traced.events):
+            self.stepper.direction[k], self.stepper.active[k] = event.direction, True
+
+    def go(self, progress: Progress | None) -> None:
+        """From breakpoint to breakpoint; events are recorded, and end the run where the user said so."""
+        tell = None if progress is None else (lambda t: progress(t, self.t_end))
+        for begin, end in zip(self.stops, self.stops[1:], strict=False):
+            parameters = self.traced.parameters(begin, end)
+            self.stepper.p[:] = parameters
+            self.phases.append((self.stepper.n_rows, parameters))
+            while True:
+                self.outcome = self.stepper.advance(end, progress=tell)
+                self._record(self.outcome)
+                if self.ended_by or not self.outcome.events:
+                    break
+            if self.ended_by or not self.outcome.status.goes_on:
+                return
+
+    def _record(self, outcome: Outcome) -> None:
+        for located in outcome.events:
+            event = self.traced.events[located.index]
+            self.events.append(EventRecord(located.t, event.name, located.direction))
+            if event.stop:
+                self.ended_by = event.name
+
+    def collect(self) -> Result:
+        assert self.outcome is not None
+        from pliant.integrate.status import Status
+
+        times, states = self.stepper.rows()
+        message = self.outcome.sentence
+        if self.ended_by:
+            message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
+        return Result(
+            name=self.traced.system.name,
+            time=times,
+            values=self._values(times, states),
+            labels=self.traced.columns,
+            events=tuple(self.events),
+            ok=self.outcome.status.goes_on,
+            message=message,
+            interrupted=self.outcome.status is Status.INTERRUPTED,
+            stats=self._statistics(),
+        )
+
+    def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """States and observed quantities, by the names of the table."""
+        traced, labels = self.traced, self.traced.columns
+        observed = self._observe(times, states)
+        values = {"q": np.empty((times.size, len(labels["coordinate"]))), "v": np.empty((times.size, len(labels["rate"])))}
+        n_q, n_v = len(traced.free_q), len(traced.free_v)
+        values["q"][:, traced.free_q] = states[:, :n_q]
+        values["v"][:, traced.free_v] = states[:, n_q : n_q + n_v]
+        values["work"] = states[:, n_q + n_v :]
+        offset = 0
+        for name in OBSERVED:
+            shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
+            width = math.prod(shape)
+            values[name] = observed[:, offset : offset + width].reshape((times.size, *shape))
+            offset += width
+        self._fill_prescribed(values, observed[:, offset:])
+        return {name: values[name] for name in QUANTITIES}
+
+    def _fill_prescribed(self, values: dict[str, NDArray[np.float64]], tail: NDArray[np.float64]) -> None:
+        """Prescribed coordinates are no states: the observer computes them, positions first."""
+        slots = [slot for slot in self.traced.tree.slots if slot.prescribed is not None]
+        for k, slot in enumerate(slots):
+            values["q"][:, slot.q], values["v"][:, slot.v] = tail[:, k], tail[:, len(slots) + k]
+
+    def _observe(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> NDArray[np.float64]:
+        from pliant.integrate.rows import evaluate_rows
+
+        code = self.compiled.observe
+        out = np.empty((times.size, code.n_out))
+        firsts = [first for first, _ in self.phases] + [times.size]
+        for (first, parameters), last in zip(self.phases, firsts[1:], strict=True):
+            part = slice(first, last)
+            evaluate_rows(code.address, times[part], states[part], parameters, out[part], code.n_work)
+        return out
+
+    def _statistics(self) -> dict[str, Any]:
+        s = self.stepper.statistics
+        return {
+            "steps": s.accepted,
+            "rejected": s.rejected,
+            "rhs_evaluations": s.rhs_evaluations,
+            "event_evaluations": s.event_evaluations,
+            "smallest_step_s": s.smallest_step,
+            "largest_step_s": s.largest_step,
+            "wall_s": s.wall_seconds,
+            "trace_s": self.compiled.trace_seconds,
+            "compile_s": self.compiled.compile_seconds,
+            "operations": self.compiled.rhs.operations,
+            "method": repr(self.stepper.method),
+        }
+
+
+def _save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
+    if isinstance(save, str):
+        check.choice("simulate", "save", save, ("steps",))
+        return save
+    if save is None:
+        return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
+    if isinstance(save, (Every, int, float)):
+        interval = save.interval if isinstance(save, Every) else every(save).interval
+        count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
+        times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
+        times[-1] = min(times[-1], t_end)
+        return times if t_end - times[-1] < 1e-9 * interval else np.append(times, t_end)
+    times = np.array([check.number("simulate", f"save[{k}]", t, "s") for k, t in enumerate(save)], dtype=np.float64)
+    if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
+        raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
+    return times
+
+
+def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:
+    """A first right-hand side that is not finite means a coordinate that nothing resists, or a formula out of its domain."""
+    n_q = len(traced.free_q)
+    bad = [traced.tree.rates[k] for i, k in enumerate(traced.free_v) if not math.isfinite(rates[n_q + i])]
+    if bad:
+        raise SolveError(
+            f"system {traced.system.name!r}: accelerations of {', '.join(bad)} must be finite at the start, t = {t} s, got nan or "
+            "inf: a coordinate that no mass or inertia resists (a singular mass matrix), or a formula outside its domain"
+        )
+
+
