@@ -1,0 +1,5 @@
+"""python -m pliant."""
+
+from pliant.cli import app
+
+app()

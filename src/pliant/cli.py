@@ -1,0 +1,186 @@
+"""The command line: pliant check FILE.yaml, pliant run FILE.yaml --out result.nc.
+
+Exit codes: 0 done, 1 the run or its writing failed, 2 the model, the file or the command is wrong, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from pliant.errors import ModelError, PliantError
+
+if TYPE_CHECKING:
+    from pliant.files import Model, RunSettings
+
+FAILED, WRONG, INTERRUPTED = 1, 2, 130
+STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "wall seconds"}
+LISTED_EVENTS = 10  # rows of the summary; the file holds all
+
+app = typer.Typer(
+    help="Flexible multibody dynamics.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+
+
+@app.callback(invoke_without_command=True)
+def main(version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False) -> None:
+    if version:
+        import pliant
+
+        typer.echo(f"pliant {pliant.__version__}")
+        raise typer.Exit()
+
+
+@app.command()
+def check(file: Annotated[Path, typer.Argument(help="The model file, YAML.")]) -> None:
+    """Check a model file and print its tree and its run settings."""
+    model = _load(file)
+    typer.echo(model.system)
+    typer.echo(model.run if model.run is not None else "no run section")
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="The model file, YAML.")],
+    out: Annotated[Path, typer.Option("--out", help="Where the result goes, netCDF.")],
+    t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw coordinates and energies into a PNG.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no summary.")] = False,
+) -> None:
+    """Run a model file and write the result."""
+    model = _load(file)
+    settings = _settings(model, file, t_end)
+    _check_target("--out", out)
+    if plot is not None:
+        _check_target("--plot", plot)
+    try:
+        result = _simulate(model, settings, quiet)
+        _write(result, out)
+        if plot is not None:
+            _draw(result, plot)
+    except KeyboardInterrupt:
+        _stop(INTERRUPTED, f"interrupted; nothing was written to {out}")
+    if not quiet:
+        _print_summary(result, out)
+    if not result.ok:
+        code = INTERRUPTED if result.interrupted else FAILED
+        _stop(code, f"{str(result.message).rstrip('.')}; what was computed is in {out}")
+
+
+def _load(file: Path) -> Model:
+    from pliant.files import load_model
+
+    try:
+        return load_model(file)
+    except ModelError as trouble:
+        _stop(WRONG, str(trouble))
+
+
+def _settings(model: Model, file: Path, t_end: float | None) -> RunSettings:
+    if model.run is None:
+        _stop(WRONG, f"{file}: run must be given (t_end and method), got no run section")
+    if t_end is None:
+        return model.run
+    try:
+        return replace(model.run, t_end=t_end)
+    except ModelError as trouble:
+        _stop(WRONG, f"--t-end: {trouble}")
+
+
+def _check_target(option: str, out: Path) -> None:
+    """Before the run, not after: a result that cannot be written is an hour lost."""
+    folder = out.parent
+    if not folder.is_dir():
+        _stop(WRONG, f"{option}: folder {str(folder)!r} must exist, got {str(out)!r}")
+    if out.is_dir() or not os.access(folder, os.W_OK):
+        _stop(WRONG, f"{option}: must be a file that can be written, got {str(out)!r}")
+
+
+def _simulate(model: Model, settings: RunSettings, quiet: bool) -> Any:
+    from pliant.simulate import simulate
+
+    try:
+        with _progress(settings.t_end, quiet) as progress:
+            return simulate(
+                model.system, t_end=settings.t_end, method=settings.method, save=settings.save, progress=progress
+            )
+    except ModelError as trouble:
+        _stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        _stop(FAILED, str(trouble))
+
+
+@contextlib.contextmanager
+def _progress(t_end: float, quiet: bool) -> Iterator[Callable[[float, float], None]]:
+    """A bar on the terminal's error stream; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("preparing", total=t_end)
+
+        def advance(t: float, t_end: float) -> None:
+            bar.update(task, completed=t, total=t_end, description=f"t = {t:.4g} s")
+
+        yield advance
+
+
+def _write(result: Any, out: Path) -> None:
+    try:
+        result.to_netcdf(out)
+    except (OSError, RuntimeError) as trouble:  # HDF5 reports a full disk as a RuntimeError
+        _stop(FAILED, f"{out}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
+
+
+def _draw(result: Any, target: Path) -> None:
+    from pliant.show import plot
+
+    try:
+        plot.save(plot.overview(result), target)
+    except OSError as trouble:
+        _stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
+
+
+def _print_summary(result: Any, out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None)
+    for name, value in _summary(result, out):
+        table.add_row(Text(name), Text(value))  # Text: messages may hold [brackets]
+    Console().print(table)
+
+
+def _summary(result: Any, out: Path) -> list[tuple[str, str]]:
+    stats = dict(result.stats)
+    rows = [("status", str(result.message))]
+    rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
+    rows.append(("energy balance", _short(result.ledger.balance_error_max)))
+    events = list(result.events)
+    rows.append(("events", str(len(events))))
+    rows += [("", f"{event.name} {_sense(event.direction)} at t = {event.t:.9g} s") for event in events[:LISTED_EVENTS]]
+    if len(events) > LISTED_EVENTS:
+        rows.append(("", f"and {len(events) - LISTED_EVENTS} more"))
+    return [*rows, ("written to", str(out))]
+
+
+def _sense(direction: int) -> str:
+    return {1: "rising", -1: "falling"}.get(direction, "")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _stop(code: int, message: str) -> NoReturn:
+    typer.echo(f"error: {message}" if code != INTERRUPTED else message, err=True)
+    raise typer.Exit(code)

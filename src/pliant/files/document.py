@@ -1,0 +1,169 @@
+"""A YAML document as items that know where they stand: file, line and path of keys.
+
+Only the composer of PyYAML is used. Scalars stay text until a reader asks for a number, a word or a truth, so none of
+YAML 1.1's surprises (`on` a boolean, 2e11 a text, 010 eight, 1:30 ninety) reaches a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import yaml
+
+from pliant.errors import ModelError
+from pliant.files.formula import parse_number
+
+MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
+
+
+class ModelFileError(ModelError):
+    """A model file breaks a rule; the message begins with file, line and path of keys."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One value of the file."""
+
+    node: Any  # a YAML node
+    source: str  # the file's name
+    line: int  # of its key, or of itself where it has none
+    path: str = ""  # keys that lead here, as in bodies.arm.beam.length
+
+    def error(self, rule: str) -> ModelFileError:
+        where = f"{self.source}:{self.line}: {self.path}" if self.path else f"{self.source}:{self.line}"
+        return ModelFileError(f"{where}: {rule}")
+
+    def wrong(self, rule: str) -> ModelFileError:
+        return self.error(f"{rule}, got {self.describe()}")
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.node, yaml.MappingNode)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.node, yaml.SequenceNode)
+
+    @property
+    def is_scalar(self) -> bool:
+        return isinstance(self.node, yaml.ScalarNode) and not self.is_nothing
+
+    @property
+    def is_nothing(self) -> bool:
+        return bool(self.node.tag == "tag:yaml.org,2002:null")
+
+    def describe(self) -> str:
+        if self.is_nothing:
+            return "nothing"
+        if self.is_mapping:
+            return "a mapping"
+        return "a list" if self.is_list else repr(self.node.value)
+
+    def mapping(self, wanted: str = "a mapping of keys and values") -> dict[str, Item]:
+        if not self.is_mapping:
+            raise self.wrong(f"must be {wanted}")
+        found: dict[str, Item] = {}
+        for key, value in self.node.value:
+            key_item = Item(key, self.source, _line(key), self.path)
+            name = key_item.text("a key")
+            if name in found:
+                raise key_item.error(f"key {name!r} stands twice")
+            found[name] = Item(value, self.source, key_item.line, f"{self.path}.{name}" if self.path else name)
+        return found
+
+    def fields(self, known: Iterable[str], required: Iterable[str] = ()) -> dict[str, Item]:
+        """A mapping whose keys are among the known, with all that are required."""
+        found, names = self.mapping(), list(known)
+        for key, value in found.items():
+            if key not in names:
+                raise value.at_key(f"unknown key {key!r}{did_you_mean(key, names)}; known: {', '.join(names)}", self)
+        missing = [name for name in required if name not in found]
+        if missing:
+            raise self.error(f"{', '.join(missing)} must be given, got {', '.join(found) or 'nothing'}")
+        return found
+
+    def at_key(self, rule: str, parent: Item) -> ModelFileError:
+        """The rule broken by this item's key itself."""
+        return replace(self, path=parent.path).error(rule)
+
+    def items(self) -> list[Item]:
+        if not self.is_list:
+            raise self.wrong("must be a list")
+        return [Item(node, self.source, _line(node), f"{self.path}[{k}]") for k, node in enumerate(self.node.value)]
+
+    def text(self, wanted: str = "a text") -> str:
+        if not self.is_scalar or not self.node.value:
+            raise self.wrong(f"must be {wanted}")
+        return str(self.node.value)
+
+    def number(self, wanted: str = "a number") -> float:
+        text = self.text(wanted)
+        try:
+            return parse_number(text)
+        except ModelError as trouble:
+            reason = str(trouble)
+            plain = reason if reason.startswith("must be") else f"must be {wanted}, got {text!r} ({reason})"
+            raise self.error(plain) from None
+
+    def whole(self) -> int:
+        number = self.number("a whole number")
+        if not number.is_integer():
+            raise self.wrong("must be a whole number")
+        return int(number)
+
+    def truth(self) -> bool:
+        words = {"true": True, "false": False}
+        text = self.text("true or false")
+        if text not in words:
+            raise self.wrong("must be true or false")
+        return words[text]
+
+
+def read_document(text: str, source: str) -> Item:
+    """The one document of a text, refused where it holds anchors, tags or a nesting no model needs."""
+    try:
+        _check_events(text, source)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as trouble:
+        mark = getattr(trouble, "problem_mark", None)
+        place = f"{source}:{mark.line + 1}" if mark is not None else source
+        problem = getattr(trouble, "problem", None) or str(trouble)
+        raise ModelFileError(f"{place}: not valid YAML: {problem}{_quoting_hint(text, mark)}") from None
+    if node is None:
+        raise ModelFileError(f"{source}: holds no model")
+    return Item(node, source, _line(node))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    close = get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _line(node: Any) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _quoting_hint(text: str, mark: Any) -> str:
+    """Brackets of q['...'] end a plain text inside braces or a list."""
+    line = text.splitlines()[mark.line] if mark is not None and mark.line < len(text.splitlines()) else ""
+    return " (a formula with brackets or commas stands in quotes)" if "q[" in line or "v[" in line else ""
+
+
+def _check_events(text: str, source: str) -> None:
+    """The stream of events is flat: aliases (which multiply), tags and depth are refused here, before composing."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise ModelFileError(f"{source}:{line}: anchors and aliases are not used here; share bodies under parts")
+        if getattr(event, "tag", None):
+            raise ModelFileError(f"{source}:{line}: tags are not used here, got {event.tag!r}")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_NESTING:
+            raise ModelFileError(f"{source}:{line}: nested deeper than {MAX_NESTING} levels")

@@ -1,0 +1,320 @@
+"""Formulas in files: parsed into a tree of pliant's own functions, never evaluated as Python.
+
+A formula is a value of t and of coordinates, as in "5*sin(3*t) - 0.1*v['arm.angle']". A condition is a comparison, or
+several joined by and, or, not; it chooses in `a if c else b` and `where(c, a, b)`, and counts as 1 or 0 elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import operator
+import re
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from numbers import Real
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.scalar import FUNCTIONS, Scalar, deg, pi, where
+
+MAX_LENGTH = 4000  # characters of one formula
+MAX_DEPTH = 100  # levels of one formula; keeps every recursion far from Python's limit
+STATE_VARIABLES = ("t", "q", "v")
+BY_COORDINATE = ("q", "v")
+
+Environment = Mapping[str, Any]
+Known = Mapping[str, Collection[str]]  # the coordinates that q and v have, where known
+
+
+def _power(base: Scalar, exponent: Scalar) -> Scalar:
+    """Numbers through math.pow: no giant integers, no complex results."""
+    if isinstance(base, Real) and isinstance(exponent, Real):
+        return math.pow(base, exponent)
+    return base**exponent
+
+
+CONSTANTS = {"pi": pi, "deg": pi / 180.0}
+CALLS: dict[str, Callable[..., Scalar]] = {
+    **FUNCTIONS,
+    "abs": FUNCTIONS["absolute"],
+    "min": FUNCTIONS["minimum"],
+    "max": FUNCTIONS["maximum"],
+    "deg": deg,
+}
+OPERATORS: dict[type, Callable[..., Scalar]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: _power,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+COMPARISONS: dict[type, Callable[..., Scalar]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+@dataclass(frozen=True)
+class ParsedFormula:
+    """A callable of its variables. Two are equal when their texts are."""
+
+    text: str
+    variables: tuple[str, ...]
+    breakpoints: tuple[float, ...] = field(compare=False)  # s, the times that t itself is compared with
+    constant: float | None = field(compare=False)  # its value, where it has no variables
+    value: Callable[[Environment], Scalar] = field(compare=False, repr=False)
+
+    def __call__(self, *arguments: Any) -> Scalar:
+        return self.value(dict(zip(self.variables, arguments, strict=True)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (parse_formula, (self.text, self.variables))
+
+
+def parse_formula(text: str, variables: tuple[str, ...] = STATE_VARIABLES, known: Known | None = None) -> ParsedFormula:
+    """A formula of these variables; `known` holds the names that q['...'] and v['...'] may take."""
+    parser = _Parser(text, variables, known or {})
+    piece = parser.value(parser.tree(), 0)
+    constant = piece.evaluate({}) if piece.constant else None
+    return ParsedFormula(text, variables, tuple(sorted(parser.breakpoints)), constant, piece.evaluate)
+
+
+NOT_FINITE = re.compile(r"[-+]?\.?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def parse_number(text: str) -> float:
+    """A constant expression, such as 2e11, pi/6, or -0.5 - sin(60*deg)."""
+    if NOT_FINITE.fullmatch(text.strip()):
+        raise ModelError(f"must be a finite number, got {text.strip()!r}")
+    constant = parse_formula(text, ()).constant
+    assert constant is not None  # without variables there is nothing else
+    return constant
+
+
+@dataclass(frozen=True)
+class _Value:
+    evaluate: Callable[[Environment], Scalar]
+    constant: bool
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """choose(environment, a, b): a where the condition holds, else b. Joined ones nest: only comparisons are traced."""
+
+    choose: Callable[[Environment, Scalar, Scalar], Scalar]
+    constant: bool
+
+
+class _Parser:
+    """From Python's syntax tree to pieces; a node that is in no table is refused."""
+
+    def __init__(self, text: str, variables: tuple[str, ...], known: Known) -> None:
+        self.text = text.strip().replace("\n", " ")
+        self.variables = variables
+        self.known = known
+        self.breakpoints: set[float] = set()
+        self.values: dict[type, Callable[[Any, int], _Value]] = {
+            ast.Constant: self._number,
+            ast.Name: self._name,
+            ast.BinOp: self._binary,
+            ast.UnaryOp: self._unary,
+            ast.IfExp: self._conditional,
+            ast.Call: self._call,
+            ast.Subscript: self._coordinate,
+        }
+
+    def tree(self) -> ast.expr:
+        if len(self.text) > MAX_LENGTH:
+            raise self._error(None, f"must be at most {MAX_LENGTH} characters long, got {len(self.text)}")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what Python would warn of, the tables refuse
+                return ast.parse(self.text, mode="eval").body
+        except (RecursionError, MemoryError):
+            raise self._error(None, "is nested too deeply") from None
+        except (SyntaxError, ValueError) as trouble:
+            at = f" at column {trouble.offset}" if isinstance(trouble, SyntaxError) and trouble.offset else ""
+            reason = trouble.msg if isinstance(trouble, SyntaxError) else str(trouble)
+            raise self._error(None, f"is not an expression: {reason}{at}") from None
+
+    def value(self, node: ast.expr, depth: int) -> _Value:
+        self._check_depth(node, depth)
+        if _is_condition(node):  # as a number: 1 or 0
+            condition = self.condition(node, depth)
+            return self._folded(node, lambda e: condition.choose(e, 1.0, 0.0), condition)
+        read = self.values.get(type(node))
+        if read is None:
+            raise self._error(node, f"is not allowed in a formula ({_words(node)})")
+        return read(node, depth + 1)
+
+    def condition(self, node: ast.expr, depth: int) -> _Condition:
+        self._check_depth(node, depth)
+        if isinstance(node, ast.Compare):
+            return self._comparison(node, depth + 1)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.condition(node.operand, depth + 1)
+            return _Condition(lambda e, a, b: inner.choose(e, b, a), inner.constant)
+        if isinstance(node, ast.BoolOp):
+            parts = [self.condition(part, depth + 1) for part in node.values]
+            return _joined(parts, isinstance(node.op, ast.And))
+        raise self._error(node, "must be a comparison such as t < 1")
+
+    def _number(self, node: ast.Constant, depth: int) -> _Value:
+        if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
+            raise self._error(node, "is not a number")
+        given = node.value
+        return self._folded(node, lambda e: float(given))
+
+    def _name(self, node: ast.Name, depth: int) -> _Value:
+        name = node.id
+        if name in self.variables and name not in BY_COORDINATE:
+            return _Value(lambda e: e[name], False)
+        if name in self.variables:
+            raise self._error(node, f"must be read by coordinate, as in {name}['arm.angle']")
+        if name in CALLS and name not in CONSTANTS:
+            raise self._error(node, f"is a function: write {name}(...)")
+        if name not in CONSTANTS:
+            raise self._unknown(node, name, [*self.variables, *CONSTANTS, *CALLS])
+        return self._folded(node, lambda e: CONSTANTS[name])
+
+    def _binary(self, node: ast.BinOp, depth: int) -> _Value:
+        operate = OPERATORS.get(type(node.op))
+        if operate is None:
+            hint = " (a power is written **)" if isinstance(node.op, ast.BitXor) else ""
+            raise self._error(node, f"has an operator that is none of + - * / **{hint}")
+        a, b = self.value(node.left, depth), self.value(node.right, depth)
+        if operate is operator.truediv and b.constant and b.evaluate({}) == 0.0:
+            raise self._error(node, "divides by zero")
+        return self._folded(node, lambda e: operate(a.evaluate(e), b.evaluate(e)), a, b)
+
+    def _unary(self, node: ast.UnaryOp, depth: int) -> _Value:
+        operate = OPERATORS.get(type(node.op))
+        if operate is None:
+            raise self._error(node, "has an operator that is none of + - * / **")
+        a = self.value(node.operand, depth)
+        return self._folded(node, lambda e: operate(a.evaluate(e)), a)
+
+    def _conditional(self, node: ast.IfExp, depth: int) -> _Value:
+        return self._choice(node, node.test, node.body, node.orelse, depth)
+
+    def _choice(self, node: ast.expr, test: ast.expr, yes: ast.expr, no: ast.expr, depth: int) -> _Value:
+        c, a, b = self.condition(test, depth), self.value(yes, depth), self.value(no, depth)
+        return self._folded(node, lambda e: c.choose(e, a.evaluate(e), b.evaluate(e)), c, a, b)
+
+    def _call(self, node: ast.Call, depth: int) -> _Value:
+        if not isinstance(node.func, ast.Name):
+            raise self._error(node, "must call a function by its bare name")
+        name = node.func.id
+        function = CALLS.get(name)
+        if function is None:
+            raise self._unknown(node.func, name, list(CALLS), "function")
+        wanted = len(inspect.signature(function).parameters)
+        if node.keywords or len(node.args) != wanted:
+            raise self._error(node, f"must hold {wanted} plain argument{'s' if wanted > 1 else ''}")
+        if name == "where":
+            return self._choice(node, node.args[0], node.args[1], node.args[2], depth)
+        pieces = [self.value(argument, depth) for argument in node.args]
+        return self._folded(node, lambda e: function(*(p.evaluate(e) for p in pieces)), *pieces)
+
+    def _coordinate(self, node: ast.Subscript, depth: int) -> _Value:
+        table = node.value.id if isinstance(node.value, ast.Name) else ""
+        if table not in BY_COORDINATE or table not in self.variables:
+            able = [f"{name}['arm.angle']" for name in BY_COORDINATE if name in self.variables]
+            rule = f"may only be read as {' or '.join(able)}" if able else "is not allowed here"
+            raise self._error(node, rule)
+        if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
+            raise self._error(node, f"must name a coordinate in quotes, as in {table}['arm.angle']")
+        name = node.slice.value
+        if table in self.known and name not in self.known[table]:
+            raise self._unknown(node, name, list(self.known[table]), "coordinate")
+        return _Value(lambda e: e[table][name], False)
+
+    def _comparison(self, node: ast.Compare, depth: int) -> _Condition:
+        """a < b < c is (a < b) and (b < c)."""
+        sides = [self.value(side, depth) for side in (node.left, *node.comparators)]
+        links: list[_Condition] = []
+        for op, a, b in zip(node.ops, sides, sides[1:], strict=False):
+            compare = COMPARISONS.get(type(op))
+            if compare is None:
+                raise self._error(node, "has a comparison that is none of < <= > >=")
+            links.append(_compared(compare, a, b))
+        self._note_breakpoints([node.left, *node.comparators], sides)
+        return _joined(links, True)
+
+    def _note_breakpoints(self, nodes: list[ast.expr], sides: list[_Value]) -> None:
+        """A comparison of t itself with a constant is a time at which the formula may jump."""
+        for k, node in enumerate(nodes):
+            if isinstance(node, ast.Name) and node.id == "t":
+                beside = [sides[j] for j in (k - 1, k + 1) if 0 <= j < len(sides)]
+                self.breakpoints.update(side.evaluate({}) for side in beside if side.constant)
+
+    def _folded(self, node: ast.expr, evaluate: Callable[[Environment], Scalar], *parts: Any) -> _Value:
+        """A piece whose parts are all constant is computed here, so that what has no value is refused here."""
+        if not all(part.constant for part in parts):
+            return _Value(evaluate, False)
+        try:
+            result = float(evaluate({}))
+        except (ArithmeticError, ValueError) as trouble:
+            raise self._error(node, f"has no value ({trouble})") from None
+        if not math.isfinite(result):
+            raise self._error(node, "has no finite value")
+        return _Value(lambda e: result, True)
+
+    def _check_depth(self, node: ast.expr, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise self._error(None, f"is nested deeper than {MAX_DEPTH} levels")
+
+    def _unknown(self, node: ast.expr, name: str, known: list[str], kind: str = "name") -> ModelError:
+        close = get_close_matches(name, known, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        return self._error(node, f"is an unknown {kind}{hint}")
+
+    def _error(self, node: ast.expr | None, rule: str) -> ModelError:
+        whole = f"formula {_short(self.text)!r}"
+        if node is None:
+            return ModelError(f"{whole}: {rule}")
+        piece = ast.get_source_segment(self.text, node) or ""
+        return ModelError(f"{whole}: {_short(piece)!r} at column {node.col_offset + 1} {rule}")
+
+
+def _is_condition(node: ast.expr) -> bool:
+    negation = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return negation or isinstance(node, (ast.Compare, ast.BoolOp))
+
+
+def _compared(compare: Callable[..., Scalar], a: _Value, b: _Value) -> _Condition:
+    return _Condition(
+        lambda e, yes, no: where(compare(a.evaluate(e), b.evaluate(e)), yes, no), a.constant and b.constant
+    )
+
+
+def _joined(parts: list[_Condition], both: bool) -> _Condition:
+    """a and b: choose by b inside a. a or b: choose by b outside a."""
+    whole = parts[-1]
+    for part in reversed(parts[:-1]):
+        whole = _pair(part, whole, both)
+    return whole
+
+
+def _pair(first: _Condition, second: _Condition, both: bool) -> _Condition:
+    constant = first.constant and second.constant
+    if both:
+        return _Condition(lambda e, yes, no: first.choose(e, second.choose(e, yes, no), no), constant)
+    return _Condition(lambda e, yes, no: first.choose(e, yes, second.choose(e, yes, no)), constant)
+
+
+def _words(node: ast.expr) -> str:
+    """ListComp -> list comp: what Python calls the node, for the message."""
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).lower()
+
+
+def _short(text: str, limit: int = 80) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."
