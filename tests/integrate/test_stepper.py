@@ -172,7 +172,7 @@ def test_an_interrupt_in_the_progress_callback_returns_the_rows_and_the_run_can_
     stepper.start(0.0, [1.0, 0.0], save="steps")
     outcome = stepper.advance(1e9, progress=progress)
     assert outcome.status is Status.INTERRUPTED
-    t, y = stepper.rows()
+    t, _ = stepper.rows()
     assert t[-1] == outcome.t == seen[-1] and seen == sorted(seen)
     assert len(t) == stepper.n_rows == stepper.statistics.accepted + 1
     assert np.all(np.diff(t) > 0.0)

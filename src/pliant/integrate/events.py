@@ -32,13 +32,13 @@ def happened(run: Any, e: int, value: float) -> bool:
     before = ints(run.before, run.n_events)[e]
     if before == 0 or flags(run.active, run.n_events)[e] == 0 or ints(run.direction, run.n_events)[e] == before:
         return False
-    return side_of(value, before) != before
+    return bool(side_of(value, before) != before)
 
 
 @compiled
 def any_happened(run: Any, g: int) -> bool:
     values = floats(g, run.n_events)
-    for e in range(run.n_events):
+    for e in range(run.n_events):  # noqa: SIM110  a generator has no place in compiled code
         if happened(run, e, values[e]):
             return True
     return False
@@ -60,7 +60,7 @@ def take_sides(run: Any, sides: int, g: int) -> None:
 @compiled
 def sample(run: Any, i: int) -> int:
     """Address of the event functions at place i of the step."""
-    return run.samples + 8 * i * run.n_events
+    return int(run.samples + 8 * i * run.n_events)
 
 
 @compiled
@@ -129,7 +129,7 @@ def _turning_point(run: Any, e: int, i: int) -> float:
     lowest = here + 0.5 * slope * x
     if lowest * side > 0.5 * abs(here) or x <= a or x >= b or x == 0.0:
         return 0.0
-    return theta[i] + x
+    return float(theta[i] + x)
 
 
 @compiled

@@ -18,7 +18,8 @@ SMALLEST_STEP = 1e-18  # s, no mechanism has a shorter time scale; counts near t
 SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # of t: a shorter step would have stages at the same t
 STRETCH = 1e-10  # of an adaptive step: by so much it is stretched rather than leaving a remainder
 FIXED_STRETCH = 1e-6  # of a fixed step, for the same end
-LEAST_OLD_ERROR = 1e-4  # the controller's memory is bounded (Hairer, dopri5)
+LEAST_OLD_ERROR = math.log(1e-4)  # the controller's memory is bounded (Hairer, dopri5)
+NO_ERROR = 1e-30  # stands for an error of zero, whose logarithm is wanted
 
 
 def _advance(run: Any) -> int:
@@ -40,7 +41,7 @@ def _advance(run: Any) -> int:
 @compiled
 def _differ(left: int, right: int, n: int) -> bool:
     a, b = floats(left, n), floats(right, n)
-    for i in range(n):
+    for i in range(n):  # noqa: SIM110  a generator has no place in compiled code
         if a[i] != b[i]:
             return True
     return False
@@ -48,7 +49,7 @@ def _differ(left: int, right: int, n: int) -> bool:
 
 @compiled
 def _smallest_step(run: Any) -> float:
-    return max(SMALLEST_STEP, SMALLEST_STEP_ULPS * abs(run.t))
+    return max(SMALLEST_STEP, float(SMALLEST_STEP_ULPS * abs(run.t)))
 
 
 @compiled
@@ -101,7 +102,7 @@ def _settle(run: Any, moved: bool) -> None:
 
 @compiled
 def _restart_control(run: Any, starting: bool) -> None:
-    run.old_error = LEAST_OLD_ERROR
+    run.log_old_error = LEAST_OLD_ERROR
     run.rejected_last = 0
     run.not_finite = 0
     run.restart = 0
@@ -132,6 +133,8 @@ def _march(run: Any) -> int:
             return NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
         t_new = _next_time(run)
+        if run.step_limit != 0:
+            t_new = min(t_new, run.t + _longest_step(run))
         h = t_new - run.t
         run.extras_done = 0
         error = attempt(run, h, t_new)
@@ -155,15 +158,22 @@ def _march(run: Any) -> int:
 
 
 @compiled
+def _longest_step(run: Any) -> float:
+    """What the caller's own limit allows from here, s: no shorter than can be stepped."""
+    call_kernel(run.step_limit, run.t, run.y, run.p, run.longest, run.work)
+    return max(float(floats(run.longest, 1)[0]), 2.0 * _smallest_step(run))
+
+
+@compiled
 def _next_time(run: Any) -> float:
     """Where the next step ends: on t_stop exactly, or far enough from it that no sliver of a step is left."""
     if run.error_rows == 0:
-        t_new = run.anchor + (run.anchor_steps + 1) * run.h
-        return run.t_stop if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
+        t_new = float(run.anchor + (run.anchor_steps + 1) * run.h)
+        return float(run.t_stop) if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
     rest = run.t_stop - run.t
     if run.h * (1.0 + STRETCH) >= rest:
-        return run.t_stop
-    return run.t + (0.5 * rest if 2.0 * run.h > rest else run.h)
+        return float(run.t_stop)
+    return float(run.t + (0.5 * rest if 2.0 * run.h > rest else run.h))
 
 
 @compiled
@@ -187,15 +197,15 @@ def _propose(run: Any, h: float, error: float) -> None:
         run.anchor_steps += 1
         run.smallest = min(run.smallest, run.h)
         return
-    factor = run.max_factor
-    if error > 0.0:
-        factor = SAFETY * error ** (-run.exponent) * run.old_error**run.beta
+    # SAFETY error^-exponent old_error^beta
+    log_error = math.log(max(error, NO_ERROR))
+    factor = SAFETY * math.exp(run.beta * run.log_old_error - run.exponent * log_error)
     factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
     cut_short = h < (1.0 - STRETCH) * run.h
     if not cut_short:
         run.smallest = min(run.smallest, h)
     run.h = min(max(h * factor, run.h if cut_short else 0.0), run.max_step)
-    run.old_error = max(error, LEAST_OLD_ERROR)
+    run.log_old_error = max(log_error, LEAST_OLD_ERROR)
     run.rejected_last = 0
 
 

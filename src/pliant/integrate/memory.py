@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.tableaus import Row, Tableau, hermite_rows
+from pliant.integrate.tableaus import Tableau, hermite_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.uint8]
 
-GROUP = 4  # terms of a stage sum that are added in one pass over the state
+BLOCK = 8  # components that a stage sum takes at a time: vectors are filled up with zeros to a multiple of this
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
 INTERIOR = 3  # places inside a step where events are looked for
 SAMPLES = INTERIOR + 2 + 8  # with both ends, and room for turning points of event functions
@@ -26,7 +26,7 @@ _MOTION = {  # where the run is; times in s
     "t": "f8",
     "h": "f8",  # proposed next step
     "t_stop": "f8",
-    "old_error": "f8",
+    "log_old_error": "f8",
     "anchor": "f8",  # fixed steps end at anchor + i step
     "anchor_steps": "i8",
     "rejected_last": "i8",
@@ -51,7 +51,9 @@ _MOTION = {  # where the run is; times in s
 _SETTINGS = {  # what the caller asked for, and the method
     "rhs": "i8",  # address
     "events": "i8",  # address
+    "step_limit": "i8",  # address, 0: none
     "n": "i8",
+    "n_padded": "i8",  # to a multiple of BLOCK
     "n_controlled": "i8",
     "n_parameters": "i8",
     "n_events": "i8",
@@ -75,12 +77,13 @@ _SETTINGS = {  # what the caller asked for, and the method
 }
 _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     # a tableau.  Rows: stages 0 ... s-1, the solution (s), extra stages, error estimates
-    "row_first": "i8",  # (row) row r is the groups row_first[r] ... row_first[r + 1] - 1
-    "column": "i8",  # (group, GROUP) stage numbers; filled up with stage 0 ...
-    "value": "i8",  # (group, GROUP) ... times zero
+    "row_first": "i8",  # (row) row r is the terms row_first[r] ... row_first[r + 1] - 1
+    "column": "i8",  # (term) stage number
+    "value": "i8",  # (term) coefficient
     "c": "i8",  # (stage) nodes
     "dense": "i8",  # (term, stage) F0, F1, ... of the nested form
     # states
+    "zeros": "i8",
     "y": "i8",
     "y_new": "i8",
     "y_try": "i8",
@@ -90,6 +93,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "p_seen": "i8",
     "work": "i8",
     "k": "i8",  # (stage, component)
+    "longest": "i8",  # (1) what the step limit answers, s
     "atol": "i8",
     "weights": "i8",  # (stage)
     # event functions g and what is known of them
@@ -121,15 +125,16 @@ class Memory:
         self.arrays: dict[str, NDArray[Any]] = {}
         scheme = pack(tableau)
         n_k = scheme["c"].size
-        self.bind(**scheme, k=np.zeros((n_k, n)), weights=np.zeros(n_k), work=np.zeros(max(n_work, 1)), atol=atol)
-        self.bind(**{name: np.zeros(n) for name in ("y", "y_new", "y_try", "spare", "y_seen")})
+        padded = -(-n // BLOCK) * BLOCK
+        self.bind(**scheme, k=np.zeros((n_k, padded)), weights=np.zeros(n_k), work=np.zeros(max(n_work, 1)), atol=atol)
+        self.bind(**{name: np.zeros(padded) for name in ("zeros", "y", "y_new", "y_try", "spare", "y_seen")})
         self.bind(**{name: np.zeros(n_events) for name in ("g", "g_new", "g_try", "g_low", "g_high")})
         self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in ("side", "before", "direction", "hit")})
         self.bind(active=np.ones(n_events, dtype=np.uint8))
-        self.bind(theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
+        self.bind(longest=np.zeros(1), theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
         self.bind_parameters(np.zeros(0))
         self.bind_rows(np.zeros(0), 0, n)
-        self.set(n=n, n_events=n_events, stages=tableau.stages, extras=len(tableau.extra_a))
+        self.set(n=n, n_padded=padded, n_events=n_events, stages=tableau.stages, extras=len(tableau.extra_a))
         self.set(terms=3 + len(tableau.dense), error_rows=len(tableau.error))
         self.set(error_needs_end=any(tableau.stages in row for row in tableau.error))
 
@@ -157,18 +162,12 @@ class Memory:
 def pack(tableau: Tableau) -> dict[str, NDArray[Any]]:
     """A tableau in arrays."""
     s, n_k = tableau.stages, tableau.stages + 1 + len(tableau.extra_a)
-    groups = [_groups(row) for row in (*tableau.a, tableau.b, *tableau.extra_a, *tableau.error)]
+    rows = [sorted(row.items()) for row in (*tableau.a, tableau.b, *tableau.extra_a, *tableau.error)]
     dense = [*hermite_rows(tableau.b, s), *tableau.dense]
     return {
-        "row_first": np.cumsum([0, *(len(group) for group in groups)], dtype=np.int64),
-        "column": np.array([[j for j, _ in terms] for group in groups for terms in group], dtype=np.int64),
-        "value": np.array([[float(a) for _, a in terms] for group in groups for terms in group]),
+        "row_first": np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        "column": np.array([j for row in rows for j, _ in row], dtype=np.int64),
+        "value": np.array([float(a) for row in rows for _, a in row]),
         "c": np.array([float(c) for c in (*tableau.c, 1, *tableau.extra_c)]),
         "dense": np.array([[float(row.get(j, 0)) for j in range(n_k)] for row in dense]),
     }
-
-
-def _groups(row: Row) -> list[list[tuple[int, Any]]]:
-    terms: list[tuple[int, Any]] = sorted(row.items())
-    terms += [(0, 0.0)] * (-len(terms) % GROUP)
-    return [terms[i : i + GROUP] for i in range(0, len(terms), GROUP)]

@@ -19,7 +19,10 @@ LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
 
 @dataclass(frozen=True)
 class _Adaptive:
-    """Error per step kept below atol + rtol |y|, root mean square over the controlled components."""
+    """Error per step kept below atol + rtol |y|, root mean square over the controlled components.
+
+    Equal steps h, to measure an order: first_step = max_step = h, and an atol that is never exceeded.
+    """
 
     rtol: float  # relative tolerance, 1
     atol: float | Sequence[float]  # absolute tolerance, in the units of the state; one, or one per component
@@ -103,7 +106,7 @@ def _positive(part: str, field: str, value: object, unit: str = "") -> float:
 
 def _tolerances(part: str, value: object) -> float | tuple[float, ...]:
     """One positive number, or a sequence of them.  Zero is refused: a component that passes zero would have no scale."""
-    if isinstance(value, Real) or isinstance(value, str) or not hasattr(value, "__iter__"):
+    if isinstance(value, Real | str) or not hasattr(value, "__iter__"):
         return _positive(part, "atol", value)
     numbers = tuple(_positive(part, f"atol[{i}]", number) for i, number in enumerate(value))
     if not numbers:

@@ -65,7 +65,8 @@ class Stepper:
 
     void kernel(double t, const double* y, const double* p, double* out, double* work)
 
-    The first `n_controlled` components decide the step; the rest ride along.  Between two calls of `advance` the
+    The first `n_controlled` components decide the step; the rest ride along. `step_limit` is a kernel of the same kind
+    whose one number is the longest step, s, that may be taken from a state.  Between two calls of `advance` the
     caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
     """
 
@@ -79,6 +80,7 @@ class Stepper:
         n_controlled: int | None = None,
         events: int | None = None,
         n_events: int = 0,
+        step_limit: int | None = None,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
     ) -> None:
@@ -87,7 +89,8 @@ class Stepper:
         self.method = method
         atol = _tolerances(method, n_state, n_controlled)
         self._memory = Memory(method.tableau, n_state, n_events, n_work, atol)
-        self._memory.set(rhs=rhs, events=events or 0, n_controlled=n_controlled, max_steps=max_steps)
+        self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0)
+        self._memory.set(n_controlled=n_controlled, max_steps=max_steps)
         self._memory.set(**_control(method))
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
@@ -109,7 +112,7 @@ class Stepper:
         self._memory.forget_motion()
         self._memory.set(t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
         self._memory.bind_parameters(parameters)
-        self._memory.arrays["y"][:] = y
+        self.y[:] = y
         self._memory.arrays["hit"][:] = 0
         self._blocks, self._located, self._seconds = {}, [], 0.0
         self._plan_rows(t0, save)
@@ -135,7 +138,7 @@ class Stepper:
     def advance(self, t_stop: float, *, progress: Callable[[float], object] | None = None) -> Outcome:
         """Integrate from the present state to t_stop exactly, or to the first active event, or as far as it goes.
 
-        `progress` is called with t after every piece of about 75 ms of computing.  A KeyboardInterrupt ends the run
+        `progress` is called with t about every 75 ms of computing.  A KeyboardInterrupt ends the run
         with Status.INTERRUPTED; nothing that was computed is lost.
         """
         run = self._run
@@ -143,16 +146,18 @@ class Stepper:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
         loop = explicit_loop()
         run["t_stop"], run["entering"] = t_stop, 1
-        began = perf_counter()
+        began = told = perf_counter()
         spent_before = self._seconds
         try:
             code = GO_ON
             while code in (GO_ON, ROWS_FULL):
                 code = self._piece(loop)
-                self._seconds = spent_before + perf_counter() - began
-                if code == GO_ON:
-                    if progress is not None:
+                now = perf_counter()
+                self._seconds = spent_before + now - began
+                if code in (GO_ON, ROWS_FULL):
+                    if progress is not None and now - told >= 0.5 * PIECE:
                         progress(self.t)
+                        told = now
                     if self._seconds >= self._max_seconds:
                         return self._outcome(Status.OUT_OF_TIME)
             return self._outcome(STATUS_OF_CODE[code])
@@ -179,7 +184,8 @@ class Stepper:
 
     def _outcome(self, status: Status) -> Outcome:
         run = self._run
-        t, events = float(run["t"]), ()
+        t = float(run["t"])
+        events: tuple[Located, ...] = ()
         if status is Status.EVENT:
             hit = self._memory.arrays["hit"]
             events = tuple(Located(t, int(e), int(hit[e])) for e in np.flatnonzero(hit))
@@ -189,6 +195,10 @@ class Stepper:
         method = type(self.method).__name__
         sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
         return Outcome(status, t, events, sentence)
+
+    def watch(self, events: int) -> None:
+        """Watch another kernel of as many event functions from the next advance on."""
+        self._memory.set(events=events)
 
     def restart(self) -> None:
         """Take up derivative, event sides and step afresh at the next advance: the equations change at this time."""
@@ -203,7 +213,7 @@ class Stepper:
     @property
     def y(self) -> Floats:
         """The present state; write into it to move the mechanism."""
-        return self._memory.arrays["y"]
+        return self._memory.arrays["y"][: int(self._run["n"])]
 
     @property
     def p(self) -> Floats:
