@@ -17,6 +17,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import DOP853, Method
 from pliant.model import check
 from pliant.model.system import System
+from pliant.phases import Phases
 from pliant.results.result import EventRecord, Result
 from pliant.results.table import OBSERVED, QUANTITIES
 
@@ -53,6 +54,8 @@ class Compiled:
     rhs: MachineCode
     observe: MachineCode
     events: MachineCode | None
+    flight: MachineCode | None  # events where no contact is closed
+    step_limit: MachineCode | None
     trace_seconds: float
     compile_seconds: float
 
@@ -69,7 +72,9 @@ def compile_system(system: System, formulation: str = "articulated", cache: bool
     rhs = compile_function(traced.rhs, cache=folder)
     observe = compile_function(traced.observe, cache=folder)
     events = compile_function(traced.event_functions, cache=folder) if traced.events else None
-    return Compiled(traced, rhs, observe, events, done - began, clock.perf_counter() - done)
+    flight = compile_function(traced.flight_functions, cache=folder) if traced.pairs else events
+    limit = compile_function(traced.step_limit, cache=folder) if traced.step_limit is not None else None
+    return Compiled(traced, rhs, observe, events, flight, limit, done - began, clock.perf_counter() - done)
 
 
 def simulate(
@@ -119,19 +124,21 @@ class _Run:
         self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
-        watched = compiled.events
+        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
-            n_work=max(compiled.rhs.n_work, watched.n_work if watched else 0),
+            n_work=max(kernel.n_work for kernel in kernels if kernel is not None),
             method=method,
             n_controlled=self.traced.n_controlled,
-            events=watched.address if watched else None,
+            events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
+            step_limit=compiled.step_limit.address if compiled.step_limit else None,
             max_steps=max_steps or MAX_STEPS,
             max_seconds=max_seconds,
         )
-        self.phases: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters
+        self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
+        self.columns = _columns_of(self.traced)
         self.events: list[EventRecord] = []
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
@@ -140,28 +147,54 @@ class _Run:
         self.stepper.start(t_start, self.traced.y0, first, save=times)
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
+        self.contacts = Phases(self.traced, self.stepper, self._probe)
+        self.contacts.begin()
 
     def go(self, progress: Progress | None) -> None:
         """From breakpoint to breakpoint; events are recorded, and end the run where the user said so."""
         tell = None if progress is None else (lambda t: progress(t, self.t_end))
         for begin, end in zip(self.stops, self.stops[1:], strict=False):
-            parameters = self.traced.parameters(begin, end)
-            self.stepper.p[:] = parameters
-            self.phases.append((self.stepper.n_rows, parameters))
+            self._enter(begin, end)
             while True:
                 self.outcome = self.stepper.advance(end, progress=tell)
-                self._record(self.outcome)
+                if self._take(self.outcome):
+                    self._note_parameters()
                 if self.ended_by or not self.outcome.events:
                     break
             if self.ended_by or not self.outcome.status.goes_on:
                 return
 
-    def _record(self, outcome: Outcome) -> None:
+    def _enter(self, begin: float, end: float) -> None:
+        """Parameters of the piece of time that begins; what contacts set in them stays."""
+        parameters = self.traced.parameters(begin, end)
+        own = parameters.size - 2 * len(self.traced.pairs)
+        self.stepper.p[:own] = parameters[:own]
+        self._note_parameters()
+
+    def _note_parameters(self) -> None:
+        """Rows from here on are observed with these; and the events of closed contacts cost only while one is closed."""
+        self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
+        watched = self.compiled.events if self.contacts.any_closed else self.compiled.flight
+        if watched is not None:
+            self.stepper.watch(watched.address)
+
+    def _take(self, outcome: Outcome) -> bool:
+        """Record events, hand those of contacts on; True if parameters changed."""
+        changed = False
         for located in outcome.events:
             event = self.traced.events[located.index]
+            if event.pair is not None:
+                changed = self.contacts.happened(located) or changed
+                continue
             self.events.append(EventRecord(located.t, event.name, located.direction))
             if event.stop:
                 self.ended_by = event.name
+        return changed
+
+    def _probe(self) -> dict[str, NDArray[np.float64]]:
+        """What contacts need to know of the present state."""
+        seen = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
+        return {name: seen[self.columns[name]] for name in ("gap", "closing_speed", "normal_force")}
 
     def collect(self) -> Result:
         assert self.outcome is not None
@@ -177,6 +210,7 @@ class _Run:
             values=self._values(times, states),
             labels=self.traced.columns,
             events=tuple(self.events),
+            contacts=self.contacts.table(self.outcome.t),
             ok=self.outcome.status.goes_on,
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
@@ -189,16 +223,14 @@ class _Run:
         observed = self._observe(times, states)
         values = {"q": np.empty((times.size, len(labels["coordinate"]))), "v": np.empty((times.size, len(labels["rate"])))}
         n_q, n_v = len(traced.free_q), len(traced.free_v)
+        works = traced.n_controlled
         values["q"][:, traced.free_q] = states[:, :n_q]
         values["v"][:, traced.free_v] = states[:, n_q : n_q + n_v]
-        values["work"] = states[:, n_q + n_v :]
-        offset = 0
-        for name in OBSERVED:
+        values["work"] = states[:, works : works + len(traced.sources)]
+        for name, columns in self.columns.items():
             shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
-            width = math.prod(shape)
-            values[name] = observed[:, offset : offset + width].reshape((times.size, *shape))
-            offset += width
-        self._fill_prescribed(values, observed[:, offset:])
+            values[name] = observed[:, columns].reshape((times.size, *shape))
+        self._fill_prescribed(values, observed[:, self.columns[OBSERVED[-1]].stop :])
         return {name: values[name] for name in QUANTITIES}
 
     def _fill_prescribed(self, values: dict[str, NDArray[np.float64]], tail: NDArray[np.float64]) -> None:
@@ -212,8 +244,8 @@ class _Run:
 
         code = self.compiled.observe
         out = np.empty((times.size, code.n_out))
-        firsts = [first for first, _ in self.phases] + [times.size]
-        for (first, parameters), last in zip(self.phases, firsts[1:], strict=True):
+        firsts = [first for first, _ in self.rows] + [times.size]
+        for (first, parameters), last in zip(self.rows, firsts[1:], strict=True):
             part = slice(first, last)
             evaluate_rows(code.address, times[part], states[part], parameters, out[part], code.n_work)
         return out
@@ -251,6 +283,16 @@ def _save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] 
     if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
     return times
+
+
+def _columns_of(traced: Traced) -> dict[str, slice]:
+    """Where each observed quantity stands in what the observer writes."""
+    columns, offset = {}, 0
+    for name in OBSERVED:
+        width = math.prod(len(traced.columns[d]) for d in QUANTITIES[name].dims)
+        columns[name] = slice(offset, offset + width)
+        offset += width
+    return columns
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

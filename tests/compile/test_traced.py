@@ -79,7 +79,7 @@ def test_derivatives_are_exact(tracer):
 
 def test_nodes_that_nobody_holds_are_never_mistaken_for_others(tracer):
     """Identity tells nodes apart, so ids must not be reused while the tracer lives."""
-    column, (x, _) = tracer.symbols("x", 2)
+    column, _ = tracer.symbols("x", 2)
     for k in range(2000):
         made = tracer.scalars(column * float(k + 2))[0] + 1.0  # the wrapped operand is dropped at once
         assert value(tracer, made, x_0=1.0) == k + 3.0

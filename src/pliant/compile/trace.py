@@ -1,7 +1,8 @@
 """A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
 
-y = [free coordinates, free rates, work of every source]. p holds what changes at events of the run only: the window of time that
-formulas with breakpoints may see, and the straight piece each table signal is on.
+y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
+events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on, and
+for each contact whether it is closed and how fast it closed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, gibbs_appell, lagrange
-from pliant.dynamics.algebra import ZERO, add, scale
+from pliant.dynamics.algebra import ZERO, add, scale, total
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.contact import Pressed, bristle_count, holds, longest_step, touches
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
 from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
 from pliant.dynamics.loads import Actions, actions
@@ -34,15 +37,20 @@ from pliant.scalar import maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange")
 WINDOW = 2  # parameters that bound the time formulas see
+GAP, PEAK, LET_GO, SWITCH = "gap", "peak", "lets go", "friction switches"
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event function: what to call it, which crossings count, whether it ends the run."""
+    """One event function: what to call it, which crossings count, whether it ends the run.
+
+    Those of contacts belong to a pair, by number, and are watched only while it is open or closed.
+    """
 
     name: str
     direction: int
-    stop: bool
+    stop: bool = False
+    pair: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,8 @@ class Traced:
     rhs: ca.Function
     observe: ca.Function
     event_functions: ca.Function
+    flight_functions: ca.Function  # the same where no contact is closed: what only closed ones need is constant
+    step_limit: ca.Function | None  # longest step in which no two balls pass through each other
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
@@ -62,11 +72,13 @@ class Traced:
     breakpoints: tuple[float, ...]
     y0: NDArray[np.float64]
     signals: tuple[PiecewiseConstant | PiecewiseLinear, ...]
+    pairs: tuple[PairSlots, ...]
+    n_bristles: int
 
     @property
     def n_controlled(self) -> int:
-        """States that decide the step: all but the works."""
-        return len(self.free_q) + len(self.free_v)
+        """States that decide the step: all but works and impulses."""
+        return len(self.free_q) + len(self.free_v) + self.n_bristles
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
@@ -78,12 +90,14 @@ class Traced:
             "axis": AXES,
             "source": self.sources,
             "drive": self.drives,
+            "pair": tuple(slots.pair.name for slots in self.pairs),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
-        """p while begin <= t <= end and no breakpoint lies between."""
+        """p while begin <= t <= end and no breakpoint lies between; all contacts open."""
         pieces = [number for signal in self.signals for number in signal.piece(begin)]
-        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces])
+        open_pairs = [0.0, 1.0] * len(self.pairs)
+        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs])
 
 
 class NamedScalars(Mapping[str, Scalar]):
@@ -128,12 +142,15 @@ class _Trace:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
         self.signals = [s for s in _signals(system) if isinstance(s, (PiecewiseConstant, PiecewiseLinear))]
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
-        self.p_column, self.p = self.tracer.symbols("p", WINDOW + 3 * len(self.signals))
+        self.pairs = list(system.contacts.values())
+        self.first_pair = WINDOW + 3 * len(self.signals)
+        self.p_column, self.p = self.tracer.symbols("p", self.first_pair + PARAMETERS * len(self.pairs))
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
         self.q: list[Scalar] = [0.0] * len(self.tree.positions)
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
+        self.held: list[Scalar] = []
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
@@ -143,32 +160,57 @@ class _Trace:
             self.q[slot.q], self.v[slot.v], self.known[slot.v] = self._prescribed(slot.prescribed)
 
     def finish(self) -> Traced:
+        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
+        bristle_column, pressed = self._press(acting)
         forward = self._forward(acting)
         power = dict(acting.power)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
-        work_column, _ = self.tracer.symbols("work", len(power))
-        inputs = [self.t_column, ca.vertcat(self.state_column, work_column), self.p_column]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        events = self._events()
+        rates += [rate for one in pressed for rate in one.bristle_rates]
+        self.state_column = ca.vertcat(self.state_column, bristle_column)
+        margins = self._hold(pressed, rates)
+        carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
+        inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
+        events = self._events() + self._contact_events(pressed, rates, margins)
         drives, efforts = self._efforts(forward)
-        observed = self._observed(forward, power, efforts)
+        observed = self._observed(forward, power, efforts, pressed)
+        limit = longest_step([one.touch for one in pressed])
         return Traced(
             system=self.system,
             tree=self.tree,
-            rhs=self._function("rhs", inputs, rates + list(power.values())),
+            rhs=self._function("rhs", inputs, [*rates, *power.values(), *(one.force for one in pressed)]),
             observe=self._function("observe", inputs, [x for name in OBSERVED for x in observed[name]] + self._moved()),
-            event_functions=self._function("events", inputs, [g for _, g in events]),
+            event_functions=self._function("events", inputs, [g for _, g, _ in events]),
+            flight_functions=self._function("flight", inputs, [1.0 if closed else g for _, g, closed in events]),
+            step_limit=None if limit is None else self._function("limit", inputs, [limit]),
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
             drives=drives,
-            events=tuple(event for event, _ in events),
+            events=tuple(event for event, _, _ in events),
             breakpoints=_breakpoints(self.system),
-            y0=self._start(len(power)),
+            y0=self._start(bristle_column.numel() + len(power) + len(pressed)),
             signals=tuple(self.signals),
+            pairs=tuple(self._slots(pressed, list(power), [event for event, _, _ in events])),
+            n_bristles=bristle_column.numel(),
         )
+
+    def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
+        """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
+        found = touches(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(touch) for touch in found))
+        self.held_column, held = self.tracer.symbols("held", sum(held_count(touch) for touch in found))
+        p = self.p[self.first_pair :]
+        return column, press_all(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, acting)
+
+    def _hold(self, pressed: Sequence[Pressed], rates: Sequence[Scalar]) -> list[Scalar]:
+        """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
+        if self.held_column.numel() == 0:
+            return []
+        self.held, margins = solve_held(self.tracer, pressed, self.held_column, self.state_column, rates)
+        return margins
 
     def read(self, signal: Signal) -> Scalar:
         """The value of a signal now."""
@@ -221,20 +263,61 @@ class _Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _events(self) -> list[tuple[Event, Scalar]]:
+    def _events(self) -> list[tuple[Event, Scalar, bool]]:
         """The user's conditions, and both ends of every joint with stops (their force has a corner there)."""
-        found = []
+        found: list[tuple[Event, Scalar, bool]] = []
         for condition in self.system.conditions.values():
             g = self._formula(condition.function, self.t)
-            found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g))
+            found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g, False))
         for node in self.tree.nodes:
             for slot in node.slots:
                 stop = node.link.joint.stops.get(slot.motion.name)
                 if stop is not None:
                     label = f"{node.name}.{slot.motion.name}"
-                    found.append((Event(f"{label} low stop", 0, False), self.q[slot.q] - stop.low))
-                    found.append((Event(f"{label} high stop", 0, False), self.q[slot.q] - stop.high))
+                    found.append((Event(f"{label} low stop", 0), self.q[slot.q] - stop.low, False))
+                    found.append((Event(f"{label} high stop", 0), self.q[slot.q] - stop.high, False))
         return found
+
+    def _contact_events(
+        self, pressed: Sequence[Pressed], rates: Sequence[Scalar], margins: Sequence[Scalar]
+    ) -> list[tuple[Event, Scalar, bool]]:
+        """Per pair: its gap; while closed, the peak of its force, its letting go, the corners of its friction law."""
+        forces = [one.raw for one in pressed]
+        along = self.tracer.directional(forces, self.state_column, self.tracer.column(rates))
+        explicit = self.tracer.directional(forces, self.t_column, ca.SX(1.0))
+        found: list[tuple[Event, Scalar, bool]] = []
+        left = iter(margins)
+        for k, one in enumerate(pressed):
+            name = one.touch.pair.name
+            found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
+            found.append((Event(f"{name} {PEAK}", -1, pair=k), along[k] + explicit[k], True))
+            if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
+                found.append((Event(f"{name} {LET_GO}", 0, pair=k), one.raw, True))
+            corners = switch_functions(one.touch) + ([next(left)] if holds(one.touch) else [])
+            found += [(Event(f"{name} {SWITCH}", 0, pair=k), g, True) for g in corners]
+        return found
+
+    def _slots(self, pressed: Sequence[Pressed], sources: list[str], events: Sequence[Event]) -> Iterator[PairSlots]:
+        names = [event.name for event in events]
+        bristle = len(self.free_q) + len(self.free_v)
+        works = bristle + sum(len(one.bristle_rates) for one in pressed)
+        for k, one in enumerate(pressed):
+            pair = one.touch.pair
+            switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
+            yield PairSlots(
+                pair=pair,
+                closed=self.first_pair + PARAMETERS * k,
+                entry=self.first_pair + PARAMETERS * k + 1,
+                bristles=range(bristle, bristle + len(one.bristle_rates)),
+                impulse=works + len(sources) + k,
+                lost=works + sources.index(f"{pair.name} normal"),
+                rubbed=works + sources.index(f"{pair.name} friction"),
+                gap=names.index(f"{pair.name} {GAP}"),
+                peak=names.index(f"{pair.name} {PEAK}"),
+                let_go=names.index(f"{pair.name} {LET_GO}") if f"{pair.name} {LET_GO}" in names else None,
+                switches=range(switches[0], switches[-1] + 1) if switches else range(0),
+            )
+            bristle += len(one.bristle_rates)
 
     def _efforts(self, forward: Forward) -> tuple[tuple[str, ...], list[Scalar]]:
         names = [drive.name for drive in self.system.drives.values()]
@@ -243,10 +326,9 @@ class _Trace:
         return tuple(names), values + list(forward.efforts.values())
 
     def _observed(
-        self, forward: Forward, power: Mapping[str, Scalar], efforts: Sequence[Scalar]
+        self, forward: Forward, power: Mapping[str, Scalar], efforts: Sequence[Scalar], pressed: Sequence[Pressed]
     ) -> dict[str, list[Scalar]]:
-        tree, q, v = self.tree, self.q, self.v
-        bodies, moving = poses(tree, q), twists(tree, q, v)
+        tree, q, v, bodies, moving = self.tree, self.q, self.v, self.bodies, self.moving
         momentum, angular = momenta(tree, q, v, bodies, moving)
         observed: dict[str, list[Scalar]] = {
             "a": forward.accelerations,
@@ -255,9 +337,14 @@ class _Trace:
             "gravity": [gravity_energy(tree, q, bodies)],
             "strain": [strain_energy(tree, q)],
             "spring": [spring_energy(tree, q)],
+            "contact": [total(one.stored for one in pressed)],
             "power": list(power.values()),
             "momentum": list(momentum),
             "angular_momentum": list(angular),
+            "gap": [one.touch.gap for one in pressed],
+            "closing_speed": [one.touch.closing for one in pressed],
+            "normal_force": [one.force for one in pressed],
+            "friction_force": [x for one in pressed for x in one.friction_vector],
             "effort": list(efforts),
             "tip_position": [],
             "tip_velocity": [],
@@ -279,13 +366,16 @@ class _Trace:
         slots = [slot for slot in self.tree.slots if slot.prescribed is not None]
         return [self.q[slot.q] for slot in slots] + [self.v[slot.v] for slot in slots]
 
-    def _start(self, sources: int) -> NDArray[np.float64]:
+    def _start(self, carried: int) -> NDArray[np.float64]:
         q = [self.tree.start[k] for k in self.free_q]
         v = [self.tree.start_rates[k] for k in self.free_v]
-        return np.array([*q, *v, *([0.0] * sources)])
+        return np.array([*q, *v, *([0.0] * carried)])
 
     def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> ca.Function:
-        return ca.Function(name, inputs, [self.tracer.column(outputs)], ["t", "y", "p"], ["out"])
+        column = self.tracer.column(outputs)
+        if self.held:
+            column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
+        return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
 
 
 def _signals(system: System) -> list[Signal]:

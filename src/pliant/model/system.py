@@ -9,9 +9,12 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
+from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
-from pliant.model.joint import Joint, Weld
+from pliant.model.friction_law import friction_law
+from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
+from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Signal, signal
 
@@ -93,6 +96,7 @@ class System:
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
+    contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +161,48 @@ class System:
             raise ModelError.of(part, "vector", "must be 1 or 3 components", vector)
         self.loads[name] = PointMoment(name, at, _components(part, parts), expressed)
 
+    def contact(
+        self,
+        *,
+        points: Any,
+        against: Plane | Point | Sphere,
+        normal: Any,
+        friction: Any = None,
+        name: str = "contact",
+    ) -> list[str]:
+        """Let points (frames, Points, Spheres, Capsules; one or many) touch a plane, a sphere or a point.
+
+        normal: a law such as HuGuo(...) or a function of (depth, rate, entry speed); friction: a law, a function of (slip
+        speed, normal force), or None. Returns the names of the pairs, one per point: "contact arm.tip".
+        """
+        part = f"contact {name!r}"
+        check.instance(part, "against", against, (Plane, Point, Sphere), "a Plane, a Sphere or a Point")
+        law = normal_law(part, "normal", normal)
+        slip = None if friction is None else friction_law(part, "friction", friction)
+        added = []
+        for shape in points if isinstance(points, (list, tuple)) else [points]:
+            if isinstance(shape, Capsule) and not isinstance(against, Plane):
+                raise ModelError.of(part, "against", "must be a Plane for a Capsule", against)
+            for place, ball in balls(part, shape):
+                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}", ball, against, law, slip)
+                self._add_pair(part, pair)
+                added.append(pair.name)
+        if not added:
+            raise ModelError.of(part, "points", "must hold at least one point", points)
+        return added
+
+    def ends(self) -> list[Frame]:
+        """The ends of all links: every tip, and the root of whatever floats on the ground."""
+        roots, tips = [], []
+        for link in self.links.values():
+            handle = BodyHandle(link.name, link.body)
+            floats = any(motion.kind in (TRANSLATION, BALL) for motion in link.joint.motions)
+            if link.on.body == GROUND and floats:
+                roots.append(handle.root)
+            if not link.name.endswith(PAYLOAD):
+                tips.append(handle.tip)
+        return [*roots, *tips]
+
     def event(self, name: str, function: Callable[..., Any], direction: str = "both", stop: bool = False) -> None:
         """Watch function(t, q, v): an event is recorded when it crosses zero, and ends the run if `stop`."""
         part = f"event {name!r}"
@@ -180,6 +226,8 @@ class System:
         self._describe(GROUND, "", lines)
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
+        lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
+                  for c in self.contacts.values()]  # fmt: skip
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
@@ -201,6 +249,26 @@ class System:
         label = f"{name}{PAYLOAD}"
         self._check_new_name(label)
         self.links[label] = Link(label, body, Weld(), tip, {}, {})
+
+    def _add_pair(self, part: str, pair: ContactPair) -> None:
+        for frame in pair.frames:
+            self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
+        if pair.frames[0].body == pair.frames[1].body:
+            raise ModelError.of(part, "points", "must stand on another body than what they touch", pair.frames[0].body)
+        if pair.radius == pair.other_radius == 0.0 and not isinstance(pair.against, Plane):
+            raise ModelError.of(part, "against", "must have a radius where points touch it", pair.against)
+        if pair.name in self.contacts:
+            raise ModelError.of(part, "points", "must be named apart (give the contact a name of its own)", pair.name)
+        self.contacts[pair.name] = pair
+
+    def _place_name(self, frame: Frame, place: str) -> str:
+        """arm.root and arm.tip where it is one, else the place's own name."""
+        if frame.body in self.links:
+            handle = BodyHandle(frame.body, self.links[frame.body].body)
+            for known in ("tip", "root"):
+                if frame == getattr(handle, known):
+                    return f"{frame.body}.{known}"
+        return place
 
     def _check_new_name(self, name: Any) -> None:
         part = f"system {self.name!r}"

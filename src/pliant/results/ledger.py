@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-HELD = ("kinetic", "gravity", "strain", "spring")
+HELD = ("kinetic", "gravity", "strain", "spring", "contact")
 
 Series = NDArray[np.float64]
 

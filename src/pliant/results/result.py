@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.ledger import Ledger
 from pliant.results.table import AXES, QUANTITIES
 
@@ -44,6 +45,7 @@ class Result:
     values: Mapping[str, NDArray[np.float64]]
     labels: Mapping[str, Sequence[str]]
     events: tuple[EventRecord, ...]
+    contacts: ContactTable
     ok: bool
     message: str
     interrupted: bool = False
@@ -110,6 +112,10 @@ class Result:
         dataset["event_time"] = ("event", np.array([e.t for e in self.events]), {"units": "s"})
         dataset["event_name"] = ("event", np.array([e.name for e in self.events], dtype=object if self.events else "U1"))
         dataset["event_direction"] = ("event", np.array([e.direction for e in self.events], dtype=np.int32))
+        names = np.array([c.pair for c in self.contacts], dtype=object if self.contacts else "U1")
+        dataset["contact_pair"] = ("touch", names)
+        for name in NUMBERS:
+            dataset[f"contact_{name}"] = ("touch", np.array([getattr(c, name) for c in self.contacts], dtype=np.float64))
         record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": dict(self.stats)}
         dataset.attrs["pliant"] = json.dumps(record)
         return dataset
@@ -129,8 +135,14 @@ class Result:
         names, directions = dataset["event_name"].values, dataset["event_direction"].values
         events = [EventRecord(float(t), str(n), int(d))
                   for t, n, d in zip(dataset["event_time"].values, names, directions, strict=True)]  # fmt: skip
-        return cls(dataset.attrs["title"], time, values, labels, tuple(events), record["ok"], dataset.attrs["message"],
-                   record["interrupted"], record["stats"])  # fmt: skip
+        pairs = [str(pair) for pair in dataset["contact_pair"].values]
+        columns = {name: dataset[f"contact_{name}"].values for name in NUMBERS}
+        contacts = ContactTable(
+            ContactRecord(pair, **{name: float(column[k]) for name, column in columns.items()})
+            for k, pair in enumerate(pairs)
+        )
+        return cls(dataset.attrs["title"], time, values, labels, tuple(events), contacts, record["ok"],
+                   dataset.attrs["message"], record["interrupted"], record["stats"])  # fmt: skip
 
 
 def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:

@@ -15,7 +15,8 @@ class Quantity:
     meaning: str
 
 
-# Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, source of work, drive.
+# Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, source of work,
+# pair of contact, drive.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -30,10 +31,15 @@ QUANTITIES = {
         Quantity("gravity", (), "J", "potential energy of gravity"),
         Quantity("strain", (), "J", "strain energy of the beams"),
         Quantity("spring", (), "J", "energy in joint springs and end stops"),
+        Quantity("contact", (), "J", "elastic energy in closed contacts"),
         Quantity("work", ("source",), "J", "work done on the mechanism since the start, by source"),
         Quantity("power", ("source",), "W", "power put into the mechanism, by source"),
         Quantity("momentum", ("axis",), "kg m/s", "momentum, world axes"),
         Quantity("angular_momentum", ("axis",), "kg m^2/s", "angular momentum about the world's origin"),
+        Quantity("gap", ("pair",), "m", "gap of each contact pair, negative when pressed"),
+        Quantity("closing_speed", ("pair",), "m/s", "speed at which each gap closes"),
+        Quantity("normal_force", ("pair",), "N", "normal force of each contact pair"),
+        Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }

@@ -1,0 +1,240 @@
+"""Contact: gap, closing speed and slip of every pair, and the forces their laws give.
+
+A ball of radius r at x_A meets a plane (n its normal) or another ball (n along the centres). Both bodies feel the force at the one
+point c = x_A - r n, so momentum is kept and the power of the force is F . (v_A(c) - v_B(c)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.loads import Actions, at_place
+from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.model.contact import ContactPair, Plane
+from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.scalar import absolute, maximum, sqrt, where
+
+SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One pair at a state: where the surfaces are and how they move."""
+
+    pair: ContactPair
+    places: tuple[Place, Place]
+    gap: Scalar  # m, negative when pressed
+    closing: Scalar  # m/s, rate of the depth
+    normal: Vec  # out of B into A, world axes
+    tangents: tuple[Vec, ...]  # world axes, without those along which nothing can slip
+    slip: tuple[Scalar, ...]  # m/s, A against B along the tangents
+    point: Vec  # c, world axes
+    centres: tuple[Vec, Vec]  # origins of the two places, world axes
+
+    @property
+    def speed(self) -> Scalar:
+        """Magnitude of slip."""
+        if len(self.slip) == 1:
+            return absolute(self.slip[0])
+        return sqrt(total(s * s for s in self.slip)) if self.slip else 0.0
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """The forces of one pair, zero while it is open."""
+
+    touch: Touch
+    raw: Scalar  # N, what the law says, which may pull
+    force: Scalar  # N, what acts
+    elastic: Scalar  # N, the part that a potential gives
+    stored: Scalar  # J
+    friction: tuple[Scalar, ...]  # N on A along the tangents
+    bristle_rates: tuple[Scalar, ...] = ()  # of the friction law's own states
+    sticking: Scalar = 0.0  # whether a law that holds does so
+
+    @property
+    def vector(self) -> Vec:
+        """The force on A, world axes."""
+        return add(scale(self.force, self.touch.normal), self.friction_vector)
+
+    @property
+    def friction_vector(self) -> Vec:
+        """Friction on A, world axes."""
+        force = ZERO
+        for t, f in zip(self.touch.tangents, self.friction, strict=True):
+            force = add(force, scale(f, t))
+        return force
+
+    @property
+    def powers(self) -> tuple[Scalar, Scalar]:
+        """(of the normal force without its potential part, of friction), W put into the mechanism."""
+        lost = -(self.force - self.elastic) * self.touch.closing
+        return lost, total(f * s for f, s in zip(self.friction, self.touch.slip, strict=True))
+
+
+def touches(
+    tree: Tree,
+    pairs: Sequence[ContactPair],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    moving: Sequence[Twist],
+) -> list[Touch]:
+    return [_touch(tree, pair, q, v, bodies, moving) for pair in pairs]
+
+
+def press(
+    touch: Touch, closed: Scalar, entry: Scalar, bristles: Sequence[Scalar], held: Sequence[Scalar]
+) -> Pressed:
+    """Normal and friction force; `closed` is 1 or 0, `entry` the speed at which the pair met.
+
+    held: the force along each tangent that a law which holds applies in its band, to be solved for by the caller.
+    """
+    law, friction = touch.pair.normal, touch.pair.friction
+    depth = maximum(-touch.gap, 0.0)
+    on = closed > 0.5
+    raw = law.force(depth, touch.closing, entry)
+    force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
+    elastic, stored = where(on, law.elastic(depth), 0.0), where(on, law.stored(depth), 0.0)
+    if friction is None or not touch.slip:
+        return Pressed(touch, raw, force, elastic, stored, (0.0,) * len(touch.slip))
+    pressing = maximum(force, 0.0) if law.pulls else force
+    if isinstance(friction, BristleLaw):
+        opposing, rates = _bristles(friction, touch, pressing, bristles, on)
+        return Pressed(touch, raw, force, elastic, stored, opposing, rates)
+    sliding = _sliding(friction, touch, pressing)
+    if not holds(touch):
+        return Pressed(touch, raw, force, elastic, stored, sliding)
+    sticking = where(on, touch.speed < friction.band, 0.0)  # type: ignore[attr-defined]
+    opposing = tuple(where(sticking > 0.5, h, s) for h, s in zip(held, sliding, strict=True))
+    return Pressed(touch, raw, force, elastic, stored, opposing, (), sticking)
+
+
+def apply(tree: Tree, pressed: Pressed, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
+          acting: Actions) -> None:  # fmt: skip
+    """Put the force on both bodies."""
+    force = pressed.vector
+    for place, centre, sign in zip(pressed.touch.places, pressed.touch.centres, (1.0, -1.0), strict=True):
+        if place.node == ROOT:
+            continue
+        rotation = bodies[place.node].rotation
+        here = rotation.into(scale(sign, force))
+        arm = rotation.into(sub(pressed.touch.point, centre))
+        load = at_place(tree, place, here, cross(arm, here), q, v)
+        acting.loads[place.node] = acting.loads[place.node].plus(load)
+
+
+def bristle_count(touch: Touch) -> int:
+    """Internal states of a pair's friction law: deflections along the tangents, and its memory of rest if it has one."""
+    friction = touch.pair.friction
+    return len(touch.slip) + friction.dwells if isinstance(friction, BristleLaw) and touch.slip else 0
+
+
+def holds(touch: Touch) -> bool:
+    """Whether a force that holds must be solved for."""
+    return isinstance(touch.pair.friction, FrictionLaw) and touch.pair.friction.holds and bool(touch.slip)
+
+
+def longest_step(touches: Sequence[Touch]) -> Scalar | None:
+    """A step in which no two balls can pass through each other unseen: the way is the gap, or half the smaller ball.
+
+    A plane is a half-space: what has passed it is still behind it, so planes ask for nothing.
+    """
+    longest: Scalar | None = None
+    for touch in touches:
+        pair = touch.pair
+        if isinstance(pair.against, Plane):
+            continue
+        way = maximum(touch.gap, 0.5 * (pair.radius + pair.other_radius))
+        fast = sqrt(touch.closing * touch.closing + touch.speed * touch.speed)
+        own = way / maximum(fast, SMALLEST_SPEED)
+        longest = own if longest is None else -maximum(-longest, -own)
+    return longest
+
+
+def _touch(
+    tree: Tree,
+    pair: ContactPair,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    moving: Sequence[Twist],
+) -> Touch:
+    a, b = (tree.place(frame) for frame in pair.frames)
+    ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
+    if isinstance(pair.against, Plane):
+        normal = other.rotation.out(tuple(pair.against.normal))  # type: ignore[arg-type]
+        foot = add(other.position, other.rotation.out(tuple(pair.against.point)))  # type: ignore[arg-type]
+        gap = dot(normal, sub(ball.position, foot)) - pair.radius
+    else:
+        apart = sub(ball.position, other.position)
+        distance = sqrt(dot(apart, apart))
+        normal = scale(1.0 / distance, apart)
+        gap = distance - (pair.radius + pair.other_radius)
+    point = sub(ball.position, scale(pair.radius, normal))
+    relative = sub(_velocity_at(tree, a, ball, point, moving, q, v), _velocity_at(tree, b, other, point, moving, q, v))
+    tangents = tangents_of(normal)
+    slips = [dot(t, relative) for t in tangents]
+    live = [k for k, s in enumerate(slips) if not is_zero(s)]
+    return Touch(
+        pair=pair,
+        places=(a, b),
+        gap=gap,
+        closing=-dot(normal, relative),
+        normal=normal,
+        tangents=tuple(tangents[k] for k in live),
+        slip=tuple(slips[k] for k in live),
+        point=point,
+        centres=(ball.position, other.position),
+    )
+
+
+def _velocity_at(
+    tree: Tree, place: Place, pose: Pose, point: Vec, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
+) -> Vec:
+    """Velocity, in world axes, of the material of a place's body at a point."""
+    if place.node == ROOT:
+        return ZERO
+    twist = place_twist(tree, place, moving, q, v)
+    velocity = pose.rotation.out(twist.velocity)
+    arm = sub(point, pose.position)
+    return velocity if vanishes(arm) else add(velocity, cross(pose.rotation.out(twist.omega), arm))
+
+
+def tangents_of(normal: Vec) -> tuple[Vec, Vec]:
+    """Two directions across the normal: one in the x-y plane where that is possible, smooth wherever the normal is."""
+    x, y, z = normal
+    if is_zero(z):
+        return (y, -x, 0.0), (0.0, 0.0, 1.0)
+    if is_zero(x) and is_zero(y):
+        return (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+    # Duff et al. 2017: an orthonormal basis without a singular direction but for the jump of the sign at z = 0
+    sign = where(z < 0.0, -1.0, 1.0)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return (1.0 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
+
+
+def _sliding(law: FrictionLaw, touch: Touch, pressing: Scalar) -> tuple[Scalar, ...]:
+    """-force(|s|, N) s / |s|."""
+    speed = touch.speed
+    size = law.force(speed, pressing)
+    safe = maximum(speed, SMALLEST_SPEED)
+    return tuple(-size * (s / safe) for s in touch.slip)
+
+
+def _bristles(
+    law: BristleLaw, touch: Touch, pressing: Scalar, bristles: Sequence[Scalar], on: Scalar
+) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
+    count = len(touch.slip)
+    deflections, dwell = bristles[:count], bristles[count] if law.dwells else 0.0
+    rates = [law.deflection_rate(s, z, touch.speed, pressing) for s, z in zip(touch.slip, deflections, strict=True)]
+    if law.dwells:
+        rates.append(law.dwell_rate(dwell, touch.speed))
+    forces = law.forces(touch.slip, deflections, touch.speed, pressing, dwell)
+    return tuple(-force for force in forces), tuple(where(on, rate, 0.0) for rate in rates)
+
+

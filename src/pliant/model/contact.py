@@ -1,0 +1,131 @@
+"""What may touch what: points, spheres, planes and capsules on any frame, with a law for the normal force and one for friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.check import Vector
+from pliant.model.frame import GROUND, Frame
+from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.model.normal_law import NormalLaw
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point at a frame: a tip, a station, a corner."""
+
+    at: Frame
+
+    def __post_init__(self) -> None:
+        check.instance("Point", "at", self.at, Frame, "a frame such as arm.tip")
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball around a frame's origin."""
+
+    at: Frame
+    radius: float  # m
+
+    def __post_init__(self) -> None:
+        check.instance("Sphere", "at", self.at, Frame, "a frame such as arm.tip")
+        object.__setattr__(self, "radius", check.positive("Sphere", "radius", self.radius, "m"))
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder with round ends: from a frame's origin along its x axis."""
+
+    at: Frame
+    length: float  # m, between the centres of the round ends
+    radius: float  # m
+
+    def __post_init__(self) -> None:
+        check.instance("Capsule", "at", self.at, Frame, "a frame such as arm.root")
+        object.__setattr__(self, "length", check.positive("Capsule", "length", self.length, "m"))
+        object.__setattr__(self, "radius", check.positive("Capsule", "radius", self.radius, "m"))
+
+    def ends(self) -> tuple[Sphere, Sphere]:
+        """Against a plane a capsule is its two ends."""
+        far = Frame(self.at.body, self.at.station, self.at.offset, self.at.turns)
+        return Sphere(self.at, self.radius), Sphere(_along_x(far, self.length), self.radius)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane:
+    """A half-space: all that lies behind `point` against `normal` is solid. Both in the axes of `on`, by default the ground's."""
+
+    normal: Sequence[float]
+    point: Sequence[float] = (0.0, 0.0, 0.0)  # m
+    on: Frame = Frame(GROUND)  # noqa: RUF009  (frozen)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", check.axis("Plane", "normal", self.normal))
+        object.__setattr__(self, "point", check.vector("Plane", "point", self.point, "m"))
+        check.instance("Plane", "on", self.on, Frame, "a frame such as arm.tip or system.ground")
+
+
+Shape = Point | Sphere | Capsule | Plane
+
+
+@dataclass(frozen=True)
+class ContactPair:
+    """One ball (a point has radius zero) that may touch a plane or another ball."""
+
+    name: str
+    ball: Point | Sphere
+    against: Plane | Point | Sphere
+    normal: NormalLaw
+    friction: FrictionLaw | BristleLaw | None
+
+    @property
+    def radius(self) -> float:
+        return self.ball.radius if isinstance(self.ball, Sphere) else 0.0
+
+    @property
+    def other_radius(self) -> float:
+        return self.against.radius if isinstance(self.against, Sphere) else 0.0
+
+    @property
+    def frames(self) -> tuple[Frame, Frame]:
+        return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
+
+
+def balls(part: str, shape: Any) -> list[tuple[str, Point | Sphere]]:
+    """A shape as balls with the names of their places; a bare frame is a point."""
+    if isinstance(shape, Frame):
+        shape = Point(shape)
+    if isinstance(shape, Capsule):
+        first, second = shape.ends()
+        return [(f"{shape.at.body}.start", first), (f"{shape.at.body}.end", second)]
+    if not isinstance(shape, (Point, Sphere)):
+        raise ModelError.of(part, "points", "must be frames, Points, Spheres or Capsules", shape)
+    return [(place_name(shape.at), shape)]
+
+
+def place_name(frame: Frame) -> str:
+    """How a place is called in a table: body.tip becomes body@length, so tips and roots are named by System."""
+    return frame.body if frame.station is None else f"{frame.body}@{frame.station:g}"
+
+
+def _along_x(frame: Frame, length: float) -> Frame:
+    """The frame moved along its own x axis, which its turns may have turned."""
+    step: Vector = (length, 0.0, 0.0)
+    for axis, angle in reversed(frame.turns):
+        step = _rotate(axis, angle, step)
+    return frame.moved(step)
+
+
+def _rotate(axis: Vector, angle: float, v: Vector) -> Vector:
+    """Rodrigues."""
+    from math import cos, sin
+
+    c, s = cos(angle), sin(angle)
+    along = sum(a * b for a, b in zip(axis, v, strict=True)) * (1.0 - c)
+    turned = (axis[1] * v[2] - axis[2] * v[1], axis[2] * v[0] - axis[0] * v[2], axis[0] * v[1] - axis[1] * v[0])
+    x, y, z = (c * v[k] + s * turned[k] + along * axis[k] for k in range(3))
+    return (x, y, z)

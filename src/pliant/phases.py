@@ -1,0 +1,127 @@
+"""Which contacts are closed: what a run does when a gap closes, a force peaks or lets go, a gap opens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.results.contacts import ContactRecord, ContactTable, table
+
+if TYPE_CHECKING:
+    from pliant.compile.contacts import PairSlots
+    from pliant.compile.trace import Traced
+    from pliant.integrate.stepper import Located, Stepper
+
+Floats = NDArray[np.float64]
+Probe = Callable[[], dict[str, Floats]]  # gap, closing_speed, normal_force of every pair at the present state
+
+
+@dataclass
+class OpenRecord:
+    """A contact under way."""
+
+    begin: float
+    entry_speed: float
+    impulse: float
+    lost: float
+    rubbed: float
+    peak_force: float = 0.0
+    peak_time: float = math.nan
+    let_go: tuple[float, float] | None = field(default=None)  # time and speed at which the force came to zero
+
+
+class Phases:
+    """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
+
+    def __init__(self, traced: Traced, stepper: Stepper, probe: Probe) -> None:
+        self._traced, self._stepper, self._probe = traced, stepper, probe
+        self._under_way: dict[int, OpenRecord] = {}
+        self._records: list[ContactRecord] = []
+
+    @property
+    def any_closed(self) -> bool:
+        return bool(self._under_way)
+
+    def begin(self) -> None:
+        """Set out: what is pressed, or touches and does not move apart, is closed from the start."""
+        seen = self._probe()
+        for k, slots in enumerate(self._traced.pairs):
+            self._watch(slots, closed=False)
+            if seen["gap"][k] < 0.0 or (seen["gap"][k] == 0.0 and seen["closing_speed"][k] >= 0.0):
+                self._close(k, slots, seen["closing_speed"][k])
+
+    def happened(self, located: Located) -> bool:
+        """Take an event of a contact; True if p changed."""
+        event = self._traced.events[located.index]
+        assert event.pair is not None
+        k, slots = event.pair, self._traced.pairs[event.pair]
+        seen = self._probe()
+        if located.index == slots.gap:
+            if k in self._under_way:
+                self._open(k, slots, -seen["closing_speed"][k])
+            else:
+                self._close(k, slots, seen["closing_speed"][k])
+            return True
+        if k in self._under_way:
+            record = self._under_way[k]
+            if located.index == slots.let_go:
+                record.let_go = (located.t, -seen["closing_speed"][k]) if located.direction < 0 else None
+            self._note_force(record, located.t, seen["normal_force"][k])
+        return False
+
+    def table(self, t: float) -> ContactTable:
+        """All touches; those that last are closed in the table only."""
+        if not self._under_way:
+            return table(self._records)
+        seen = self._probe()
+        lasting = [self._finished(k, r, math.nan, -seen["closing_speed"][k]) for k, r in self._under_way.items()]
+        return table([*self._records, *lasting])
+
+    def _close(self, k: int, slots: PairSlots, speed: float) -> None:
+        stepper, y = self._stepper, self._stepper.y
+        stepper.p[slots.closed] = 1.0
+        stepper.p[slots.entry] = max(speed, slots.pair.normal.entry_floor)
+        y[slots.bristles.start : slots.bristles.stop] = 0.0
+        self._watch(slots, closed=True)
+        record = OpenRecord(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
+        self._under_way[k] = record
+        self._note_force(record, stepper.t, self._probe()["normal_force"][k])
+
+    def _open(self, k: int, slots: PairSlots, speed: float) -> None:
+        self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 0.0, 1.0
+        self._watch(slots, closed=False)
+        record = self._under_way.pop(k)
+        end, exit_speed = record.let_go or (self._stepper.t, speed)
+        self._records.append(self._finished(k, record, end, exit_speed))
+
+    def _watch(self, slots: PairSlots, closed: bool) -> None:
+        """An open pair is watched for closing; a closed one for opening, the peak, letting go and friction's corners."""
+        active, direction = self._stepper.active, self._stepper.direction
+        active[slots.gap], direction[slots.gap] = True, 1 if closed else -1
+        for index in (slots.peak, slots.let_go, *slots.switches):
+            if index is not None:
+                active[index] = closed
+
+    def _note_force(self, record: OpenRecord, t: float, force: float) -> None:
+        if force > record.peak_force:
+            record.peak_force, record.peak_time = float(force), t
+
+    def _finished(self, k: int, record: OpenRecord, end: float, exit_speed: float) -> ContactRecord:
+        slots, y = self._traced.pairs[k], self._stepper.y
+        return ContactRecord(
+            pair=slots.pair.name,
+            begin=record.begin,
+            end=float(end),
+            entry_speed=float(record.entry_speed),
+            exit_speed=float(exit_speed),
+            peak_force=record.peak_force,
+            peak_time=record.peak_time,
+            impulse=float(y[slots.impulse] - record.impulse),
+            normal_loss=float(record.lost - y[slots.lost]),
+            friction_loss=float(record.rubbed - y[slots.rubbed]),
+        )

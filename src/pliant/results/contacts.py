@@ -1,0 +1,68 @@
+"""Every touch of a run: when, where, how fast, how hard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class ContactRecord:
+    """One contact from closing to opening. `end` is nan, and what is known at the end is as of the run's end, while it lasts."""
+
+    pair: str
+    begin: float  # s
+    end: float  # s
+    entry_speed: float  # m/s, of approach
+    exit_speed: float  # m/s, of separation
+    peak_force: float  # N
+    peak_time: float  # s
+    impulse: float  # N s, of the normal force
+    normal_loss: float  # J, taken by the normal force's damping
+    friction_loss: float  # J, taken by friction
+
+    @property
+    def duration(self) -> float:
+        return self.end - self.begin
+
+    @property
+    def restitution(self) -> float:
+        """Exit over entry speed: what was delivered in this mechanism, elastic links and all."""
+        return self.exit_speed / self.entry_speed if self.entry_speed > 0.0 else math.nan
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it was still closed when the run ended."""
+        return math.isnan(self.end)
+
+
+COLUMNS = {
+    "pair": "", "begin": "s", "duration": "s", "entry_speed": "m/s", "exit_speed": "m/s", "restitution": "1",
+    "peak_force": "N", "impulse": "N s", "normal_loss": "J", "friction_loss": "J",
+}  # fmt: skip
+
+
+class ContactTable(tuple[ContactRecord, ...]):
+    """The touches in the order they began; printing gives a table."""
+
+    def of(self, pair: str) -> ContactTable:
+        return ContactTable(record for record in self if record.pair == pair)
+
+    def __str__(self) -> str:
+        if not self:
+            return "no contacts"
+        width = max(len("pair"), *(len(record.pair) for record in self)) + 2
+        heads = [f"{name}, {unit}" if unit else name for name, unit in COLUMNS.items()]
+        lines = [f"{heads[0]:<{width}}" + "".join(f"{head:>18}" for head in heads[1:])]
+        for record in self:
+            numbers = "".join(f"{getattr(record, name):>18.9g}" for name in list(COLUMNS)[1:])
+            lines.append(f"{record.pair:<{width}}{numbers}")
+        return "\n".join(lines)
+
+
+NUMBERS = tuple(f.name for f in fields(ContactRecord) if f.name != "pair")
+
+
+def table(records: Iterable[ContactRecord]) -> ContactTable:
+    return ContactTable(sorted(records, key=lambda record: (record.begin, record.pair)))
