@@ -12,10 +12,11 @@ import pytest
 
 from pliant.compile.emit import emit
 from pliant.compile.fuse import fuse
-from pliant.compile.llvm import Target, compile_function
+from pliant.compile.llvm import compile_function
 from pliant.compile.program import read_program
 from pliant.compile.schedule import make_schedule
 from pliant.errors import SolveError
+from pliant.machine.host import Target
 
 Y, P = np.array([0.4, -1.2]), np.array([2.0])
 

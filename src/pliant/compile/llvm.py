@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import casadi as ca
-import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.compile.cache import ObjectCache, content_key
 from pliant.compile.emit import KERNEL, emit, library_functions
 from pliant.compile.fuse import fuse
 from pliant.compile.program import read_program
 from pliant.compile.reciprocals import share_reciprocals
 from pliant.compile.schedule import make_schedule
 from pliant.errors import SolveError
+from pliant.machine.cache import ObjectCache, content_key
+from pliant.machine.host import VERSIONS, Target, host, load_object, require_functions
 
 CHUNK_SIZE = 1000  # operations; LLVM takes 70 us for each, 100 us in chunks of 2,000 and no faster code comes of it
 # Beyond so many operations LLVM only translates: a tenth of the time to compile, 10 % more time to run.
 LARGEST_OPTIMISED = 20_000
 EMITTER_VERSION = "2"  # changes whenever equal LLVM text must not mean equal object code
 
-_C_LIBRARY = {"win32": "ucrtbase.dll", "darwin": "libSystem.B.dylib"}.get(sys.platform, "libm.so.6")
 _C_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)
 
 
@@ -59,25 +57,6 @@ class MachineCode:
         return out
 
 
-@dataclass(frozen=True)
-class Target:
-    """The processor that machine code is made for."""
-
-    triple: str
-    cpu: str
-    features: str
-
-    @property
-    def fused(self) -> bool:
-        """Whether it has a fused multiply-add; every 64-bit ARM does, and every x86 since 2013."""
-        return self.triple.startswith(("aarch64", "arm64")) or "+fma" in self.features.split(",")
-
-    def machine(self, effort: int) -> Any:
-        return llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=effort, jit=True
-        )
-
-
 def compile_function(
     function: ca.Function, *, cache: Path | None, optimise: bool | None = None, chunk_size: int = CHUNK_SIZE
 ) -> MachineCode:
@@ -97,8 +76,8 @@ def compile_function(
     if optimise is None:
         optimise = operations <= LARGEST_OPTIMISED
     data, from_cache = _object_code(text, target, int(optimise), cache)
-    _require(library_functions(program))
-    engine = _load(data, target)
+    require_functions(library_functions(program))
+    engine = load_object(data, target)
     return MachineCode(
         address=engine.get_function_address(KERNEL),
         n_y=program.n_y,
@@ -112,20 +91,12 @@ def compile_function(
     )
 
 
-def host() -> Target:
-    """This machine. LLVM's own tables of targets are filled on the way; doing so twice does no harm."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-
-
 def _object_code(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
     """Object code, and whether it came from the cache."""
     if folder is None:
         return _compile(text, target, effort), False
     cache = ObjectCache(folder)
-    versions = (llvmlite.__version__, str(llvm.llvm_version_info), EMITTER_VERSION)
-    key = content_key((text, target.triple, target.cpu, target.features, str(effort), *versions))
+    key = content_key((text, target.triple, target.cpu, target.features, str(effort), *VERSIONS, EMITTER_VERSION))
     data = cache.load(key)
     if data is not None:
         return data, True
@@ -139,23 +110,6 @@ def _compile(text: str, target: Target, effort: int) -> bytes:
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     return bytes(target.machine(effort).emit_object(module))
-
-
-def _load(data: bytes, target: Target) -> Any:
-    """An engine that has the object code in memory, ready to run."""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine(0))
-    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
-    engine.finalize_object()
-    return engine
-
-
-def _require(names: list[str]) -> None:
-    """Make sure that the C library's functions can be found, for LLVM would end the process where one is missing."""
-    if any(llvm.address_of_symbol(name) is None for name in names):
-        llvm.load_library_permanently(_C_LIBRARY)
-    missing = [name for name in names if llvm.address_of_symbol(name) is None]
-    if missing:
-        raise SolveError(f"machine code: the C library must have {', '.join(missing)}, {_C_LIBRARY} does not")
 
 
 def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:

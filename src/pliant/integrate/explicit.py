@@ -244,6 +244,13 @@ def _move(run: Any, t_new: float) -> None:
         take_sides(run, run.side, run.g)
 
 
-def compile_loop(cache: bool) -> Any:
-    """One signature only, so that the disk cache holds one entry and two processes cannot mix theirs."""
-    return njit(types.int64(from_dtype(RUN)), cache=cache, **OPTIONS)(_advance)
+def compile_loop() -> tuple[str, bytes]:
+    """(symbol, object code) of the loop, without the wrappers for Python: int32 symbol(int64* answer, void** trouble, RUN* run).
+
+    That is how Numba calls compiled code, and what its own disk cache stores.
+    """
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
+    dispatcher = njit(types.int64(from_dtype(RUN)), **options)(_advance)
+    made = dispatcher.overloads[dispatcher.signatures[0]]
+    _, _, (object_code, _) = made.library.serialize_using_object_code()
+    return made.fndesc.llvm_func_name, object_code

@@ -1,59 +1,60 @@
-"""The compiled loops, loaded when first used: from the disk cache where it is writable, else compiled."""
+"""The compiled loops, loaded when first used: object code from the disk cache, else made by Numba and kept there.
+
+Later processes never import Numba, which takes a second; and a stale loop is impossible, for the cache's key holds all sources.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import functools
-import hashlib
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from pliant.caches import user_cache
+from pliant.errors import SolveError
+from pliant.machine.cache import ObjectCache, content_key
+from pliant.machine.host import VERSIONS, Target, host, load_object, require_functions
+
+Loop = Callable[[int], int]  # address of a run's record -> code of `status`
+
+_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_C_FUNCTIONS = ("exp", "log", "pow")  # what the loops call; LLVM wants to find them beforehand
 
 
 @functools.cache
-def explicit_loop() -> Any:
-    """`explicit._advance` as machine code.  Numba is imported here, and not before: it takes 0.6 s."""
-    from pliant.integrate import explicit
+def explicit_loop() -> Loop:
+    """`explicit._advance` as machine code."""
+    target = host()
+    cache, key = ObjectCache(user_cache("loops")), _key(target)
+    stored = cache.load(key)
+    if stored is None:
+        from pliant.integrate import explicit
 
-    with _cache_directory() as writable:
-        return explicit.compile_loop(cache=writable)
-
-
-@contextmanager
-def _cache_directory() -> Iterator[bool]:
-    """Numba's cache directory is ours while our loop is decorated, and what it was after that."""
-    import numba
-
-    directory = _writable(_stamp())
-    before = numba.config.CACHE_DIR
-    if directory is not None:
-        numba.config.CACHE_DIR = str(directory)
-    try:
-        yield directory is not None
-    finally:
-        numba.config.CACHE_DIR = before
+        symbol, data = explicit.compile_loop()
+        cache.store(key, symbol.encode() + b"\0" + data)
+    else:
+        head, _, data = stored.partition(b"\0")
+        symbol = head.decode()
+    return _callable(symbol, data, target)
 
 
-def _stamp() -> str:
-    """Names the cache by all that the machine code depends on: Numba alone looks at the caller's own file only."""
-    import llvmlite.binding as llvm
-    import numba
+def _callable(symbol: str, data: bytes, target: Target) -> Loop:
+    require_functions(_C_FUNCTIONS)
+    engine = load_object(data, target)
+    call = _SIGNATURE(engine.get_function_address(symbol))
 
-    stamp = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        stamp.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    stamp.update(f"{numba.__version__} {llvm.get_host_cpu_name()}".encode())
-    return stamp.hexdigest()[:32]
+    def loop(run: int) -> int:
+        answer, trouble = ctypes.c_int64(), ctypes.c_void_p()
+        if call(ctypes.addressof(answer), ctypes.addressof(trouble), run) != 0:
+            raise SolveError("time loop: must not fail inside compiled code, but did")
+        return answer.value
+
+    loop.engine = engine  # type: ignore[attr-defined]  # the code lives as long as its engine
+    return loop
 
 
-def _writable(stamp: str) -> Path | None:
-    try:
-        directory = Path(user_cache("loops")) / stamp
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            return directory
-    except OSError:
-        return None
+def _key(target: Target) -> str:
+    """Names the code by all it depends on: every source beside this one, Numba, LLVM, the processor."""
+    sources = [f"{path.name} {path.read_text()}" for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return content_key((*sources, version("numba"), *VERSIONS, target.triple, target.cpu, target.features))

@@ -121,7 +121,8 @@ class Memory:
     """The record, and the arrays it points to."""
 
     def __init__(self, tableau: Tableau, n: int, n_events: int, n_work: int, atol: Floats) -> None:
-        self.run: Any = np.zeros(1, dtype=RUN)[0]
+        self._record = np.zeros(1, dtype=RUN)
+        self.run: Any = self._record[0]
         self.arrays: dict[str, NDArray[Any]] = {}
         scheme = pack(tableau)
         n_k = scheme["c"].size
@@ -137,6 +138,11 @@ class Memory:
         self.set(n=n, n_padded=padded, n_events=n_events, stages=tableau.stages, extras=len(tableau.extra_a))
         self.set(terms=3 + len(tableau.dense), error_rows=len(tableau.error))
         self.set(error_needs_end=any(tableau.stages in row for row in tableau.error))
+
+    @property
+    def address(self) -> int:
+        """Of the record: what the compiled loop takes."""
+        return int(self._record.ctypes.data)
 
     def set(self, **fields: float) -> None:
         for name, value in fields.items():

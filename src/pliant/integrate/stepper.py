@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
-from pliant.integrate.loops import explicit_loop
+from pliant.integrate.loops import Loop, explicit_loop
 from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
 from pliant.integrate.methods import RK4, Method
 from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, Status
@@ -166,12 +166,12 @@ class Stepper:
         finally:
             self._seconds = spent_before + perf_counter() - began
 
-    def _piece(self, loop: Any) -> int:
+    def _piece(self, loop: Loop) -> int:
         """One entry into the compiled loop; the number of evaluations follows their measured cost."""
         run = self._run
         run["budget"] = self._budget
         began, evaluations = perf_counter(), int(run["rhs_evaluations"])
-        code = int(loop(run))
+        code = loop(self._memory.address)
         if code == GO_ON:
             seconds = max(perf_counter() - began, 1e-7)
             wanted = (int(run["rhs_evaluations"]) - evaluations) * min(PIECE, self._max_seconds) / seconds

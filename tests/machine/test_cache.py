@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from pliant.compile.cache import ObjectCache, content_key
+from pliant.machine.cache import ObjectCache, content_key
 
 KEY = content_key(["text", "cpu"])
 
@@ -65,7 +65,7 @@ def test_what_dead_processes_left_half_written_goes(tmp_path):
 WRITER = """
 import sys, warnings
 from pathlib import Path
-from pliant.compile.cache import ObjectCache
+from pliant.machine.cache import ObjectCache
 warnings.simplefilter("error")
 cache = ObjectCache(Path(sys.argv[1]))
 for k in range(300):
