@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, gibbs_appell, lagrange
-from pliant.dynamics.algebra import ZERO, add, scale, total
+from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.body import combine
 from pliant.dynamics.contact import Pressed, bristle_count, holds, longest_step, touches
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
 from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
 from pliant.dynamics.loads import Actions, actions
 from pliant.dynamics.rotation import quaternion_rate
-from pliant.dynamics.tree import Tree, build_tree
+from pliant.dynamics.tree import Node, Place, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.force import DIRECTIONS
@@ -259,7 +260,7 @@ class _Trace:
                     rates[slot.q : slot.q + 4] = quaternion_rate(self.q[slot.q : slot.q + 4], omega)
                 else:
                     rates[slot.q] = self.v[slot.v]
-            for i, k in zip(node.modes_q, node.modes_v, strict=True):
+            for i, k in zip(node.own_q, node.own_v, strict=True):
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
@@ -355,11 +356,19 @@ class _Trace:
             pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
             observed["tip_position"] += pose.position
             observed["tip_velocity"] += pose.rotation.out(twist.velocity)
-            deflection = ZERO
-            for k, column in zip(node.modes_q, place.displacement, strict=True):
-                deflection = add(deflection, scale(q[k], column))
-            observed["tip_deflection"] += deflection
+            observed["tip_deflection"] += self._deflection(node, place)
         return observed
+
+    def _deflection(self, node: Node, place: Place) -> Vec:
+        """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
+        if not place.displacement:
+            return ZERO
+        z, _ = node.own(self.q, self.v)
+        straight = [x if name not in node.link.mode_labels else 0.0
+                    for x, name in zip(z, node.link.own_labels, strict=True)]  # fmt: skip
+        still = [0.0] * len(z)
+        bent, rest = (combine(node.body.spread(x, still).position, place.displacement) for x in (z, straight))
+        return sub(bent, rest)
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""

@@ -130,16 +130,16 @@ def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) ->
 
 
 class _Block:
-    """A body with what hangs on it, before its modes are eliminated."""
+    """A body with what hangs on it, before its own coordinates are eliminated."""
 
-    def __init__(self, shape: Shape, omega: Vec, rates: Sequence[Scalar], load: BodyLoad, tau: Sequence[Scalar]) -> None:
-        body = shape.body
-        moment, force, modal = shape.bias(omega, rates)
-        self.J, self.H, self.M = shape.inertia(), skew(shape.moment), mat_scale(body.mass, ONE)
+    def __init__(self, shape: Shape, omega: Vec, load: BodyLoad, tau: Sequence[Scalar]) -> None:
+        moment, force, own = shape.bias(omega)
+        self.J, self.H, self.M = shape.inertia(), skew(shape.moment), mat_scale(shape.fields.mass, ONE)
         self.n, self.f = sub(moment, load.moment), sub(force, load.force)
-        self.columns = [shape.coupling(j) for j in range(body.modes)]
-        self.modal = [list(row) for row in body.modal_mass]
-        self.p = [modal[j] - tau[j] - load.modal[j] for j in range(body.modes)]
+        count = range(shape.count)
+        self.columns = [shape.coupling(j) for j in count]
+        self.own = [[shape.own_mass(max(j, k), min(j, k)) for k in count] for j in count]
+        self.p = [own[j] - tau[j] - load.own[j] for j in count]
 
     def hang(self, child: Articulated, step: Bend | None, bias: tuple[Vec, Vec]) -> None:
         """Add a subtree that hangs on a place of this body."""
@@ -155,7 +155,7 @@ class _Block:
             self.p[j] = self.p[j] + dot(step.rotation[j], biased.n) + dot(step.displacement[j], biased.f)
             for k in range(j + 1):
                 shared = dot(step.rotation[k], n) + dot(step.displacement[k], f)
-                self.modal[j][k] = self.modal[k][j] = self.modal[j][k] + shared
+                self.own[j][k] = self.own[k][j] = self.own[j][k] + shared
 
     def _add(self, child: Articulated) -> None:
         self.J, self.H, self.M = mat_add(self.J, child.J), mat_add(self.H, child.H), mat_add(self.M, child.M)
@@ -166,20 +166,20 @@ class _Block:
         art = Articulated(self.J, self.H, self.M, self.n, self.f)
         pivots: list[Pivot] = []
         for j in reversed(range(len(self.p))):
-            inverse = 1.0 / self.modal[j][j]
+            inverse = 1.0 / self.own[j][j]
             angular, linear = self.columns[j]
             gain = -self.p[j] * inverse
             scaled_a, scaled_l = scale(inverse, angular), scale(inverse, linear)
-            ratios = [self.modal[j][k] * inverse for k in range(j)]
+            ratios = [self.own[j][k] * inverse for k in range(j)]
             pivots.append(Pivot(numbers[j], scaled_a, scaled_l, gain, tuple(enumerate(ratios))))
             art = rank_one(art, (angular, linear), (scaled_a, scaled_l), gain)
             for k in range(j):
-                shared = self.modal[j][k]
+                shared = self.own[j][k]
                 a, b = self.columns[k]
                 self.columns[k] = (sub(a, scale(shared, scaled_a)), sub(b, scale(shared, scaled_l)))
                 self.p[k] = self.p[k] + shared * gain
                 for i in range(k + 1):
-                    self.modal[k][i] = self.modal[i][k] = self.modal[k][i] - shared * ratios[i]
+                    self.own[k][i] = self.own[i][k] = self.own[k][i] - shared * ratios[i]
         return art, pivots[::-1]
 
 
@@ -196,13 +196,12 @@ def _inward(
     """All pivots by coordinate, and what is seen at each prescribed one."""
     blocks = []
     for k, node in enumerate(tree.nodes):
-        shape = Shape.at(node.body, [q[i] for i in node.modes_q])
-        blocks.append(_Block(shape, omegas[k], [v[i] for i in node.modes_v], loads[k], [tau[i] for i in node.modes_v]))
+        blocks.append(_Block(node.shape(q, v), omegas[k], loads[k], [tau[i] for i in node.own_v]))
     pivots: dict[int, Pivot] = {}
     seen: dict[int, Articulated] = {}
     for k in reversed(range(len(tree.nodes))):
         node = tree.nodes[k]
-        art, found = blocks[k].eliminate_modes(node.modes_v)
+        art, found = blocks[k].eliminate_modes(node.own_v)
         pivots.update((pivot.v, pivot) for pivot in found)
         place: Bend | None = None
         bias = (ZERO, ZERO)
@@ -301,7 +300,7 @@ def _outward_accelerations(
                     efforts[column.v] = _effort(seen[column.v], column, motion)
         motions.append(motion)
         done: list[Scalar] = []
-        for number in node.modes_v:
+        for number in node.own_v:
             rates[number] = _solve(pivots[number], motion, done)
             done.append(rates[number])
     return Forward(rates, efforts)
@@ -313,7 +312,7 @@ def accelerate(step: Step, alpha: Vec, a: Vec, rates: Sequence[Scalar]) -> tuple
         return step.rotation.into(alpha), step.rotation.into(a)
     moved = add(a, cross(alpha, step.r))
     if isinstance(step, Bend):
-        for j, number in enumerate(step.modes):
+        for j, number in enumerate(step.own):
             alpha = add(alpha, scale(rates[number], step.rotation[j]))
             moved = add(moved, scale(rates[number], step.displacement[j]))
     return alpha, moved

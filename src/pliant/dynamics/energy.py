@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, total
-from pliant.dynamics.body import Shape, quadratic
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import ball_turn
-from pliant.dynamics.tree import Node, Tree
+from pliant.dynamics.tree import Tree
 from pliant.scalar import where
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Twist]) -> Scalar:
     return total(
-        _shape(node, q).kinetic_energy(twist.omega, twist.velocity, [v[k] for k in node.modes_v])
+        node.shape(q, v).kinetic_energy(twist.omega, twist.velocity)
         for node, twist in zip(tree.nodes, moving, strict=True)
     )
 
 
 def gravity_energy(tree: Tree, q: Sequence[Scalar], bodies: Sequence[Pose]) -> Scalar:
     """-sum m g . r of the mass centres."""
+    still = [0.0] * len(tree.rates)
     return total(
-        -dot(tree.gravity, add(scale(node.body.mass, pose.position), pose.rotation.out(_shape(node, q).moment)))
+        -dot(tree.gravity, add(scale(node.body.mass, pose.position), pose.rotation.out(node.shape(q, still).moment)))
         for node, pose in zip(tree.nodes, bodies, strict=True)
     )
 
 
 def strain_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
-    return total(0.5 * quadratic(node.body.stiffness, [q[k] for k in node.modes_q]) for node in tree.nodes)
+    return total(node.body.strain_energy([q[k] for k in node.own_q]) for node in tree.nodes)
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
@@ -53,12 +53,8 @@ def momenta(
     """Momentum and angular momentum about the world's origin, in world axes."""
     momentum, angular = ZERO, ZERO
     for node, pose, twist in zip(tree.nodes, bodies, moving, strict=True):
-        turning, linear = _shape(node, q).momentum(twist.omega, twist.velocity, [v[k] for k in node.modes_v])
+        turning, linear = node.shape(q, v).momentum(twist.omega, twist.velocity)
         carried = pose.rotation.out(linear)
         momentum = add(momentum, carried)
         angular = add(angular, add(pose.rotation.out(turning), cross(pose.position, carried)))
     return momentum, angular
-
-
-def _shape(node: Node, q: Sequence[Scalar]) -> Shape:
-    return Shape.at(node.body, [q[k] for k in node.modes_q])

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot
-from pliant.dynamics.body import linear
 from pliant.dynamics.hop import Bend, Turn, steps_to_place
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
@@ -22,19 +21,19 @@ Read = Callable[[Signal], Scalar]
 
 @dataclass(frozen=True)
 class BodyLoad:
-    """What acts on one body: moment about its origin and force in its own axes, and one entry per mode."""
+    """What acts on one body: moment about its origin and force in its own axes, and one entry per own coordinate."""
 
     moment: Vec
     force: Vec
-    modal: tuple[Scalar, ...]
+    own: tuple[Scalar, ...]
 
     @classmethod
-    def none(cls, modes: int) -> BodyLoad:
-        return cls(ZERO, ZERO, (0.0,) * modes)
+    def none(cls, coordinates: int) -> BodyLoad:
+        return cls(ZERO, ZERO, (0.0,) * coordinates)
 
     def plus(self, other: BodyLoad) -> BodyLoad:
-        modal = tuple(a + b for a, b in zip(self.modal, other.modal, strict=True))
-        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), modal)
+        own = tuple(a + b for a, b in zip(self.own, other.own, strict=True))
+        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
 
 
 @dataclass
@@ -48,7 +47,7 @@ class Actions:
 
 def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], read: Read) -> Actions:
     """All that acts at a state; `read` gives the value of a signal now."""
-    acting = Actions([0.0] * len(tree.rates), [BodyLoad.none(node.body.modes) for node in tree.nodes])
+    acting = Actions([0.0] * len(tree.rates), [BodyLoad.none(node.body.coordinates) for node in tree.nodes])
     for node in tree.nodes:
         _elastic(node, q, v, acting)
         for slot in node.slots:
@@ -66,13 +65,13 @@ def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 
 
 def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
-    qf, rates = [q[k] for k in node.modes_q], [v[k] for k in node.modes_v]
-    for number, force in zip(node.modes_v, linear(node.body.stiffness, qf), strict=True):
+    z, rates = node.own(q, v)
+    for number, force in zip(node.own_v, node.body.strain_forces(z), strict=True):
         acting.tau[number] = acting.tau[number] - force
-    for kind, matrix in node.body.damping:
-        forces = linear(matrix, rates)
+    for kind in node.body.damping:
+        forces = node.body.damping_forces(kind, z, rates)
         power: Scalar = 0.0
-        for number, force in zip(node.modes_v, forces, strict=True):
+        for number, force in zip(node.own_v, forces, strict=True):
             acting.tau[number] = acting.tau[number] - force
             power = power - force * v[number]
         acting.power[f"{node.name}.{kind}"] = power
@@ -154,6 +153,6 @@ def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scal
             arm = add(arm, turn.out(step.r))
     moment = add(moment, cross(arm, force))
     if bent is None:
-        return BodyLoad(moment, force, (0.0,) * node.body.modes)
-    modal = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
-    return BodyLoad(add(moment, cross(bent.r, force)), force, modal)
+        return BodyLoad(moment, force, (0.0,) * node.body.coordinates)
+    own = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
+    return BodyLoad(add(moment, cross(bent.r, force)), force, own)

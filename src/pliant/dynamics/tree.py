@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.beams import Shapes, beam_shapes, shape_integrals
-from pliant.dynamics.algebra import ZERO, Vec, outer, scale
-from pliant.dynamics.body import BodyConstants
+from pliant.beams import Shapes, beam_shapes, field_integrals, field_values, shape_integrals
+from pliant.dynamics.algebra import ZERO, Mat, Vec, outer, scale, trace
+from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.model.beam import Beam
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL, Motion
@@ -23,12 +23,14 @@ ROOT = -1  # the parent of what stands on the ground
 
 @dataclass(frozen=True)
 class Place:
-    """A frame on a body: r = point + displacement qf, turned by exp(rotation qf), then offset and turns."""
+    """A frame on a body: where the body's fields have carried it, turned as they turn it, then offset and turns.
+
+    On a rigid body, or at the root of any, nothing is carried: `displacement` is empty.
+    """
 
     node: int
-    point: Vec
-    displacement: tuple[Vec, ...]  # one column per mode, m
-    rotation: tuple[Vec, ...]  # one column per mode, rad
+    displacement: tuple[Vec, ...]  # W_A at the place, one per field of the body, m
+    rotation: tuple[Vec, ...]  # Theta_A at the place, rad
     offset: Vec
     turns: tuple[Turn, ...]
 
@@ -55,13 +57,21 @@ class Node:
     link: Link
     place: Place
     slots: tuple[Slot, ...]
-    body: BodyConstants
-    modes_q: range
-    modes_v: range
+    body: Body
+    own_q: range  # the body's own coordinates: modes, a free length
+    own_v: range
 
     @property
     def parent(self) -> int:
         return self.place.node
+
+    def shape(self, q: Sequence[Any], v: Sequence[Any]) -> Shape:
+        """The body at a state."""
+        return Shape.at(self.body, *self.own(q, v))
+
+    def own(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The body's own coordinates and their rates."""
+        return [q[k] for k in self.own_q], [v[k] for k in self.own_v]
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,7 @@ class Tree:
     def place(self, frame: Frame) -> Place:
         """Any frame of the System as a place of the tree."""
         if frame.body == GROUND:
-            return Place(ROOT, ZERO, (), (), frame.offset, frame.turns)
+            return Place(ROOT, (), (), frame.offset, frame.turns)
         node = self.nodes[self.index(frame.body)]
         return _place(self.index(frame.body), node.link.body, self.shapes.get(frame.body), frame)
 
@@ -110,7 +120,7 @@ def build_tree(system: System) -> Tree:
         count = len(link.mode_labels)
         q = len(positions) + len(link.positions) - count
         v = len(rates) + len(link.rates) - count
-        body = library.constants(link.body)
+        body = library.body(link.body)
         nodes.append(Node(link.name, link, place, slots, body, range(q, q + count), range(v, v + count)))
         index[link.name] = len(nodes) - 1
         positions += [f"{link.name}.{name}" for name in link.positions]
@@ -126,52 +136,55 @@ class _Library:
 
     def __init__(self) -> None:
         self._shapes: dict[int, Shapes] = {}
-        self._constants: dict[int, BodyConstants] = {}
+        self._bodies: dict[int, Body] = {}
 
     def shapes(self, beam: Beam) -> Shapes:
         if id(beam) not in self._shapes:
             self._shapes[id(beam)] = beam_shapes(beam)
         return self._shapes[id(beam)]
 
-    def constants(self, body: Beam | RigidBody) -> BodyConstants:
-        if id(body) not in self._constants:
-            made = _beam_constants(body, self.shapes(body)) if isinstance(body, Beam) else rigid_constants(body)
-            self._constants[id(body)] = made
-        return self._constants[id(body)]
+    def body(self, body: Beam | RigidBody) -> Body:
+        if id(body) not in self._bodies:
+            made = _beam_body(body, self.shapes(body)) if isinstance(body, Beam) else rigid_body(body)
+            self._bodies[id(body)] = made
+        return self._bodies[id(body)]
 
 
-def rigid_constants(body: RigidBody) -> BodyConstants:
+def rigid_body(body: RigidBody) -> BeamBody:
     """A point mass at the mass centre, with the rest as rotary inertia."""
     com: Vec = tuple(body.com)  # type: ignore[assignment]
-    second = ((tuple(scale(body.mass, row) for row in outer(com, com)),),)
-    return BodyConstants(body.mass, scale(body.mass, com), (), second, body.inertia, (), (), (), ())  # type: ignore[arg-type]
-
-
-def _beam_constants(beam: Beam, shapes: Shapes) -> BodyConstants:
-    i = shape_integrals(beam, shapes)
-    nf = shapes.count
-    return BodyConstants(
-        mass=float(i.mass),
-        first=_tuples(i.first),
-        first_modal=tuple(_tuples(i.first_modal[:, j]) for j in range(nf)),
-        second=_tuples(i.second),
-        rotary=_tuples(i.rotary),
-        rotary_modal=tuple(_tuples(i.rotary_modal[:, j]) for j in range(nf)),
-        modal_mass=_tuples(i.modal_mass),
-        stiffness=_tuples(i.stiffness),
-        damping=tuple((kind, _tuples(matrix)) for kind, matrix in i.damping.items()),
+    second: Mat = tuple(scale(body.mass, row) for row in outer(com, com))  # type: ignore[assignment]
+    fields = Fields(
+        mass=body.mass,
+        first=(scale(body.mass, com),),
+        second=((second,),),
+        rotary=body.inertia,  # type: ignore[arg-type]
+        rotary_first=(ZERO,),
+        pair=((trace(second),),),
     )
+    return BeamBody(fields, modes=0)
+
+
+def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
+    of_modes = shape_integrals(beam, shapes)
+    of_fields = field_integrals(beam, shapes, of_modes)
+    fields = Fields(
+        mass=float(of_modes.mass),
+        first=_tuples(of_fields.first),
+        second=_tuples(of_fields.second),
+        rotary=_tuples(of_modes.rotary),
+        rotary_first=_tuples(of_fields.rotary_first),
+        pair=_tuples(of_fields.pair),
+    )
+    dampings = tuple((kind, _tuples(matrix)) for kind, matrix in of_modes.damping.items())
+    return BeamBody(fields, shapes.count, _tuples(of_modes.stiffness), dampings, of_fields.quadratic)
 
 
 def _place(node: int, body: Beam | RigidBody | None, shapes: Shapes | None, frame: Frame) -> Place:
     if shapes is None or frame.station is None or not isinstance(body, Beam):
-        return Place(node, ZERO, (), (), frame.offset, frame.turns)
-    at = np.array([frame.station])
-    w, theta = shapes.displacement(at)[0], shapes.rotation(at)[0]
-    columns = range(shapes.count)
-    displacement = tuple(_tuples(_clean(w[:, j])) for j in columns)
-    rotation = tuple(_tuples(_clean(theta[:, j])) for j in columns)
-    return Place(node, (frame.station, 0.0, 0.0), displacement, rotation, frame.offset, frame.turns)
+        return Place(node, (), (), frame.offset, frame.turns)
+    displacement, rotation = field_values(body, shapes, frame.station)
+    return Place(node, _tuples(_clean(displacement)), _tuples(_clean(rotation)), frame.offset, frame.turns)
 
 
 def _clean(column: Any) -> Any:

@@ -39,13 +39,18 @@ class Link:
         return self.body.mode_labels if isinstance(self.body, Beam) else ()
 
     @property
+    def own_labels(self) -> tuple[str, ...]:
+        """Names of the body's own coordinates."""
+        return self.mode_labels
+
+    @property
     def positions(self) -> tuple[str, ...]:
         """Names of this link's coordinates, joint first."""
-        return (*(n for m in self.joint.motions for n in m.positions), *self.mode_labels)
+        return (*(n for m in self.joint.motions for n in m.positions), *self.own_labels)
 
     @property
     def rates(self) -> tuple[str, ...]:
-        return (*(n for m in self.joint.motions for n in m.rates), *self.mode_labels)
+        return (*(n for m in self.joint.motions for n in m.rates), *self.own_labels)
 
 
 @dataclass(frozen=True)
