@@ -1,4 +1,4 @@
-"""The command line: pliant check FILE.yaml, pliant run FILE.yaml --out result.nc.
+"""The command line: pliant check FILE.yaml, pliant run FILE.yaml --out result.nc, pliant reproduce NAME --out DIR.
 
 Exit codes: 0 done, 1 the run or its writing failed, 2 the model, the file or the command is wrong, 130 interrupted.
 """
@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the run or its writing failed, 2 the model, the file or th
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -73,6 +74,46 @@ def run(
         _stop(code, f"{str(result.message).rstrip('.')}; what was computed is in {out}")
 
 
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="The published system: falling-chain.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for figures, results and summary.json; made if need be.")],
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no table.")] = False,
+) -> None:
+    """Run a published system, draw its figures and hold its claims against ours."""
+    from pliant.gallery.reproduction import REPRODUCTIONS, print_claims
+
+    if name not in REPRODUCTIONS:
+        close = difflib.get_close_matches(name, REPRODUCTIONS, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        _stop(WRONG, f"unknown system {name!r}{hint}; there are: {', '.join(REPRODUCTIONS)}")
+    _make_folder("--out", out)
+    try:
+        with _bar(quiet, total=1.0) as tell:
+            summary = REPRODUCTIONS[name](out, lambda doing, done: tell(done, 1.0, doing))
+    except KeyboardInterrupt:
+        _stop(INTERRUPTED, f"interrupted; {out} holds what had been written")
+    except PliantError as trouble:
+        _stop(FAILED, str(trouble))
+    except OSError as trouble:
+        _stop(FAILED, f"{trouble.filename or out}: cannot be written: {trouble.strerror or trouble}")
+    if not quiet:
+        print_claims(summary["claims"])
+        typer.echo(f"summary.json, figures and results are in {out}")
+
+
+def _make_folder(option: str, out: Path) -> None:
+    """The folder itself may be new; the one it stands in must exist."""
+    if not out.absolute().parent.is_dir():
+        _stop(WRONG, f"{option}: folder {str(out.parent)!r} must exist, got {str(out)!r}")
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as trouble:
+        _stop(WRONG, f"{option}: must be a folder or a new name for one, got {str(out)!r} ({trouble.strerror})")
+    if not os.access(out, os.W_OK):
+        _stop(WRONG, f"{option}: must be a folder that can be written to, got {str(out)!r}")
+
+
 def _load(file: Path) -> Model:
     from pliant.files import load_model
 
@@ -118,6 +159,13 @@ def _simulate(model: Model, settings: RunSettings, quiet: bool) -> Any:
 
 @contextlib.contextmanager
 def _progress(t_end: float, quiet: bool) -> Iterator[Callable[[float, float], None]]:
+    """Simulated time as a bar."""
+    with _bar(quiet, total=t_end) as tell:
+        yield lambda t, t_end: tell(t, t_end, f"t = {t:.4g} s")
+
+
+@contextlib.contextmanager
+def _bar(quiet: bool, total: float) -> Iterator[Callable[[float, float, str], None]]:
     """A bar on the terminal's error stream; nothing where that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -125,10 +173,10 @@ def _progress(t_end: float, quiet: bool) -> Iterator[Callable[[float, float], No
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("preparing", total=t_end)
+        task = bar.add_task("preparing", total=total)
 
-        def advance(t: float, t_end: float) -> None:
-            bar.update(task, completed=t, total=t_end, description=f"t = {t:.4g} s")
+        def advance(done: float, total: float, doing: str) -> None:
+            bar.update(task, completed=done, total=total, description=doing)
 
         yield advance
 

@@ -131,6 +131,8 @@ class _Run:
             n_work=max(kernel.n_work for kernel in kernels if kernel is not None),
             method=method,
             n_controlled=self.traced.n_controlled,
+            n_added=len(self.traced.sources),
+            atol_floor=self._work_tolerance(method, t_start),
             events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
@@ -149,6 +151,18 @@ class _Run:
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
         self.contacts = Phases(self.traced, self.stepper, self._probe)
         self.contacts.begin()
+
+    def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
+        """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
+        seen = self.compiled.observe(t, self.traced.y0, self.traced.parameters(t, self.t_end))
+        columns = _columns_of(self.traced)
+        tips = seen[columns["tip_position"]].reshape(-1, 3)
+        size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
+        weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
+        at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
+        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * at_hand
+        return floor
 
     def go(self, progress: Progress | None) -> None:
         """From breakpoint to breakpoint; events are recorded, and end the run where the user said so."""

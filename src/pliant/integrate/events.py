@@ -64,6 +64,13 @@ def sample(run: Any, i: int) -> int:
 
 
 @compiled
+def forget_hits(run: Any) -> None:
+    hit = ints(run.hit, run.n_events)
+    for e in range(run.n_events):
+        hit[e] = 0
+
+
+@compiled
 def first_event(run: Any, h: float, t_new: float) -> float:
     """The step from t to the first event in (t, t_new], 0 where there is none.
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from numba import from_dtype, njit, types
 
-from pliant.integrate.events import first_event, measure, take_sides
+from pliant.integrate.events import first_event, forget_hits, measure, take_sides
 from pliant.integrate.kernels import OPTIONS, call_kernel, compiled, finite, floats, ints, put, stage
 from pliant.integrate.memory import RUN, SAVE_STEPS, SAVE_TIMES
-from pliant.integrate.runge_kutta import attempt, end_slope, extra_stages, first_step, interpolate
+from pliant.integrate.runge_kutta import attempt, end_slope, error_norm, extra_stages, first_step, interpolate
 from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT
 
 SAFETY = 0.9  # of the step that the error estimate asks for
@@ -151,10 +151,25 @@ def _march(run: Any) -> int:
             t_new, h = min(run.t + hit, t_new), hit
             run.extras_done = 0
             end_slope(run, t_new)
+            if run.error_rows > 0 and _too_rough(run, hit):
+                continue
         _save(run, h, t_new)
         _move(run, t_new)
         if hit > 0.0:
             return AT_EVENT
+
+
+@compiled
+def _too_rough(run: Any, hit: float) -> bool:
+    """Whether the step to an event fails the tolerance that the whole step met, as where a force ends in a corner."""
+    error = error_norm(run, hit)
+    if error <= 1.0:
+        return False
+    forget_hits(run)
+    run.accepted -= 1
+    run.rejected += 1
+    _shrink(run, hit, error)
+    return True
 
 
 @compiled

@@ -54,7 +54,8 @@ _SETTINGS = {  # what the caller asked for, and the method
     "step_limit": "i8",  # address, 0: none
     "n": "i8",
     "n_padded": "i8",  # to a multiple of BLOCK
-    "n_controlled": "i8",
+    "n_controlled": "i8",  # components whose error counts
+    "n_mean": "f8",  # what the sum of their squares is divided by
     "n_parameters": "i8",
     "n_events": "i8",
     "rtol": "f8",

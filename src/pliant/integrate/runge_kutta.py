@@ -57,6 +57,8 @@ def end_slope(run: Any, t_new: float) -> None:
 def error_norm(run: Any, h: float) -> float:
     """Root mean square of the estimate over atol + rtol |y|; 1 is the most that is accepted.
 
+    The mean is over the components that count fully, so that those added to them (works) cannot dilute it.
+
     With two estimates, DOP853's e5^2 / sqrt(e5^2 + 0.01 e3^2).
     """
     n, row = run.n_controlled, run.stages + 1 + run.extras
@@ -68,11 +70,11 @@ def error_norm(run: Any, h: float) -> float:
     for i in range(n):
         fine += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
     if run.error_rows == 1 or fine == 0.0:
-        return math.sqrt(fine / n)
+        return math.sqrt(fine / run.n_mean)
     combine(run, run.y_try, run.zeros, h, row + 1)
     for i in range(n):
         coarse += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
-    return fine / math.sqrt((fine + 0.01 * coarse) * n)
+    return fine / math.sqrt((fine + 0.01 * coarse) * run.n_mean)
 
 
 @compiled
@@ -104,7 +106,7 @@ def _norm(run: Any, address: int) -> float:
     total = 0.0
     for i in range(n):
         total += (values[i] / (atol[i] + run.rtol * abs(y[i]))) ** 2
-    return math.sqrt(total / n)
+    return math.sqrt(total / run.n_mean)
 
 
 @compiled

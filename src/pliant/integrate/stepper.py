@@ -65,9 +65,10 @@ class Stepper:
 
     void kernel(double t, const double* y, const double* p, double* out, double* work)
 
-    The first `n_controlled` components decide the step; the rest ride along. `step_limit` is a kernel of the same kind
-    whose one number is the longest step, s, that may be taken from a state.  Between two calls of `advance` the
-    caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
+    The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
+    along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
+    `atol_floor` raises the absolute tolerance of components that have a size of their own. Between two calls of `advance`
+    the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
     """
 
     def __init__(
@@ -78,19 +79,21 @@ class Stepper:
         method: Method,
         *,
         n_controlled: int | None = None,
+        n_added: int = 0,
         events: int | None = None,
         n_events: int = 0,
         step_limit: int | None = None,
+        atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
     ) -> None:
         n_controlled = n_state if n_controlled is None else n_controlled
-        _check_counts(n_state, n_controlled, n_events, events, max_steps, max_seconds)
+        _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
         self.method = method
-        atol = _tolerances(method, n_state, n_controlled)
+        atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
         self._memory = Memory(method.tableau, n_state, n_events, n_work, atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0)
-        self._memory.set(n_controlled=n_controlled, max_steps=max_steps)
+        self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
         self._memory.set(**_control(method))
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
@@ -288,16 +291,16 @@ def _control(method: Method) -> dict[str, float]:
     }
 
 
-def _tolerances(method: Method, n_state: int, n_controlled: int) -> Floats:
+def _tolerances(method: Method, n_state: int, n_controlled: int, n_added: int) -> Floats:
     if isinstance(method, RK4):
-        return np.ones(n_controlled)
+        return np.ones(n_controlled + n_added)
     atol = np.asarray(method.atol, dtype=np.float64)
     if atol.ndim == 0:
-        return np.full(n_controlled, float(atol))
+        return np.full(n_controlled + n_added, float(atol))
     if atol.size not in (n_controlled, n_state):
         rule = f"must be one number or one for each of the {n_controlled} controlled components"
         raise ModelError.of(type(method).__name__, "atol", rule, f"{atol.size} numbers")
-    return atol[:n_controlled].copy()
+    return np.concatenate([atol[:n_controlled], np.full(n_added, float(np.max(atol[:n_controlled])))])
 
 
 def _check_counts(

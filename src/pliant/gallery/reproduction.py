@@ -1,0 +1,168 @@
+"""What all published systems share: claims with verdicts, summary.json, the printed table, the figures, and the register.
+
+A reproduction is a function of a folder and a progress report. It runs the published cases, writes summary.json, one PNG per figure
+and the results as netCDF into the folder, and returns what summary.json holds:
+
+    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", "reason" where there is one}]}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.results.result import Result
+from pliant.show import plot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+SUMMARY = "summary.json"
+DPI = 120
+PLAIN_WIDTH = 120  # columns of the table where the output is no terminal and has no width of its own
+
+Progress = Callable[[str, float], None]  # what is being done, and which part of the whole is done, 0 to 1
+Summary = dict[str, Any]
+Reproduction = Callable[[Path, Progress], Summary]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing a paper says, beside what we find. `reason` says why it does not hold, or what to know where it does."""
+
+    claim: str
+    paper: Any  # a number, words, or a list or dict of them
+    ours: Any
+    holds: bool
+    reason: str = ""
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """As summary.json has it."""
+        entry = {"claim": self.claim, "paper": self.paper, "ours": self.ours, "holds": bool(self.holds)}
+        return {**entry, "reason": self.reason} if self.reason else entry
+
+
+def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], **more: Any) -> Summary:
+    return {"system": system, "cases": dict(cases), **more, "claims": [claim.entry for claim in claims]}
+
+
+def write_summary(out: Path, summary: Summary) -> Path:
+    """summary.json, whole or not at all; nan and inf, which JSON has not, are refused."""
+    text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
+    target = out / SUMMARY
+    handle, draft = tempfile.mkstemp(prefix=f".{SUMMARY}.", dir=out, text=True)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(draft, 0o644)
+        os.replace(draft, target)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    return target
+
+
+def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = None) -> None:
+    """The table of claims: plain where the output is no terminal, wrapped to its width where it is one."""
+    from rich.box import HORIZONTALS
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(file=console.file, width=PLAIN_WIDTH, no_color=True)
+    table = Table(show_lines=True, expand=True, box=HORIZONTALS)
+    for head, ratio in (("claim", 8), ("paper", 3), ("ours", 4), ("verdict", 9)):
+        table.add_column(head, ratio=ratio, overflow="fold")
+    for entry in claims:
+        verdict = Text("holds" if entry["holds"] else "does not hold", style="green" if entry["holds"] else "red")
+        if entry.get("reason"):
+            verdict.append(f": {entry['reason']}", style="default")
+        table.add_row(Text(entry["claim"]), Text(words(entry["paper"])), Text(words(entry["ours"])), verdict)
+    console.print(table)
+    held = sum(bool(entry["holds"]) for entry in claims)
+    console.print(Text(f"{held} of {len(claims)} claims hold"))
+
+
+def words(value: Any) -> str:
+    """A claim's value for people: numbers to four digits, lists and tables of them in a row."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {words(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(words(item) for item in value)
+    return str(value)
+
+
+def panels(rows: int, columns: int, width: float = 11.0, height: float = 2.8, **options: Any) -> tuple[Figure, Any]:
+    """An empty figure and its axes, (rows, columns); height is that of one row, inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height * rows + 0.6), layout="constrained", dpi=DPI)
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def label(axes: Any, title: str = "", x: str = "", y: str = "") -> None:
+    """Title, axes with units, and a faint grid."""
+    axes.set_title(title, fontsize="medium")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(alpha=0.3)
+
+
+def shared_legend(figure: Figure, axes: Any) -> None:
+    """One legend above all panels, from the lines of one of them."""
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), fontsize="small")
+
+
+def save_result(out: Path, name: str, result: Result) -> Path:
+    """One result as netCDF."""
+    target = out / f"{name}.nc"
+    try:
+        result.to_netcdf(target)
+    except RuntimeError as trouble:  # so HDF5 reports a full disk
+        raise OSError(0, str(trouble), str(target)) from trouble
+    return target
+
+
+def save_figures(
+    out: Path, draw: Mapping[str, Callable[[], Figure]], progress: Progress, begin: float = 0.0
+) -> list[Path]:
+    """Draw and write one PNG after another; `begin` is the part of the whole that was done before."""
+    written = []
+    for k, (name, function) in enumerate(draw.items()):
+        progress(f"drawing {name}", begin + (1.0 - begin) * k / len(draw))
+        target = out / f"{name}.png"
+        plot.save(function(), target)
+        written.append(target)
+    return written
+
+
+def study(module: str) -> Reproduction:
+    """The `reproduce` of a module of the gallery, imported when it is asked for."""
+
+    def reproduce(out: Path, progress: Progress) -> Summary:
+        function: Reproduction = import_module(f"pliant.gallery.{module}").reproduce
+        return function(out, progress)
+
+    return reproduce
+
+
+REPRODUCTIONS: dict[str, Reproduction] = {
+    "falling-chain": study("falling_chain_study"),
+}
