@@ -1,12 +1,14 @@
 """A beam as fixed fields over its material: its position at rest, its modes, and what bending draws its points back by.
 
-A point at x of a beam that bends without stretching moves back by w_c = -1/2 int_0^x (w_y'^2 + w_z'^2): with w = sum W_j q_j that is
-one axial field -H_jk(x) per pair of modes, weighed by q_j q_k (half of it where j = k); Wang, Yan, Fang, Jin 2012, eq. 3, 11, 12.
+A point at x of a beam that bends without stretching moves back by w_c = -1/2 int_0^x (w_y'^2 + w_z'^2): with w = sum W_j q_j
+that is one axial field -H_jk(x) per pair of modes, weighed by q_j q_k (half of it where j = k); Wang, Yan, Fang, Jin 2012,
+eq. 3, 11, 12.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,8 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
     """All integrals of a beam's fields, from those of its modes and, where it stiffens, of its foreshortening.
 
     `linear` stiffening keeps what is quadratic in the modes in the energies: foreshortening against the beam at rest only.
+    `as-published` is eq. 22 of Wang, Yan, Fang, Jin 2012, misprints repaired: linear, without gravity on the modes (and
+    without Coriolis terms, which the dynamics leaves out).
     """
     nf, pairs = shapes.count, stiffening_pairs(beam, shapes)
     count = 1 + nf + len(pairs)
@@ -49,10 +53,12 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
         # against what: the beam at rest, the modes, itself
         fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1).reshape(len(x), -1)
         crossed = beam.mu * gram(weight, back, fields).reshape(len(pairs), count, 3)
-        if beam.stiffening == "linear":
+        if beam.stiffening != "full":
             crossed[:, 1:] = 0.0
         second[1 + nf :, :, 0, :] = crossed
         second[:, 1 + nf :, :, 0] = crossed.transpose(1, 0, 2)
+    if beam.stiffening == "as-published":
+        first[1:] = 0.0  # no gravity on the modes
     pair[:] = np.trace(second, axis1=2, axis2=3)
     pair[1 : 1 + nf, 1 : 1 + nf] = integrals.modal_mass
     return FieldIntegrals(first, second, rotary_first, pair, pairs)
@@ -87,16 +93,16 @@ def _slopes_to(shapes: Shapes, x: Floats) -> Floats:
     """int_0^x sum over y, z of W_j' W_k': (len(x), nf, nf); whole panels summed, the last one in part."""
     panels = shapes.panels
     number = np.clip(np.searchsorted(panels, x, side="right") - 1, 0, len(panels) - 2)
-    whole = np.array([_slope_gram(shapes, a, b) for a, b in zip(panels[:-1], panels[1:], strict=True)])
+    whole = np.array([_slope_gram(shapes, a, b) for a, b in pairwise(panels)])
     before = np.concatenate([np.zeros((1, *whole.shape[1:])), np.cumsum(whole, axis=0)])[number]
-    return before + np.array([_slope_gram(shapes, panels[p], end) for p, end in zip(number, x, strict=True)])
+    return np.asarray(before + [_slope_gram(shapes, panels[p], end) for p, end in zip(number, x, strict=True)])
 
 
 def _slope_gram(shapes: Shapes, a: float, b: float) -> Floats:
     unit, weight = rule()
     x = a + 0.5 * (b - a) * (unit + 1.0)
     slope = shapes.displacement(x, 1)[:, 1:, :]
-    return np.einsum("n,ndj,ndk->jk", 0.5 * (b - a) * weight, slope, slope)
+    return np.asarray(np.einsum("n,ndj,ndk->jk", 0.5 * (b - a) * weight, slope, slope))
 
 
 def _at_rest(x: Floats) -> Floats:

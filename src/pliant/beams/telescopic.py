@@ -21,7 +21,7 @@ KINDS = 3  # fields of a mode: f, f'(1 - xi), f''(1 - xi)^2
 class UnitShapes:
     """Shapes f_j(xi) of the free part, with the fields that a change of length drives them through.
 
-    Fields are numbered KINDS j + kind. Gram matrices hold products within one direction only; others are zero.
+    Fields are numbered KINDS j + kind.
     """
 
     directions: tuple[str, ...]  # y, z, axial, torsion; one per mode
@@ -41,15 +41,13 @@ def unit_shapes(link: TelescopicBeam) -> UnitShapes:
     xi, weight = nodes(np.unique(np.concatenate([shapes.panels, np.linspace(0.0, 1.0, 5)])))
     values = [_values(column, xi) for column in shapes.columns]
     fields = np.stack([v for f, df, ddf in values for v in (f, df * (1.0 - xi), ddf * (1.0 - xi) ** 2)], axis=1)
-    same = np.repeat([[a == b for b in shapes.directions] for a in shapes.directions], KINDS, axis=0)
-    same = np.repeat(same, KINDS, axis=1)
     ends = [_values(column, np.array([1.0])) for column in shapes.columns]
     stiffness, bending = _stiffness(link, shapes.directions, values, weight)
     return UnitShapes(
         directions=shapes.directions,
         zeroth=weight @ fields,
         weighted=(weight * xi) @ fields,
-        gram=np.where(same, fields.T @ (fields * weight[:, None]), 0.0),
+        gram=fields.T @ (fields * weight[:, None]),
         tip=np.array([f[0] for f, _, _ in ends]),
         tip_slope=np.array([df[0] for _, df, _ in ends]),
         stiffness=stiffness,

@@ -33,10 +33,12 @@ from pliant.model import check
 from pliant.model.force import DIRECTIONS
 from pliant.model.signal import Constant, Formula, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange")
+SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
 WINDOW = 2  # parameters that bound the time formulas see
 GAP, PEAK, LET_GO, SWITCH = "gap", "peak", "lets go", "friction switches"
 
@@ -136,9 +138,9 @@ class _Trace:
         self.system, self.formulation = system, formulation
         self.tree = build_tree(system)
         self.tracer = Tracer()
-        moved = {slot.q: slot for slot in self.tree.slots if slot.prescribed is not None}
-        self.free_q = [k for k in range(len(self.tree.positions)) if k not in moved]
-        self.free_v = [k for k in range(len(self.tree.rates)) if k not in self.tree.prescribed_v]
+        self.told = self.tree.told
+        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
+        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
         if not self.free_v:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
         self.signals = [s for s in _signals(system) if isinstance(s, (PiecewiseConstant, PiecewiseLinear))]
@@ -156,9 +158,8 @@ class _Trace:
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
             self.v[k] = x
-        for slot in moved.values():
-            assert slot.prescribed is not None
-            self.q[slot.q], self.v[slot.v], self.known[slot.v] = self._prescribed(slot.prescribed)
+        for told in self.told:
+            self.q[told.q], self.v[told.v], self.known[told.v] = self._prescribed(told.motion)
 
     def finish(self) -> Traced:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
@@ -226,7 +227,7 @@ class _Trace:
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         q = NamedScalars("q", self.tree.positions, self.q)
         v = NamedScalars("v", self.tree.rates, self.v)
-        return function(t, q, v)
+        return _called(function, t, q, v)
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -236,7 +237,7 @@ class _Trace:
         """Position, rate and acceleration of a prescribed coordinate."""
         column, (time,) = self.tracer.symbols("time", 1)
         one = ca.SX(1.0)
-        position = [motion.function(time)]
+        position = [_called(motion.function, time)]
         rate = self.tracer.directional(position, column, one)
         acceleration = self.tracer.directional(rate, column, one)
         now = self.tracer.column([self._clock(motion.breakpoints)])
@@ -271,6 +272,7 @@ class _Trace:
             g = self._formula(condition.function, self.t)
             found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g, False))
         for node in self.tree.nodes:
+            found += self._sleeve_events(node)
             for slot in node.slots:
                 stop = node.link.joint.stops.get(slot.motion.name)
                 if stop is not None:
@@ -278,6 +280,16 @@ class _Trace:
                     found.append((Event(f"{label} low stop", 0), self.q[slot.q] - stop.low, False))
                     found.append((Event(f"{label} high stop", 0), self.q[slot.q] - stop.high, False))
         return found
+
+    def _sleeve_events(self, node: Node) -> list[tuple[Event, Scalar, bool]]:
+        """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend."""
+        body = node.link.body
+        if not isinstance(body, TelescopicBeam):
+            return []
+        length = self.q[node.own_q[0]]
+        out = Event(f"{node.name} leaves its sleeve", 1, stop=body.on_sleeve_end == "stop")
+        inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
+        return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False)]
 
     def _contact_events(
         self, pressed: Sequence[Pressed], rates: Sequence[Scalar], margins: Sequence[Scalar]
@@ -372,8 +384,7 @@ class _Trace:
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""
-        slots = [slot for slot in self.tree.slots if slot.prescribed is not None]
-        return [self.q[slot.q] for slot in slots] + [self.v[slot.v] for slot in slots]
+        return [self.q[told.q] for told in self.told] + [self.v[told.v] for told in self.told]
 
     def _start(self, carried: int) -> NDArray[np.float64]:
         q = [self.tree.start[k] for k in self.free_q]
@@ -385,6 +396,15 @@ class _Trace:
         if self.held:
             column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+
+
+def _called(function: Any, *arguments: Any) -> Scalar:
+    """A user's formula on traced scalars; what it cannot do with them is told as a fault of the formula."""
+    try:
+        return function(*arguments)
+    except TypeError as trouble:
+        name = getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))
+        raise ModelError(f"formula {name!r}: must be arithmetic on scalars: {trouble}") from trouble
 
 
 def _signals(system: System) -> list[Signal]:
@@ -399,7 +419,7 @@ def _breakpoints(system: System) -> tuple[float, ...]:
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
     for link in system.links.values():
-        for motion in link.joint.prescribed.values():
+        for motion in link.told.values():
             times.update(motion.breakpoints)
     return tuple(sorted(times))
 

@@ -58,6 +58,7 @@ class Spread:
     rate: Weights  # rho'
     columns: Sequence[Weights]  # d rho/dz, one per coordinate
     bias: Weights = field(default_factory=dict)  # rho'' with z'' = 0
+    coriolis: bool = True  # whether motion in a turning frame is felt; published models leave it out
 
 
 class Body(Protocol):
@@ -116,9 +117,10 @@ class Shape:
     def bias(self, omega: Vec) -> tuple[Vec, Vec, list[Scalar]]:
         """h_b: moment about the origin, force, and one entry per coordinate."""
         weights, fields = self.weights, self.fields
-        drift = combine(weights.rate, fields.first)
-        flow = _matrix(weights.rate, self.against)  # int mu r r'^T
-        spin = add(times(fields.rotary, omega), combine(weights.rate, fields.rotary_first))
+        rate = weights.rate if weights.coriolis else {}
+        drift = combine(rate, fields.first)
+        flow = _matrix(rate, self.against)  # int mu r r'^T
+        spin = add(times(fields.rotary, omega), combine(rate, fields.rotary_first))
         turned, pushed = self._carried(weights.bias)
         force = add(add(cross(omega, cross(omega, self.moment)), scale(2.0, cross(omega, drift))), pushed)
         coriolis = sub(scale(trace(flow), omega), transposed_times(flow, omega))  # int r x (omega x r')
@@ -131,7 +133,7 @@ class Shape:
         own = _matrix(column, self.against)
         centrifugal = dot(omega, times(own, omega)) - dot(omega, omega) * trace(own)
         swirl = ZERO
-        for b, rate in self.weights.rate.items():
+        for b, rate in self.weights.rate.items() if self.weights.coriolis else ():
             for d, g in column.items():
                 swirl = add(swirl, scale(rate * g, axial(self.fields.second[b][d])))
         return centrifugal + 2.0 * dot(omega, swirl) + self._pair(column, self.weights.bias)
@@ -170,6 +172,7 @@ class BeamBody:
     stiffness: tuple[tuple[float, ...], ...] = ()  # of the modes, N/m
     dampings: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...] = ()  # kind, matrix of the modal rates
     quadratic: tuple[tuple[int, int], ...] = ()
+    coriolis: bool = True
 
     @property
     def coordinates(self) -> int:
@@ -194,10 +197,10 @@ class BeamBody:
         for number, (j, k) in enumerate(self.quadratic, start=1 + self.modes):
             position[number] = z[j] * z[k]
             rate[number] = rates[j] * z[k] + z[j] * rates[k]
-            bias[number] = 2.0 * rates[j] * rates[k]
+            bias[number] = 2.0 * rates[j] * rates[k] if self.coriolis else 0.0
             columns[j][number] = columns[j].get(number, 0.0) + z[k]
             columns[k][number] = columns[k].get(number, 0.0) + z[j]
-        return Spread(position, rate, columns, bias)
+        return Spread(position, rate, columns, bias, self.coriolis)
 
     def strain_energy(self, z: Sequence[Scalar]) -> Scalar:
         return 0.5 * quadratic_form(self.stiffness, z)

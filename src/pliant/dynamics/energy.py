@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, total
 from pliant.dynamics.kinematics import Pose, Twist
-from pliant.dynamics.loads import ball_turn
+from pliant.dynamics.loads import ball_turn, sleeve_stop
 from pliant.dynamics.tree import Tree
+from pliant.model.joint import Limits
 from pliant.scalar import where
 
 
@@ -35,6 +36,9 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     """Joint springs and what end stops store."""
     energy: Scalar = 0.0
     for node in tree.nodes:
+        sleeve = sleeve_stop(node)
+        if sleeve is not None:
+            energy = energy + _stop_energy(sleeve, q[node.own_q[0]])
         for slot in node.slots:
             spring = node.link.joint.springs.get(slot.motion.name)
             stop = node.link.joint.stops.get(slot.motion.name)
@@ -42,9 +46,13 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
                 away = ball_turn(slot, q) if slot.is_ball else (q[slot.q] - spring.rest,)
                 energy = energy + 0.5 * spring.stiffness * total(x * x for x in away)
             if stop is not None:
-                for depth in (q[slot.q] - stop.high, stop.low - q[slot.q]):
-                    energy = energy + where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0)
+                energy = energy + _stop_energy(stop, q[slot.q])
     return energy
+
+
+def _stop_energy(stop: Limits, x: Scalar) -> Scalar:
+    depths = (x - stop.high, stop.low - x)
+    return total(where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0) for depth in depths)
 
 
 def momenta(

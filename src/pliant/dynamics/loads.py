@@ -14,6 +14,7 @@ from pliant.model.force import PointForce, PointMoment
 from pliant.model.joint import Limits
 from pliant.model.signal import Signal
 from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import maximum, where
 
 Read = Callable[[Signal], Scalar]
@@ -66,6 +67,9 @@ def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 
 def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
     z, rates = node.own(q, v)
+    stop = sleeve_stop(node)
+    if stop is not None:
+        acting.tau[node.own_v[0]] = acting.tau[node.own_v[0]] + stop_force(stop, z[0], rates[0])[0]
     for number, force in zip(node.own_v, node.body.strain_forces(z), strict=True):
         acting.tau[number] = acting.tau[number] - force
     for kind in node.body.damping:
@@ -98,6 +102,11 @@ def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Sca
         acting.tau[slot.v] = acting.tau[slot.v] + force
         if stop.damping > 0.0:
             acting.power[f"{label} stop"] = lost * v[slot.v]
+
+
+def sleeve_stop(node: Node) -> Limits | None:
+    """The spring at the end of a sleeve, if the body has one."""
+    return node.link.body.stop if isinstance(node.link.body, TelescopicBeam) else None
 
 
 def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:

@@ -1,8 +1,8 @@
 """A telescopic link as a body: coordinates z = (l, delta_1, ...), fields whose integrals follow the free length l.
 
-Material point s of the arm stands at l + s along x; outside the sleeve xi = (l + s - L)/l and it is carried by delta_j f_j(xi). At fixed
-s, d xi/dt = (1 - xi) l'/l, so a shape drives two more fields: f'(1 - xi) and f''(1 - xi)^2. Fields: 0 is s, 1 is the arm's
-sliding, 2 the sleeve, then KINDS per mode, then one rotation per bending mode, f'/l, that only the tip sees.
+Material point s of the arm stands at l + s along x; outside the sleeve xi = (l + s - L)/l and it is carried by delta_j f_j(xi).
+At fixed s, d xi/dt = (1 - xi) l'/l, so a shape drives two more fields: f'(1 - xi) and f''(1 - xi)^2. Fields: 0 is s, 1 is the
+arm's sliding, 2 the sleeve, then KINDS per mode, then one rotation per bending mode, f'/l, that only the tip sees.
 """
 
 from __future__ import annotations
@@ -123,14 +123,11 @@ class TelescopicBody:
             self._set(second, pair, SLIDE, number, 0, axis, outside * zeroth)
             self._set(second, pair, ARM, number, 0, axis, outside * ((full - length) * zeroth + length * weighted))
         for b in range(a + 1):
-            product = float(shapes.gram[a, b])
-            if product == 0.0:
-                continue
-            other = shapes.directions[b // KINDS]
-            if direction == "torsion" or other == "torsion":
+            product, other = float(shapes.gram[a, b]), shapes.directions[b // KINDS]
+            if direction == other == "torsion":
                 value = self.link.twisting * product * length
                 pair[number][FIRST + b] = pair[FIRST + b][number] = value
-            else:
+            elif "torsion" not in (direction, other):
                 self._set(second, pair, number, FIRST + b, AXIS[direction], AXIS[other], mu * product * length)
 
     @staticmethod

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from pliant.beams import Shapes, beam_shapes, field_integrals, field_values, shape_integrals
+from pliant.beams.telescopic import unit_shapes
 from pliant.dynamics.algebra import ZERO, Mat, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields, Shape
+from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL, Motion
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Prescribed
+from pliant.model.system import Body as ModelBody
 from pliant.model.system import Link, System
+from pliant.model.telescopic import TelescopicBeam
 
 ROOT = -1  # the parent of what stands on the ground
 
@@ -47,6 +51,15 @@ class Slot:
     @property
     def is_ball(self) -> bool:
         return self.motion.kind == BALL
+
+
+@dataclass(frozen=True)
+class Told:
+    """A prescribed coordinate: where it stands in q and in v, and its motion."""
+
+    q: int
+    v: int
+    motion: Prescribed
 
 
 @dataclass(frozen=True)
@@ -89,8 +102,14 @@ class Tree:
         return [slot for node in self.nodes for slot in node.slots]
 
     @property
-    def prescribed_v(self) -> frozenset[int]:
-        return frozenset(slot.v for slot in self.slots if slot.prescribed is not None)
+    def told(self) -> list[Told]:
+        """All prescribed coordinates, of joints and of bodies."""
+        found = []
+        for node in self.nodes:
+            for name, motion in node.link.told.items():
+                label = f"{node.name}.{name}"
+                found.append(Told(self.positions.index(label), self.rates.index(label), motion))
+        return found
 
     def index(self, body: str) -> int:
         return next(k for k, node in enumerate(self.nodes) if node.name == body)
@@ -100,7 +119,7 @@ class Tree:
         if frame.body == GROUND:
             return Place(ROOT, (), (), frame.offset, frame.turns)
         node = self.nodes[self.index(frame.body)]
-        return _place(self.index(frame.body), node.link.body, self.shapes.get(frame.body), frame)
+        return _place(self.index(frame.body), node.body, node.link.body, self.shapes.get(frame.body), frame)
 
 
 def build_tree(system: System) -> Tree:
@@ -112,12 +131,11 @@ def build_tree(system: System) -> Tree:
     positions: list[str] = []
     rates: list[str] = []
     for link in system.links.values():
-        parent = system.links[link.on.body].body if link.on.body != GROUND else None
-        place = _place(index[link.on.body], parent, shapes.get(link.on.body), link.on)
+        place = _place_on(system, nodes, index[link.on.body], shapes.get(link.on.body), link.on)
         if isinstance(link.body, Beam):
             shapes[link.name] = library.shapes(link.body)
         slots = _slots(link, len(positions), len(rates))
-        count = len(link.mode_labels)
+        count = len(link.own_labels)
         q = len(positions) + len(link.positions) - count
         v = len(rates) + len(link.rates) - count
         body = library.body(link.body)
@@ -125,10 +143,16 @@ def build_tree(system: System) -> Tree:
         index[link.name] = len(nodes) - 1
         positions += [f"{link.name}.{name}" for name in link.positions]
         rates += [f"{link.name}.{name}" for name in link.rates]
-    start = [x for link in system.links.values() for x in _start(link)]
-    start_rates = [x for link in system.links.values() for x in _start_rates(link)]
+    start = [x for link in system.links.values() for x in link.start]
+    start_rates = [x for link in system.links.values() for x in link.start_rates]
     return Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), shapes)  # fmt: skip
+
+
+def _place_on(system: System, nodes: Sequence[Node], node: int, shapes: Shapes | None, frame: Frame) -> Place:
+    if node == ROOT:
+        return _place(ROOT, None, None, None, frame)
+    return _place(node, nodes[node].body, system.links[frame.body].body, shapes, frame)
 
 
 class _Library:
@@ -143,11 +167,17 @@ class _Library:
             self._shapes[id(beam)] = beam_shapes(beam)
         return self._shapes[id(beam)]
 
-    def body(self, body: Beam | RigidBody) -> Body:
+    def body(self, body: ModelBody) -> Body:
         if id(body) not in self._bodies:
-            made = _beam_body(body, self.shapes(body)) if isinstance(body, Beam) else rigid_body(body)
-            self._bodies[id(body)] = made
+            self._bodies[id(body)] = self._make(body)
         return self._bodies[id(body)]
+
+    def _make(self, body: ModelBody) -> Body:
+        if isinstance(body, RigidBody):
+            return rigid_body(body)
+        if isinstance(body, TelescopicBeam):
+            return TelescopicBody(body, unit_shapes(body))
+        return _beam_body(body, self.shapes(body))
 
 
 def rigid_body(body: RigidBody) -> BeamBody:
@@ -177,13 +207,16 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
         pair=_tuples(of_fields.pair),
     )
     dampings = tuple((kind, _tuples(matrix)) for kind, matrix in of_modes.damping.items())
-    return BeamBody(fields, shapes.count, _tuples(of_modes.stiffness), dampings, of_fields.quadratic)
+    return BeamBody(fields, shapes.count, _tuples(of_modes.stiffness), dampings, of_fields.quadratic,
+                    coriolis=beam.stiffening != "as-published")  # fmt: skip
 
 
-def _place(node: int, body: Beam | RigidBody | None, shapes: Shapes | None, frame: Frame) -> Place:
-    if shapes is None or frame.station is None or not isinstance(body, Beam):
+def _place(node: int, body: Body | None, model: ModelBody | None, shapes: Shapes | None, frame: Frame) -> Place:
+    if isinstance(body, TelescopicBody) and frame.station is not None:
+        return Place(node, *body.tip(), frame.offset, frame.turns)
+    if shapes is None or frame.station is None or not isinstance(model, Beam):
         return Place(node, (), (), frame.offset, frame.turns)
-    displacement, rotation = field_values(body, shapes, frame.station)
+    displacement, rotation = field_values(model, shapes, frame.station)
     return Place(node, _tuples(_clean(displacement)), _tuples(_clean(rotation)), frame.offset, frame.turns)
 
 
@@ -201,14 +234,6 @@ def _slots(link: Link, q: int, v: int) -> tuple[Slot, ...]:
         slots.append(Slot(motion, q, v, link.joint.prescribed.get(motion.name)))
         q, v = q + len(motion.positions), v + len(motion.rates)
     return tuple(slots)
-
-
-def _start(link: Link) -> Sequence[float]:
-    return [*link.joint.start, *(float(link.initial.get(name, 0.0)) for name in link.mode_labels)]
-
-
-def _start_rates(link: Link) -> Sequence[float]:
-    return [*link.joint.start_rates, *(float(link.initial_rates.get(name, 0.0)) for name in link.mode_labels)]
 
 
 def _tuples(array: Any) -> Any:

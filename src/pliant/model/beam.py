@@ -14,7 +14,7 @@ from pliant.model.rigid import Payload
 from pliant.model.section import Section
 
 THEORIES = ("euler-bernoulli", "timoshenko")
-STIFFENINGS = ("none", "linear", "full")
+STIFFENINGS = ("none", "linear", "full", "as-published")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Beam:
     mass_per_length: float | None = None  # kg/m
     rotary_inertia: float | Sequence[float] | None = None  # kg m
     payload: Payload | None = None
-    stiffening: str = "none"  # foreshortening by bending: none, linear (in the modes) or full
+    stiffening: str = "none"  # foreshortening by bending: none, linear (in the modes), full, as-published
 
     def __post_init__(self) -> None:
         part = "Beam"

@@ -1,7 +1,8 @@
 """The telescopic link: an elastic arm that slides in a rigid sleeve, so that its free length is a coordinate.
 
-The sleeve, of length L, starts at the joint; the arm, of the same length, sticks out of it by the free length l. What is inside moves with
-the sleeve; what is outside bends, twists and stretches as a cantilever of length l (Korayem, Shafei, Dehkordi).
+The sleeve, of length L, starts at the joint; the arm, of the same length, sticks out of it by the free length l. What is
+inside moves with the sleeve; what is outside bends, twists and stretches as a cantilever of length l (Korayem, Shafei,
+Dehkordi).
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class TelescopicBeam:
         seen: set[str] = set()
         for k, modes in enumerate(sets):
             check.instance(part, f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes), "a set of modes")
-            if modes.ends != "cf":  # type: ignore[union-attr]
+            if modes.ends != "cf":
                 raise ModelError.of(part, f"modes[{k}].ends", "must be cf: the arm leaves its sleeve clamped", modes)
             first = labels(modes)[0]
             if first in seen:
