@@ -136,7 +136,7 @@ class _Run:
             events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
-            max_steps=max_steps or MAX_STEPS,
+            max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
         self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
@@ -249,9 +249,9 @@ class _Run:
 
     def _fill_prescribed(self, values: dict[str, NDArray[np.float64]], tail: NDArray[np.float64]) -> None:
         """Prescribed coordinates are no states: the observer computes them, positions first."""
-        slots = [slot for slot in self.traced.tree.slots if slot.prescribed is not None]
-        for k, slot in enumerate(slots):
-            values["q"][:, slot.q], values["v"][:, slot.v] = tail[:, k], tail[:, len(slots) + k]
+        told = self.traced.tree.told
+        for k, one in enumerate(told):
+            values["q"][:, one.q], values["v"][:, one.v] = tail[:, k], tail[:, len(told) + k]
 
     def _observe(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> NDArray[np.float64]:
         from pliant.integrate.rows import evaluate_rows

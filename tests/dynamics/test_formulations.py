@@ -18,8 +18,8 @@ STATES = 5
 def random_states(tree, seed=7):
     """Large joint motions, tip deflections of centimetres, rates of both."""
     rng = np.random.default_rng(seed)
-    elastic = {k for node in tree.nodes for k in node.modes_q}
-    rates = {k for node in tree.nodes for k in node.modes_v}
+    elastic = {k for node in tree.nodes for k in node.own_q}
+    rates = {k for node in tree.nodes for k in node.own_v}
     for _ in range(STATES):
         q = np.array([rng.normal() * (0.05 if k in elastic else 1.0) for k in range(len(tree.positions))])
         v = np.array([rng.normal() * (0.5 if k in rates else 2.0) for k in range(len(tree.rates))])

@@ -1,6 +1,9 @@
-"""Beam theory: frequencies, mode shapes and shape integrals of uniform beams (NumPy; SciPy only for tables)."""
+"""Beam theory: characteristic equations, mode shapes, shape integrals."""
 
+from pliant.beams.fields import FieldIntegrals, field_integrals, field_values
 from pliant.beams.integrals import ShapeIntegrals, shape_integrals
 from pliant.beams.shapes import Shapes, beam_shapes
 
-__all__ = ["ShapeIntegrals", "Shapes", "beam_shapes", "shape_integrals"]
+__all__ = [
+    "FieldIntegrals", "ShapeIntegrals", "Shapes", "beam_shapes", "field_integrals", "field_values", "shape_integrals",
+]  # fmt: skip

@@ -23,7 +23,7 @@ def panels_for(wavenumber: float, length: float) -> int:
 
 def nodes(panels: Floats) -> tuple[Floats, Floats]:
     """Gauss-Legendre points and weights on the panels between these breakpoints."""
-    unit, weight = _legendre()
+    unit, weight = rule()
     half = 0.5 * np.diff(panels)[:, None]
     middle = 0.5 * (panels[1:] + panels[:-1])[:, None]
     return (middle + half * unit).ravel(), (half * weight).ravel()
@@ -45,6 +45,7 @@ def without_round_off(matrix: Floats) -> Floats:
 
 
 @cache
-def _legendre() -> tuple[Floats, Floats]:
+def rule() -> tuple[Floats, Floats]:
+    """Gauss-Legendre points and weights on [-1, 1]."""
     unit, weight = np.polynomial.legendre.leggauss(POINTS)
     return unit, weight

@@ -19,23 +19,26 @@ from numpy.typing import NDArray
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, gibbs_appell, lagrange
-from pliant.dynamics.algebra import ZERO, add, scale, total
+from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.body import combine
 from pliant.dynamics.contact import Pressed, bristle_count, holds, longest_step, touches
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
 from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
 from pliant.dynamics.loads import Actions, actions
 from pliant.dynamics.rotation import quaternion_rate
-from pliant.dynamics.tree import Tree, build_tree
+from pliant.dynamics.tree import Node, Place, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.force import DIRECTIONS
 from pliant.model.signal import Constant, Formula, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange")
+SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
 WINDOW = 2  # parameters that bound the time formulas see
 GAP, PEAK, LET_GO, SWITCH = "gap", "peak", "lets go", "friction switches"
 
@@ -135,9 +138,9 @@ class _Trace:
         self.system, self.formulation = system, formulation
         self.tree = build_tree(system)
         self.tracer = Tracer()
-        moved = {slot.q: slot for slot in self.tree.slots if slot.prescribed is not None}
-        self.free_q = [k for k in range(len(self.tree.positions)) if k not in moved]
-        self.free_v = [k for k in range(len(self.tree.rates)) if k not in self.tree.prescribed_v]
+        self.told = self.tree.told
+        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
+        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
         if not self.free_v:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
         self.signals = [s for s in _signals(system) if isinstance(s, (PiecewiseConstant, PiecewiseLinear))]
@@ -155,9 +158,8 @@ class _Trace:
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
             self.v[k] = x
-        for slot in moved.values():
-            assert slot.prescribed is not None
-            self.q[slot.q], self.v[slot.v], self.known[slot.v] = self._prescribed(slot.prescribed)
+        for told in self.told:
+            self.q[told.q], self.v[told.v], self.known[told.v] = self._prescribed(told.motion)
 
     def finish(self) -> Traced:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
@@ -225,7 +227,7 @@ class _Trace:
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         q = NamedScalars("q", self.tree.positions, self.q)
         v = NamedScalars("v", self.tree.rates, self.v)
-        return function(t, q, v)
+        return _called(function, t, q, v)
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -235,7 +237,7 @@ class _Trace:
         """Position, rate and acceleration of a prescribed coordinate."""
         column, (time,) = self.tracer.symbols("time", 1)
         one = ca.SX(1.0)
-        position = [motion.function(time)]
+        position = [_called(motion.function, time)]
         rate = self.tracer.directional(position, column, one)
         acceleration = self.tracer.directional(rate, column, one)
         now = self.tracer.column([self._clock(motion.breakpoints)])
@@ -259,7 +261,7 @@ class _Trace:
                     rates[slot.q : slot.q + 4] = quaternion_rate(self.q[slot.q : slot.q + 4], omega)
                 else:
                     rates[slot.q] = self.v[slot.v]
-            for i, k in zip(node.modes_q, node.modes_v, strict=True):
+            for i, k in zip(node.own_q, node.own_v, strict=True):
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
@@ -270,6 +272,7 @@ class _Trace:
             g = self._formula(condition.function, self.t)
             found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g, False))
         for node in self.tree.nodes:
+            found += self._sleeve_events(node)
             for slot in node.slots:
                 stop = node.link.joint.stops.get(slot.motion.name)
                 if stop is not None:
@@ -277,6 +280,16 @@ class _Trace:
                     found.append((Event(f"{label} low stop", 0), self.q[slot.q] - stop.low, False))
                     found.append((Event(f"{label} high stop", 0), self.q[slot.q] - stop.high, False))
         return found
+
+    def _sleeve_events(self, node: Node) -> list[tuple[Event, Scalar, bool]]:
+        """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend."""
+        body = node.link.body
+        if not isinstance(body, TelescopicBeam):
+            return []
+        length = self.q[node.own_q[0]]
+        out = Event(f"{node.name} leaves its sleeve", 1, stop=body.on_sleeve_end == "stop")
+        inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
+        return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False)]
 
     def _contact_events(
         self, pressed: Sequence[Pressed], rates: Sequence[Scalar], margins: Sequence[Scalar]
@@ -355,16 +368,23 @@ class _Trace:
             pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
             observed["tip_position"] += pose.position
             observed["tip_velocity"] += pose.rotation.out(twist.velocity)
-            deflection = ZERO
-            for k, column in zip(node.modes_q, place.displacement, strict=True):
-                deflection = add(deflection, scale(q[k], column))
-            observed["tip_deflection"] += deflection
+            observed["tip_deflection"] += self._deflection(node, place)
         return observed
+
+    def _deflection(self, node: Node, place: Place) -> Vec:
+        """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
+        if not place.displacement:
+            return ZERO
+        z, _ = node.own(self.q, self.v)
+        straight = [x if name not in node.link.mode_labels else 0.0
+                    for x, name in zip(z, node.link.own_labels, strict=True)]  # fmt: skip
+        still = [0.0] * len(z)
+        bent, rest = (combine(node.body.spread(x, still).position, place.displacement) for x in (z, straight))
+        return sub(bent, rest)
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""
-        slots = [slot for slot in self.tree.slots if slot.prescribed is not None]
-        return [self.q[slot.q] for slot in slots] + [self.v[slot.v] for slot in slots]
+        return [self.q[told.q] for told in self.told] + [self.v[told.v] for told in self.told]
 
     def _start(self, carried: int) -> NDArray[np.float64]:
         q = [self.tree.start[k] for k in self.free_q]
@@ -376,6 +396,15 @@ class _Trace:
         if self.held:
             column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+
+
+def _called(function: Any, *arguments: Any) -> Scalar:
+    """A user's formula on traced scalars; what it cannot do with them is told as a fault of the formula."""
+    try:
+        return function(*arguments)
+    except TypeError as trouble:
+        name = getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))
+        raise ModelError(f"formula {name!r}: must be arithmetic on scalars: {trouble}") from trouble
 
 
 def _signals(system: System) -> list[Signal]:
@@ -390,7 +419,7 @@ def _breakpoints(system: System) -> tuple[float, ...]:
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
     for link in system.links.values():
-        for motion in link.joint.prescribed.values():
+        for motion in link.told.values():
             times.update(motion.breakpoints)
     return tuple(sorted(times))
 

@@ -5,7 +5,7 @@ The wrench a subtree asks of the frame it hangs on is n = J alpha + H a + p_n, f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import IDENTITY as ONE
@@ -65,7 +65,22 @@ class Pivot:
     angular: Vec
     linear: Vec
     gain: Scalar
-    others: tuple[tuple[int, Scalar], ...] = ()  # couplings to modes not eliminated yet
+    others: tuple[tuple[int, Scalar], ...] = ()  # couplings to own coordinates not eliminated yet, by number
+
+
+@dataclass(frozen=True)
+class OwnRow:
+    """The equation of one prescribed own coordinate: effort = p + angular . alpha + linear . a + sum own rate'."""
+
+    v: int
+    angular: Vec
+    linear: Vec
+    p: Scalar
+    own: tuple[tuple[int, Scalar], ...]
+
+    def effort(self, motion: tuple[Vec, Vec], rates: Sequence[Scalar]) -> Scalar:
+        inertial = total(mass * rates[number] for number, mass in self.own)
+        return self.p + dot(self.angular, motion[0]) + dot(self.linear, motion[1]) + inertial
 
 
 @dataclass(frozen=True)
@@ -95,10 +110,10 @@ def forward_dynamics(
     """Accelerations for efforts tau on the coordinates and loads on the bodies; `known` holds prescribed ones."""
     hops, omegas = _outward_velocities(tree, q, v)
     try:
-        pivots, seen = _inward(tree, q, v, tau, loads, known, hops, omegas)
+        pivots, seen, rows = _inward(tree, q, v, tau, loads, known, hops, omegas)
     except _Unresisted as error:
         raise SolveError(unresisted(tree.rates[error.v])) from None
-    return _outward_accelerations(tree, known, hops, pivots, seen)
+    return _outward_accelerations(tree, tau, known, hops, pivots, seen, rows)
 
 
 class _Unresisted(Exception):
@@ -130,16 +145,16 @@ def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) ->
 
 
 class _Block:
-    """A body with what hangs on it, before its modes are eliminated."""
+    """A body with what hangs on it, before its own coordinates are eliminated."""
 
-    def __init__(self, shape: Shape, omega: Vec, rates: Sequence[Scalar], load: BodyLoad, tau: Sequence[Scalar]) -> None:
-        body = shape.body
-        moment, force, modal = shape.bias(omega, rates)
-        self.J, self.H, self.M = shape.inertia(), skew(shape.moment), mat_scale(body.mass, ONE)
+    def __init__(self, shape: Shape, omega: Vec, load: BodyLoad, tau: Sequence[Scalar]) -> None:
+        moment, force, own = shape.bias(omega)
+        self.J, self.H, self.M = shape.inertia(), skew(shape.moment), mat_scale(shape.fields.mass, ONE)
         self.n, self.f = sub(moment, load.moment), sub(force, load.force)
-        self.columns = [shape.coupling(j) for j in range(body.modes)]
-        self.modal = [list(row) for row in body.modal_mass]
-        self.p = [modal[j] - tau[j] - load.modal[j] for j in range(body.modes)]
+        count = range(shape.count)
+        self.columns = [shape.coupling(j) for j in count]
+        self.own = [[shape.own_mass(max(j, k), min(j, k)) for k in count] for j in count]
+        self.p = [own[j] - tau[j] - load.own[j] for j in count]
 
     def hang(self, child: Articulated, step: Bend | None, bias: tuple[Vec, Vec]) -> None:
         """Add a subtree that hangs on a place of this body."""
@@ -155,32 +170,51 @@ class _Block:
             self.p[j] = self.p[j] + dot(step.rotation[j], biased.n) + dot(step.displacement[j], biased.f)
             for k in range(j + 1):
                 shared = dot(step.rotation[k], n) + dot(step.displacement[k], f)
-                self.modal[j][k] = self.modal[k][j] = self.modal[j][k] + shared
+                self.own[j][k] = self.own[k][j] = self.own[j][k] + shared
 
     def _add(self, child: Articulated) -> None:
         self.J, self.H, self.M = mat_add(self.J, child.J), mat_add(self.H, child.H), mat_add(self.M, child.M)
         self.n, self.f = add(self.n, child.n), add(self.f, child.f)
 
-    def eliminate_modes(self, numbers: range) -> tuple[Articulated, list[Pivot]]:
-        """Gauss, from the last mode to the first; pivots come back in the order to substitute."""
+    def eliminate(self, numbers: range, known: Mapping[int, Scalar]) -> tuple[Articulated, list[Pivot], list[OwnRow]]:
+        """Gauss, from the last own coordinate to the first; pivots come back in the order to substitute.
+
+        Prescribed ones are no unknowns: their accelerations go to the bias, and their rows are kept for their efforts.
+        """
+        rows = [self._row(j, numbers) for j, number in enumerate(numbers) if number in known]
+        for j, number in enumerate(numbers):
+            if number in known:
+                self._tell(j, known[number])
         art = Articulated(self.J, self.H, self.M, self.n, self.f)
         pivots: list[Pivot] = []
-        for j in reversed(range(len(self.p))):
-            inverse = 1.0 / self.modal[j][j]
+        free = [j for j, number in enumerate(numbers) if number not in known]
+        for j in reversed(free):
+            inverse = 1.0 / self.own[j][j]
             angular, linear = self.columns[j]
             gain = -self.p[j] * inverse
             scaled_a, scaled_l = scale(inverse, angular), scale(inverse, linear)
-            ratios = [self.modal[j][k] * inverse for k in range(j)]
-            pivots.append(Pivot(numbers[j], scaled_a, scaled_l, gain, tuple(enumerate(ratios))))
+            before = [k for k in free if k < j]
+            ratios = {k: self.own[j][k] * inverse for k in before}
+            pivots.append(Pivot(numbers[j], scaled_a, scaled_l, gain, tuple((numbers[k], r) for k, r in ratios.items())))
             art = rank_one(art, (angular, linear), (scaled_a, scaled_l), gain)
-            for k in range(j):
-                shared = self.modal[j][k]
+            for k in before:
+                shared = self.own[j][k]
                 a, b = self.columns[k]
                 self.columns[k] = (sub(a, scale(shared, scaled_a)), sub(b, scale(shared, scaled_l)))
                 self.p[k] = self.p[k] + shared * gain
-                for i in range(k + 1):
-                    self.modal[k][i] = self.modal[i][k] = self.modal[k][i] - shared * ratios[i]
-        return art, pivots[::-1]
+                for i in before:
+                    if i <= k:
+                        self.own[k][i] = self.own[i][k] = self.own[k][i] - shared * ratios[i]
+        return art, pivots[::-1], rows
+
+    def _row(self, j: int, numbers: range) -> OwnRow:
+        return OwnRow(numbers[j], *self.columns[j], self.p[j], tuple(zip(numbers, self.own[j], strict=True)))
+
+    def _tell(self, j: int, acceleration: Scalar) -> None:
+        """Put a prescribed acceleration of an own coordinate into the bias of all else."""
+        angular, linear = self.columns[j]
+        self.n, self.f = add(self.n, scale(acceleration, angular)), add(self.f, scale(acceleration, linear))
+        self.p = [p + self.own[k][j] * acceleration for k, p in enumerate(self.p)]
 
 
 def _inward(
@@ -192,17 +226,17 @@ def _inward(
     known: dict[int, Scalar],
     hops: Sequence[Hop],
     omegas: Sequence[Vec],
-) -> tuple[dict[int, Pivot], dict[int, Articulated]]:
-    """All pivots by coordinate, and what is seen at each prescribed one."""
+) -> tuple[dict[int, Pivot], dict[int, Articulated], list[list[OwnRow]]]:
+    """All pivots by coordinate, what is seen at each prescribed one, and the rows of prescribed own coordinates."""
     blocks = []
     for k, node in enumerate(tree.nodes):
-        shape = Shape.at(node.body, [q[i] for i in node.modes_q])
-        blocks.append(_Block(shape, omegas[k], [v[i] for i in node.modes_v], loads[k], [tau[i] for i in node.modes_v]))
+        blocks.append(_Block(node.shape(q, v), omegas[k], loads[k], [tau[i] for i in node.own_v]))
     pivots: dict[int, Pivot] = {}
     seen: dict[int, Articulated] = {}
+    rows: list[list[OwnRow]] = [[] for _ in tree.nodes]
     for k in reversed(range(len(tree.nodes))):
         node = tree.nodes[k]
-        art, found = blocks[k].eliminate_modes(node.modes_v)
+        art, found, rows[k] = blocks[k].eliminate(node.own_v, known)
         pivots.update((pivot.v, pivot) for pivot in found)
         place: Bend | None = None
         bias = (ZERO, ZERO)
@@ -213,7 +247,7 @@ def _inward(
                 art = _before(step, bias, art, tau, known, pivots, seen)
         if node.parent != ROOT:
             blocks[node.parent].hang(art, place, bias)
-    return pivots, seen
+    return pivots, seen, rows
 
 
 def _before(
@@ -279,10 +313,12 @@ def shifted(art: Articulated, r: Vec) -> Articulated:
 
 def _outward_accelerations(
     tree: Tree,
+    tau: Sequence[Scalar],
     known: dict[int, Scalar],
     hops: Sequence[Hop],
     pivots: dict[int, Pivot],
     seen: dict[int, Articulated],
+    rows: Sequence[Sequence[OwnRow]],
 ) -> Forward:
     rates: list[Scalar] = [0.0] * len(tree.rates)
     efforts: dict[int, Scalar] = {}
@@ -294,16 +330,15 @@ def _outward_accelerations(
             alpha, a = accelerate(step, *motion, rates)
             motion = (add(alpha, bias[0]), add(a, bias[1]))
             for column in step_columns(step):
-                rates[column.v] = known[column.v] if column.prescribed else _solve(pivots[column.v], motion, [])
+                rates[column.v] = known[column.v] if column.prescribed else _solve(pivots[column.v], motion, rates)
                 along = _along(column, rates[column.v])
                 motion = (add(motion[0], along[0]), add(motion[1], along[1]))
                 if column.prescribed:
-                    efforts[column.v] = _effort(seen[column.v], column, motion)
+                    efforts[column.v] = _effort(seen[column.v], column, motion) - tau[column.v]
         motions.append(motion)
-        done: list[Scalar] = []
-        for number in node.modes_v:
-            rates[number] = _solve(pivots[number], motion, done)
-            done.append(rates[number])
+        for number in node.own_v:
+            rates[number] = known[number] if number in known else _solve(pivots[number], motion, rates)
+        efforts.update((row.v, row.effort(motion, rates)) for row in rows[k])
     return Forward(rates, efforts)
 
 
@@ -313,7 +348,7 @@ def accelerate(step: Step, alpha: Vec, a: Vec, rates: Sequence[Scalar]) -> tuple
         return step.rotation.into(alpha), step.rotation.into(a)
     moved = add(a, cross(alpha, step.r))
     if isinstance(step, Bend):
-        for j, number in enumerate(step.modes):
+        for j, number in enumerate(step.own):
             alpha = add(alpha, scale(rates[number], step.rotation[j]))
             moved = add(moved, scale(rates[number], step.displacement[j]))
     return alpha, moved
@@ -325,8 +360,8 @@ def step_columns(step: Step) -> tuple[Column, ...]:
     return (step.column,) if isinstance(step, Shift) and step.column is not None else ()
 
 
-def _solve(pivot: Pivot, motion: tuple[Vec, Vec], done: Sequence[Scalar]) -> Scalar:
-    coupled = total(ratio * done[k] for k, ratio in pivot.others)
+def _solve(pivot: Pivot, motion: tuple[Vec, Vec], rates: Sequence[Scalar]) -> Scalar:
+    coupled = total(ratio * rates[number] for number, ratio in pivot.others)
     return pivot.gain - dot(pivot.angular, motion[0]) - dot(pivot.linear, motion[1]) - coupled
 
 

@@ -1,14 +1,17 @@
-"""One body in its own frame: u = [omega, v, qf'], Gibbs function M_b(qf) u' + h_b(qf, omega, qf').
+"""One body in its own frame: u = [omega, v, z'], Gibbs function M_b(z) u' + h_b(z, omega, z').
 
-A rigid body is a point mass with rotary inertia; a beam adds the modes' integrals. With r = sum_a rho_a W_a, rho_0 = 1,
-W_0 the undeformed position and rho_j = qf_j, all that depends on the shape comes from C_ab = int mu W_a W_b^T.
+A body's material moves by fixed fields: r = sum_A rho_A(z) W_A, section rotation sum_A rho_A(z) Theta_A. Which weights rho belong
+to the body's coordinates z is all that tells bodies apart: a rigid body has one field, its position, of weight one; a beam adds
+a field per mode, of weight z_j; a beam that foreshortens adds fields of weight z_j z_k; a telescopic link has fields whose
+integrals follow its free length. With the columns d rho/dz and the bias rho'' at z'' = 0 one set of formulas serves all.
 Accelerations are those of the frame's origin in space, so h_b never asks for its velocity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from pliant.dynamics.algebra import (
     IDENTITY,
@@ -29,117 +32,205 @@ from pliant.dynamics.algebra import (
     times,
     total,
     trace,
-    transpose,
+    transposed_times,
 )
+
+Weights = Mapping[int, Scalar]  # by field; what is missing is zero
 
 
 @dataclass(frozen=True)
-class BodyConstants:
-    """Integrals of a body, as floats; nf modes."""
+class Fields:
+    """Integrals of a body's fields W_A, Theta_A over its material."""
 
     mass: float  # kg
-    first: Vec  # int mu r0, kg m
-    first_modal: tuple[Vec, ...]  # int mu W_j
-    second: tuple[tuple[Mat, ...], ...]  # C_ab, kg m^2
+    first: Sequence[Vec]  # S_A = int mu W_A
+    second: Sequence[Sequence[Mat]]  # C_AB = int mu W_A W_B^T
     rotary: Mat  # int J, kg m^2
-    rotary_modal: tuple[Vec, ...]  # int J Theta_j
-    modal_mass: tuple[tuple[float, ...], ...]  # int mu W_j . W_k + Theta_j^T J Theta_k
-    stiffness: tuple[tuple[float, ...], ...]  # of the modes, N/m
-    damping: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...]  # kind, matrix of the modal rates
+    rotary_first: Sequence[Vec]  # int J Theta_A
+    pair: Sequence[Sequence[Scalar]]  # int mu W_A . W_B + Theta_A^T J Theta_B
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The weights of the fields at one state."""
+
+    position: Weights  # rho
+    rate: Weights  # rho'
+    columns: Sequence[Weights]  # d rho/dz, one per coordinate
+    bias: Weights = field(default_factory=dict)  # rho'' with z'' = 0
+    coriolis: bool = True  # whether motion in a turning frame is felt; published models leave it out
+
+
+class Body(Protocol):
+    """What the recursions ask of a body."""
 
     @property
-    def modes(self) -> int:
-        return len(self.first_modal)
+    def coordinates(self) -> int: ...
+    @property
+    def mass(self) -> float: ...
+    @property
+    def damping(self) -> Sequence[str]: ...
+    def fields(self, z: Sequence[Scalar]) -> Fields: ...
+    def spread(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Spread: ...
+    def strain_energy(self, z: Sequence[Scalar]) -> Scalar: ...
+    def strain_forces(self, z: Sequence[Scalar]) -> list[Scalar]: ...
+    def damping_forces(self, kind: str, z: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]: ...
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A body at one deformation: the pieces of M_b and h_b that the recursions share."""
+    """A body at one state: the pieces of M_b and h_b that the recursions share."""
 
-    body: BodyConstants
-    qf: Sequence[Scalar]
+    fields: Fields
+    weights: Spread
     moment: Vec  # int mu r
-    partial: tuple[Mat, ...]  # K_a = sum_b rho_b C_ab = int mu W_a r^T
-    spread: Mat  # C = int mu r r^T
+    against: Mapping[int, Mat]  # int mu r W_B^T, for every field B in use
+    extent: Mat  # int mu r r^T
 
     @classmethod
-    def at(cls, body: BodyConstants, qf: Sequence[Scalar]) -> Shape:
-        rho = (1.0, *qf)
-        moment = body.first
-        for q, column in zip(qf, body.first_modal, strict=True):
-            moment = add(moment, scale(q, column))
-        partial = tuple(_combine(rho, row) for row in body.second)
-        return cls(body, qf, moment, partial, _combine(rho, partial))
+    def at(cls, body: Body, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Shape:
+        fields, weights = body.fields(z), body.spread(z, rates)
+        used = sorted({b for w in (weights.position, weights.rate, weights.bias, *weights.columns) for b in w})
+        against = {b: _matrix(weights.position, [row[b] for row in fields.second]) for b in used}
+        moment = combine(weights.position, fields.first)
+        return cls(fields, weights, moment, against, _matrix(weights.position, against))
+
+    @property
+    def count(self) -> int:
+        return len(self.weights.columns)
 
     def point_inertia(self) -> Mat:
         """int mu (r^2 1 - r r^T)."""
-        return mat_sub(mat_scale(trace(self.spread), IDENTITY), self.spread)
+        return mat_sub(mat_scale(trace(self.extent), IDENTITY), self.extent)
 
     def inertia(self) -> Mat:
-        return mat_add(self.point_inertia(), self.body.rotary)
+        return mat_add(self.point_inertia(), self.fields.rotary)
 
     def coupling(self, j: int) -> tuple[Vec, Vec]:
-        """(angular, linear) column of mode j: int mu r x W_j + J Theta_j, int mu W_j."""
-        turning = axial(transpose(self.partial[j + 1]))
-        return add(turning, self.body.rotary_modal[j]), self.body.first_modal[j]
+        """(angular, linear) column of coordinate j: int mu r x r_j + J Theta_j, int mu r_j."""
+        return self._carried(self.weights.columns[j])
 
-    def bias(self, omega: Vec, rates: Sequence[Scalar]) -> tuple[Vec, Vec, list[Scalar]]:
-        """h_b: moment about the origin, force, and one entry per mode."""
-        body, n = self.body, self.body.modes
-        drift, flow, spin = ZERO, NULL, times(body.rotary, omega)
-        for j in range(n):
-            drift = add(drift, scale(rates[j], body.first_modal[j]))
-            flow = mat_add(flow, mat_scale(rates[j], self.partial[j + 1]))  # int mu w r^T
-            spin = add(spin, scale(rates[j], body.rotary_modal[j]))
-        force = add(cross(omega, cross(omega, self.moment)), scale(2.0, cross(omega, drift)))
-        coriolis = sub(scale(trace(flow), omega), times(flow, omega))  # int r x (omega x w)
+    def own_mass(self, j: int, k: int) -> Scalar:
+        """int mu r_j . r_k + Theta_j^T J Theta_k."""
+        return self._pair(self.weights.columns[j], self.weights.columns[k])
+
+    def bias(self, omega: Vec) -> tuple[Vec, Vec, list[Scalar]]:
+        """h_b: moment about the origin, force, and one entry per coordinate."""
+        weights, fields = self.weights, self.fields
+        rate = weights.rate if weights.coriolis else {}
+        drift = combine(rate, fields.first)
+        flow = _matrix(rate, self.against)  # int mu r r'^T
+        spin = add(times(fields.rotary, omega), combine(rate, fields.rotary_first))
+        turned, pushed = self._carried(weights.bias)
+        force = add(add(cross(omega, cross(omega, self.moment)), scale(2.0, cross(omega, drift))), pushed)
+        coriolis = sub(scale(trace(flow), omega), transposed_times(flow, omega))  # int r x (omega x r')
         gyroscopic = cross(omega, add(times(self.point_inertia(), omega), spin))
-        moment = add(gyroscopic, scale(2.0, coriolis))
-        return moment, force, [self._modal_bias(j, omega, rates) for j in range(n)]
+        moment = add(add(gyroscopic, scale(2.0, coriolis)), turned)
+        return moment, force, [self._own_bias(column, omega) for column in weights.columns]
 
-    def _modal_bias(self, j: int, omega: Vec, rates: Sequence[Scalar]) -> Scalar:
-        """int mu W_j . (omega x (omega x r) + 2 omega x w)."""
-        own = self.partial[j + 1]
+    def _own_bias(self, column: Weights, omega: Vec) -> Scalar:
+        """int mu r_j . (omega x (omega x r) + 2 omega x r' + r''), and the sections' own."""
+        own = _matrix(column, self.against)
         centrifugal = dot(omega, times(own, omega)) - dot(omega, omega) * trace(own)
         swirl = ZERO
-        for k in range(self.body.modes):
-            swirl = add(swirl, scale(rates[k], axial(self.body.second[k + 1][j + 1])))
-        return centrifugal + 2.0 * dot(omega, swirl)
+        for b, rate in self.weights.rate.items() if self.weights.coriolis else ():
+            for d, g in column.items():
+                swirl = add(swirl, scale(rate * g, axial(self.fields.second[b][d])))
+        return centrifugal + 2.0 * dot(omega, swirl) + self._pair(column, self.weights.bias)
 
-    def kinetic_energy(self, omega: Vec, velocity: Vec, rates: Sequence[Scalar]) -> Scalar:
+    def kinetic_energy(self, omega: Vec, velocity: Vec) -> Scalar:
         """T, from the same integrals, for the witness and the ledger."""
-        body = self.body
-        drift, turning = ZERO, ZERO
-        for j, rate in enumerate(rates):
-            angular, linear = self.coupling(j)
-            drift, turning = add(drift, scale(rate, linear)), add(turning, scale(rate, angular))
-        modal = quadratic(body.modal_mass, rates)
-        rigid = body.mass * dot(velocity, velocity) + dot(omega, times(self.inertia(), omega)) + modal
+        turning, drift = self._carried(self.weights.rate)
+        own = self._pair(self.weights.rate, self.weights.rate)
+        rigid = self.fields.mass * dot(velocity, velocity) + dot(omega, times(self.inertia(), omega)) + own
         return 0.5 * rigid + dot(velocity, add(cross(omega, self.moment), drift)) + dot(omega, turning)
 
-    def momentum(self, omega: Vec, velocity: Vec, rates: Sequence[Scalar]) -> tuple[Vec, Vec]:
+    def momentum(self, omega: Vec, velocity: Vec) -> tuple[Vec, Vec]:
         """Angular momentum about the frame's origin, and momentum, in the body's axes."""
-        angular = add(cross(self.moment, velocity), times(self.inertia(), omega))
-        linear = add(scale(self.body.mass, velocity), cross(omega, self.moment))
-        for j, rate in enumerate(rates):
-            turning, drift = self.coupling(j)
-            angular, linear = add(angular, scale(rate, turning)), add(linear, scale(rate, drift))
-        return angular, linear
+        turning, drift = self._carried(self.weights.rate)
+        angular = add(add(cross(self.moment, velocity), times(self.inertia(), omega)), turning)
+        return angular, add(add(scale(self.fields.mass, velocity), cross(omega, self.moment)), drift)
+
+    def _carried(self, weights: Weights) -> tuple[Vec, Vec]:
+        """(int mu r x w + J theta, int mu w) of the field with these weights."""
+        turning = axial(_matrix(weights, self.against))
+        return add(turning, combine(weights, self.fields.rotary_first)), combine(weights, self.fields.first)
+
+    def _pair(self, left: Weights, right: Weights) -> Scalar:
+        return total(a * b * self.fields.pair[i][j] for i, a in left.items() for j, b in right.items())
 
 
-def quadratic(matrix: Sequence[Sequence[float]], x: Sequence[Scalar]) -> Scalar:
+@dataclass(frozen=True)
+class BeamBody:
+    """A rigid body (no modes) or a beam: field 0 is the position at rest, the rest are modes of weight z_j.
+
+    With `quadratic` pairs (j, k) of modes there is one more field for each, of weight z_j z_k: the foreshortening.
+    """
+
+    constants: Fields
+    modes: int
+    stiffness: tuple[tuple[float, ...], ...] = ()  # of the modes, N/m
+    dampings: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...] = ()  # kind, matrix of the modal rates
+    quadratic: tuple[tuple[int, int], ...] = ()
+    coriolis: bool = True
+
+    @property
+    def coordinates(self) -> int:
+        return self.modes
+
+    @property
+    def mass(self) -> float:
+        return self.constants.mass
+
+    @property
+    def damping(self) -> tuple[str, ...]:
+        return tuple(kind for kind, _ in self.dampings)
+
+    def fields(self, z: Sequence[Scalar]) -> Fields:
+        return self.constants
+
+    def spread(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Spread:
+        position: dict[int, Scalar] = {0: 1.0, **{j + 1: z[j] for j in range(self.modes)}}
+        rate: dict[int, Scalar] = {j + 1: rates[j] for j in range(self.modes)}
+        columns: list[dict[int, Scalar]] = [{j + 1: 1.0} for j in range(self.modes)]
+        bias: dict[int, Scalar] = {}
+        for number, (j, k) in enumerate(self.quadratic, start=1 + self.modes):
+            position[number] = z[j] * z[k]
+            rate[number] = rates[j] * z[k] + z[j] * rates[k]
+            bias[number] = 2.0 * rates[j] * rates[k] if self.coriolis else 0.0
+            columns[j][number] = columns[j].get(number, 0.0) + z[k]
+            columns[k][number] = columns[k].get(number, 0.0) + z[j]
+        return Spread(position, rate, columns, bias, self.coriolis)
+
+    def strain_energy(self, z: Sequence[Scalar]) -> Scalar:
+        return 0.5 * quadratic_form(self.stiffness, z)
+
+    def strain_forces(self, z: Sequence[Scalar]) -> list[Scalar]:
+        return linear(self.stiffness, z)
+
+    def damping_forces(self, kind: str, z: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        return linear(dict(self.dampings)[kind], rates)
+
+
+def quadratic_form(matrix: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> Scalar:
     """x^T matrix x."""
     return total(x[j] * total(row[k] * x[k] for k in range(len(x))) for j, row in enumerate(matrix))
 
 
-def linear(matrix: Sequence[Sequence[float]], x: Sequence[Scalar]) -> list[Scalar]:
+def linear(matrix: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
     return [total(row[k] * x[k] for k in range(len(x))) for row in matrix]
 
 
-def _combine(weights: Sequence[Scalar], matrices: Sequence[Mat]) -> Mat:
-    result = NULL
-    for weight, matrix in zip(weights, matrices, strict=True):
-        result = mat_add(result, mat_scale(weight, matrix))
+def combine(weights: Weights, vectors: Sequence[Vec]) -> Vec:
+    """Sum of weight times vector."""
+    result = ZERO
+    for a, weight in weights.items():
+        result = add(result, scale(weight, vectors[a]))
     return result
 
 
+def _matrix(weights: Weights, matrices: Mapping[int, Mat] | Sequence[Mat]) -> Mat:
+    result = NULL
+    for a, weight in weights.items():
+        result = mat_add(result, mat_scale(weight, matrices[a]))
+    return result

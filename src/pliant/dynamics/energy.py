@@ -5,36 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, total
-from pliant.dynamics.body import Shape, quadratic
 from pliant.dynamics.kinematics import Pose, Twist
-from pliant.dynamics.loads import ball_turn
-from pliant.dynamics.tree import Node, Tree
+from pliant.dynamics.loads import ball_turn, sleeve_stop
+from pliant.dynamics.tree import Tree
+from pliant.model.joint import Limits
 from pliant.scalar import where
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Twist]) -> Scalar:
     return total(
-        _shape(node, q).kinetic_energy(twist.omega, twist.velocity, [v[k] for k in node.modes_v])
+        node.shape(q, v).kinetic_energy(twist.omega, twist.velocity)
         for node, twist in zip(tree.nodes, moving, strict=True)
     )
 
 
 def gravity_energy(tree: Tree, q: Sequence[Scalar], bodies: Sequence[Pose]) -> Scalar:
     """-sum m g . r of the mass centres."""
+    still = [0.0] * len(tree.rates)
     return total(
-        -dot(tree.gravity, add(scale(node.body.mass, pose.position), pose.rotation.out(_shape(node, q).moment)))
+        -dot(tree.gravity, add(scale(node.body.mass, pose.position), pose.rotation.out(node.shape(q, still).moment)))
         for node, pose in zip(tree.nodes, bodies, strict=True)
     )
 
 
 def strain_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
-    return total(0.5 * quadratic(node.body.stiffness, [q[k] for k in node.modes_q]) for node in tree.nodes)
+    return total(node.body.strain_energy([q[k] for k in node.own_q]) for node in tree.nodes)
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     """Joint springs and what end stops store."""
     energy: Scalar = 0.0
     for node in tree.nodes:
+        sleeve = sleeve_stop(node)
+        if sleeve is not None:
+            energy = energy + _stop_energy(sleeve, q[node.own_q[0]])
         for slot in node.slots:
             spring = node.link.joint.springs.get(slot.motion.name)
             stop = node.link.joint.stops.get(slot.motion.name)
@@ -42,9 +46,13 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
                 away = ball_turn(slot, q) if slot.is_ball else (q[slot.q] - spring.rest,)
                 energy = energy + 0.5 * spring.stiffness * total(x * x for x in away)
             if stop is not None:
-                for depth in (q[slot.q] - stop.high, stop.low - q[slot.q]):
-                    energy = energy + where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0)
+                energy = energy + _stop_energy(stop, q[slot.q])
     return energy
+
+
+def _stop_energy(stop: Limits, x: Scalar) -> Scalar:
+    depths = (x - stop.high, stop.low - x)
+    return total(where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0) for depth in depths)
 
 
 def momenta(
@@ -53,12 +61,8 @@ def momenta(
     """Momentum and angular momentum about the world's origin, in world axes."""
     momentum, angular = ZERO, ZERO
     for node, pose, twist in zip(tree.nodes, bodies, moving, strict=True):
-        turning, linear = _shape(node, q).momentum(twist.omega, twist.velocity, [v[k] for k in node.modes_v])
+        turning, linear = node.shape(q, v).momentum(twist.omega, twist.velocity)
         carried = pose.rotation.out(linear)
         momentum = add(momentum, carried)
         angular = add(angular, add(pose.rotation.out(turning), cross(pose.position, carried)))
     return momentum, angular
-
-
-def _shape(node: Node, q: Sequence[Scalar]) -> Shape:
-    return Shape.at(node.body, [q[k] for k in node.modes_q])

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, solve_symmetric, sub, times, total
 from pliant.dynamics.articulated import Forward, accelerate, step_columns
-from pliant.dynamics.body import Shape
 from pliant.dynamics.hop import Bend, Shift, Step, Turn, bias_after, hop, velocity_after
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.tree import ROOT, Node, Tree
@@ -77,9 +76,9 @@ def inward(
         wrench, modal = body_wrench(node, q, v, a, motions[k])
         if loads is not None:
             wrench = (sub(wrench[0], loads[k].moment), sub(wrench[1], loads[k].force))
-            modal = [m - load for m, load in zip(modal, loads[k].modal, strict=True)]
+            modal = [m - load for m, load in zip(modal, loads[k].own, strict=True)]
         wrenches.append(wrench)
-        for number, value in zip(node.modes_v, modal, strict=True):
+        for number, value in zip(node.own_v, modal, strict=True):
             tau[number] = tau[number] + value
     for k in reversed(range(len(tree.nodes))):
         n, f = wrenches[k]
@@ -95,18 +94,16 @@ def body_wrench(
     node: Node, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], motion: BodyMotion
 ) -> tuple[Wrench, list[Scalar]]:
     """M_b u' + h_b of one body."""
-    shape = Shape.at(node.body, [q[k] for k in node.modes_q])
-    rates, seconds = [v[k] for k in node.modes_v], [a[k] for k in node.modes_v]
-    moment, force, modal = shape.bias(motion.omega, rates)
+    shape, seconds = node.shape(q, v), [a[k] for k in node.own_v]
+    moment, force, own = shape.bias(motion.omega)
     moment = add(moment, add(times(shape.inertia(), motion.alpha), cross(shape.moment, motion.a)))
     force = add(force, add(cross(motion.alpha, shape.moment), scale(node.body.mass, motion.a)))
-    mass = node.body.modal_mass
     for j, second in enumerate(seconds):
         angular, linear = shape.coupling(j)
         moment, force = add(moment, scale(second, angular)), add(force, scale(second, linear))
-        inertial = total(mass[j][k] * seconds[k] for k in range(len(seconds)))
-        modal[j] = modal[j] + inertial + dot(angular, motion.alpha) + dot(linear, motion.a)
-    return (moment, force), modal
+        inertial = total(shape.own_mass(j, k) * seconds[k] for k in range(len(seconds)))
+        own[j] = own[j] + inertial + dot(angular, motion.alpha) + dot(linear, motion.a)
+    return (moment, force), own
 
 
 def _project(step: Step, n: Vec, f: Vec, tau: list[Scalar]) -> Wrench:
@@ -116,7 +113,7 @@ def _project(step: Step, n: Vec, f: Vec, tau: list[Scalar]) -> Wrench:
     if isinstance(step, Turn):
         return step.rotation.out(n), step.rotation.out(f)
     if isinstance(step, Bend):
-        for j, number in enumerate(step.modes):
+        for j, number in enumerate(step.own):
             tau[number] = tau[number] + dot(step.rotation[j], n) + dot(step.displacement[j], f)
     assert isinstance(step, (Bend, Shift))
     return add(n, cross(step.r, f)), f

@@ -2,7 +2,7 @@
 
 A step maps the motion of the frame before it to that of the frame after it. With omega, the angular acceleration alpha and the
 origin's acceleration a in the axes of the frame at hand:
-    Bend   omega += J psi'            alpha += J psi'' + bias        a += alpha x r + Phi qf'' + bias
+    Bend   omega += J psi'            alpha += J psi'' + bias        a += alpha x r + r'' + bias
     Shift  omega                      alpha                          a += alpha x r + s q'' + bias
     Turn   omega = R^T omega + s q'   alpha = R^T alpha + s q'' + bias    a = R^T a
 """
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, scale, vanishes
+from pliant.dynamics.body import Spread, combine
 from pliant.dynamics.rotation import NO_TURN, Rotation, SmallTurn, about, from_quaternion
 from pliant.dynamics.tree import Node, Place, Slot
 from pliant.model.joint import TRANSLATION
@@ -30,15 +31,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Bend:
-    """From a body's frame to a place on it, deformed, still in the body's axes."""
+    """From a body's frame to a place on it, carried by the body's fields, still in the body's axes."""
 
     r: Vec
-    modes: range  # numbers in v
-    displacement: tuple[Vec, ...]
-    rotation: tuple[Vec, ...]  # J Psi_j, tangent exact
-    drift: Vec  # Phi qf'
+    own: range  # the body's own coordinates in v
+    displacement: tuple[Vec, ...]  # dr/dz, one per coordinate
+    rotation: tuple[Vec, ...]  # J dpsi/dz, tangent exact
+    drift: Vec  # r'
+    drift_bias: Vec  # r'' with z'' = 0
     spin: Vec  # J psi'
-    spin_bias: Vec  # J' psi'
+    spin_bias: Vec  # (J psi')' with z'' = 0
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,20 @@ class Turn:
 Step = Bend | Shift | Turn
 
 
-def bend(place: Place, modes_v: range, qf: Sequence[Scalar], rates: Sequence[Scalar]) -> tuple[Bend, Rotation]:
-    """The deformed place and the rotation of its tangent frame."""
-    r, drift, psi, psi_rate = place.point, ZERO, ZERO, ZERO
-    for j, (q, rate) in enumerate(zip(qf, rates, strict=True)):
-        r, drift = add(r, scale(q, place.displacement[j])), add(drift, scale(rate, place.displacement[j]))
-        psi, psi_rate = add(psi, scale(q, place.rotation[j])), add(psi_rate, scale(rate, place.rotation[j]))
-    turn = SmallTurn(psi)
-    columns = tuple(turn.tangent(column) for column in place.rotation)
-    step = Bend(r, modes_v, place.displacement, columns, drift, turn.tangent(psi_rate), turn.tangent_bias(psi_rate))
+def bend(place: Place, own: range, weights: Spread) -> tuple[Bend, Rotation]:
+    """The place where the fields have carried it, and the rotation of its frame."""
+    psi_rate, psi_bias = combine(weights.rate, place.rotation), combine(weights.bias, place.rotation)
+    turn = SmallTurn(combine(weights.position, place.rotation))
+    step = Bend(
+        r=combine(weights.position, place.displacement),
+        own=own,
+        displacement=tuple(combine(column, place.displacement) for column in weights.columns),
+        rotation=tuple(turn.tangent(combine(column, place.rotation)) for column in weights.columns),
+        drift=combine(weights.rate, place.displacement),
+        drift_bias=combine(weights.bias, place.displacement),
+        spin=turn.tangent(psi_rate),
+        spin_bias=add(turn.tangent_bias(psi_rate), turn.tangent(psi_bias)),
+    )
     return step, turn.rotation
 
 
@@ -75,8 +82,7 @@ def steps_to_place(
     steps: list[Step] = []
     turn = NO_TURN
     if parent is not None and place.displacement:
-        qf, rates = [q[k] for k in parent.modes_q], [v[k] for k in parent.modes_v]
-        step, turn = bend(place, parent.modes_v, qf, rates)
+        step, turn = bend(place, parent.own_v, parent.body.spread(*parent.own(q, v)))
         steps.append(step)
     if not vanishes(place.offset):
         turn = _flush(steps, turn)
@@ -118,7 +124,8 @@ def bias_after(step: Step, before: Vec, after: Vec, v: Sequence[Scalar]) -> tupl
     if isinstance(step, Shift):
         slide = ZERO if step.column is None else scale(v[step.column.v], step.column.axis)
         return ZERO, add(central, scale(2.0, cross(before, slide)))
-    return add(step.spin_bias, cross(before, step.spin)), add(central, scale(2.0, cross(before, step.drift)))
+    carried = add(scale(2.0, cross(before, step.drift)), step.drift_bias)
+    return add(step.spin_bias, cross(before, step.spin)), add(central, carried)
 
 
 def relative_spin(step: Turn, v: Sequence[Scalar]) -> Vec:

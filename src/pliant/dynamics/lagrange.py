@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, add, cross, scale, total, vanishes
 from pliant.dynamics.articulated import Forward
-from pliant.dynamics.body import Shape
 from pliant.dynamics.energy import gravity_energy
 from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import Pose, poses
@@ -83,15 +82,14 @@ def kinetic_by_differentiation(
         moving = calculus.directional([*pose.position, *(x for row in matrix for x in row)], xi, rate)
         turning: Mat = (tuple(moving[3:6]), tuple(moving[6:9]), tuple(moving[9:12]))
         velocity: Vec = pose.rotation.into(tuple(moving[:3]))
-        shape = Shape.at(node.body, [q[k] for k in node.modes_q])
-        energies.append(shape.kinetic_energy(spin(matrix, turning), velocity, [rates[k] for k in node.modes_v]))
+        energies.append(node.shape(q, rates).kinetic_energy(spin(matrix, turning), velocity))
     return total(energies)
 
 
 def generalised(tree: Tree, q: Sequence[Scalar], loads: Sequence[BodyLoad], calculus: Calculus) -> list[Scalar]:
     """Generalised forces of body loads by virtual work: forces times derivatives of positions."""
     count = len(tree.rates)
-    if all(vanishes(load.force) and vanishes(load.moment) and vanishes(load.modal) for load in loads):
+    if all(vanishes(load.force) and vanishes(load.moment) and vanishes(load.own) for load in loads):
         return [0.0] * count
     xi, shift = calculus.symbols("xi", count)
     bodies = poses(tree, retract(tree, q, shift))
@@ -106,7 +104,7 @@ def generalised(tree: Tree, q: Sequence[Scalar], loads: Sequence[BodyLoad], calc
             forces[k] = forces[k] + linear + total(
                 m * w for m, w in zip(load.moment, spin(matrix, turning), strict=True)
             )  # fmt: skip
-        for number, value in zip(node.modes_v, load.modal, strict=True):
+        for number, value in zip(node.own_v, load.own, strict=True):
             forces[number] = forces[number] + value
     return calculus.substitute(forces, xi, calculus.column([0.0] * count))
 
@@ -121,7 +119,7 @@ def retract(tree: Tree, q: Sequence[Scalar], xi: Sequence[Scalar]) -> list[Scala
                 moved[slot.q : slot.q + 4] = _turned([q[slot.q + k] for k in range(4)], turn)
             else:
                 moved[slot.q] = q[slot.q] + xi[slot.v]
-        for i, k in zip(node.modes_q, node.modes_v, strict=True):
+        for i, k in zip(node.own_q, node.own_v, strict=True):
             moved[i] = q[i] + xi[k]
     return moved
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot
-from pliant.dynamics.body import linear
 from pliant.dynamics.hop import Bend, Turn, steps_to_place
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
@@ -15,6 +14,7 @@ from pliant.model.force import PointForce, PointMoment
 from pliant.model.joint import Limits
 from pliant.model.signal import Signal
 from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import maximum, where
 
 Read = Callable[[Signal], Scalar]
@@ -22,19 +22,19 @@ Read = Callable[[Signal], Scalar]
 
 @dataclass(frozen=True)
 class BodyLoad:
-    """What acts on one body: moment about its origin and force in its own axes, and one entry per mode."""
+    """What acts on one body: moment about its origin and force in its own axes, and one entry per own coordinate."""
 
     moment: Vec
     force: Vec
-    modal: tuple[Scalar, ...]
+    own: tuple[Scalar, ...]
 
     @classmethod
-    def none(cls, modes: int) -> BodyLoad:
-        return cls(ZERO, ZERO, (0.0,) * modes)
+    def none(cls, coordinates: int) -> BodyLoad:
+        return cls(ZERO, ZERO, (0.0,) * coordinates)
 
     def plus(self, other: BodyLoad) -> BodyLoad:
-        modal = tuple(a + b for a, b in zip(self.modal, other.modal, strict=True))
-        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), modal)
+        own = tuple(a + b for a, b in zip(self.own, other.own, strict=True))
+        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Actions:
 
 def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], read: Read) -> Actions:
     """All that acts at a state; `read` gives the value of a signal now."""
-    acting = Actions([0.0] * len(tree.rates), [BodyLoad.none(node.body.modes) for node in tree.nodes])
+    acting = Actions([0.0] * len(tree.rates), [BodyLoad.none(node.body.coordinates) for node in tree.nodes])
     for node in tree.nodes:
         _elastic(node, q, v, acting)
         for slot in node.slots:
@@ -66,13 +66,16 @@ def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 
 
 def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
-    qf, rates = [q[k] for k in node.modes_q], [v[k] for k in node.modes_v]
-    for number, force in zip(node.modes_v, linear(node.body.stiffness, qf), strict=True):
+    z, rates = node.own(q, v)
+    stop = sleeve_stop(node)
+    if stop is not None:
+        acting.tau[node.own_v[0]] = acting.tau[node.own_v[0]] + stop_force(stop, z[0], rates[0])[0]
+    for number, force in zip(node.own_v, node.body.strain_forces(z), strict=True):
         acting.tau[number] = acting.tau[number] - force
-    for kind, matrix in node.body.damping:
-        forces = linear(matrix, rates)
+    for kind in node.body.damping:
+        forces = node.body.damping_forces(kind, z, rates)
         power: Scalar = 0.0
-        for number, force in zip(node.modes_v, forces, strict=True):
+        for number, force in zip(node.own_v, forces, strict=True):
             acting.tau[number] = acting.tau[number] - force
             power = power - force * v[number]
         acting.power[f"{node.name}.{kind}"] = power
@@ -99,6 +102,11 @@ def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Sca
         acting.tau[slot.v] = acting.tau[slot.v] + force
         if stop.damping > 0.0:
             acting.power[f"{label} stop"] = lost * v[slot.v]
+
+
+def sleeve_stop(node: Node) -> Limits | None:
+    """The spring at the end of a sleeve, if the body has one."""
+    return node.link.body.stop if isinstance(node.link.body, TelescopicBeam) else None
 
 
 def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:
@@ -154,6 +162,6 @@ def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scal
             arm = add(arm, turn.out(step.r))
     moment = add(moment, cross(arm, force))
     if bent is None:
-        return BodyLoad(moment, force, (0.0,) * node.body.modes)
-    modal = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
-    return BodyLoad(add(moment, cross(bent.r, force)), force, modal)
+        return BodyLoad(moment, force, (0.0,) * node.body.coordinates)
+    own = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
+    return BodyLoad(add(moment, cross(bent.r, force)), force, own)

@@ -8,27 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from pliant.beams import Shapes, beam_shapes, shape_integrals
-from pliant.dynamics.algebra import ZERO, Vec, outer, scale
-from pliant.dynamics.body import BodyConstants
+from pliant.beams import Shapes, beam_shapes, field_integrals, field_values, shape_integrals
+from pliant.beams.telescopic import unit_shapes
+from pliant.dynamics.algebra import ZERO, Mat, Vec, outer, scale, trace
+from pliant.dynamics.body import BeamBody, Body, Fields, Shape
+from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL, Motion
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Prescribed
+from pliant.model.system import Body as ModelBody
 from pliant.model.system import Link, System
+from pliant.model.telescopic import TelescopicBeam
 
 ROOT = -1  # the parent of what stands on the ground
 
 
 @dataclass(frozen=True)
 class Place:
-    """A frame on a body: r = point + displacement qf, turned by exp(rotation qf), then offset and turns."""
+    """A frame on a body: where the body's fields have carried it, turned as they turn it, then offset and turns.
+
+    On a rigid body, or at the root of any, nothing is carried: `displacement` is empty.
+    """
 
     node: int
-    point: Vec
-    displacement: tuple[Vec, ...]  # one column per mode, m
-    rotation: tuple[Vec, ...]  # one column per mode, rad
+    displacement: tuple[Vec, ...]  # W_A at the place, one per field of the body, m
+    rotation: tuple[Vec, ...]  # Theta_A at the place, rad
     offset: Vec
     turns: tuple[Turn, ...]
 
@@ -48,6 +54,15 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A prescribed coordinate: where it stands in q and in v, and its motion."""
+
+    q: int
+    v: int
+    motion: Prescribed
+
+
+@dataclass(frozen=True)
 class Node:
     """One body with its joint."""
 
@@ -55,13 +70,21 @@ class Node:
     link: Link
     place: Place
     slots: tuple[Slot, ...]
-    body: BodyConstants
-    modes_q: range
-    modes_v: range
+    body: Body
+    own_q: range  # the body's own coordinates: modes, a free length
+    own_v: range
 
     @property
     def parent(self) -> int:
         return self.place.node
+
+    def shape(self, q: Sequence[Any], v: Sequence[Any]) -> Shape:
+        """The body at a state."""
+        return Shape.at(self.body, *self.own(q, v))
+
+    def own(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The body's own coordinates and their rates."""
+        return [q[k] for k in self.own_q], [v[k] for k in self.own_v]
 
 
 @dataclass(frozen=True)
@@ -79,8 +102,14 @@ class Tree:
         return [slot for node in self.nodes for slot in node.slots]
 
     @property
-    def prescribed_v(self) -> frozenset[int]:
-        return frozenset(slot.v for slot in self.slots if slot.prescribed is not None)
+    def told(self) -> list[Told]:
+        """All prescribed coordinates, of joints and of bodies."""
+        found = []
+        for node in self.nodes:
+            for name, motion in node.link.told.items():
+                label = f"{node.name}.{name}"
+                found.append(Told(self.positions.index(label), self.rates.index(label), motion))
+        return found
 
     def index(self, body: str) -> int:
         return next(k for k, node in enumerate(self.nodes) if node.name == body)
@@ -88,9 +117,9 @@ class Tree:
     def place(self, frame: Frame) -> Place:
         """Any frame of the System as a place of the tree."""
         if frame.body == GROUND:
-            return Place(ROOT, ZERO, (), (), frame.offset, frame.turns)
+            return Place(ROOT, (), (), frame.offset, frame.turns)
         node = self.nodes[self.index(frame.body)]
-        return _place(self.index(frame.body), node.link.body, self.shapes.get(frame.body), frame)
+        return _place(self.index(frame.body), node.body, node.link.body, self.shapes.get(frame.body), frame)
 
 
 def build_tree(system: System) -> Tree:
@@ -102,23 +131,28 @@ def build_tree(system: System) -> Tree:
     positions: list[str] = []
     rates: list[str] = []
     for link in system.links.values():
-        parent = system.links[link.on.body].body if link.on.body != GROUND else None
-        place = _place(index[link.on.body], parent, shapes.get(link.on.body), link.on)
+        place = _place_on(system, nodes, index[link.on.body], shapes.get(link.on.body), link.on)
         if isinstance(link.body, Beam):
             shapes[link.name] = library.shapes(link.body)
         slots = _slots(link, len(positions), len(rates))
-        count = len(link.mode_labels)
+        count = len(link.own_labels)
         q = len(positions) + len(link.positions) - count
         v = len(rates) + len(link.rates) - count
-        body = library.constants(link.body)
+        body = library.body(link.body)
         nodes.append(Node(link.name, link, place, slots, body, range(q, q + count), range(v, v + count)))
         index[link.name] = len(nodes) - 1
         positions += [f"{link.name}.{name}" for name in link.positions]
         rates += [f"{link.name}.{name}" for name in link.rates]
-    start = [x for link in system.links.values() for x in _start(link)]
-    start_rates = [x for link in system.links.values() for x in _start_rates(link)]
+    start = [x for link in system.links.values() for x in link.start]
+    start_rates = [x for link in system.links.values() for x in link.start_rates]
     return Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), shapes)  # fmt: skip
+
+
+def _place_on(system: System, nodes: Sequence[Node], node: int, shapes: Shapes | None, frame: Frame) -> Place:
+    if node == ROOT:
+        return _place(ROOT, None, None, None, frame)
+    return _place(node, nodes[node].body, system.links[frame.body].body, shapes, frame)
 
 
 class _Library:
@@ -126,52 +160,64 @@ class _Library:
 
     def __init__(self) -> None:
         self._shapes: dict[int, Shapes] = {}
-        self._constants: dict[int, BodyConstants] = {}
+        self._bodies: dict[int, Body] = {}
 
     def shapes(self, beam: Beam) -> Shapes:
         if id(beam) not in self._shapes:
             self._shapes[id(beam)] = beam_shapes(beam)
         return self._shapes[id(beam)]
 
-    def constants(self, body: Beam | RigidBody) -> BodyConstants:
-        if id(body) not in self._constants:
-            made = _beam_constants(body, self.shapes(body)) if isinstance(body, Beam) else rigid_constants(body)
-            self._constants[id(body)] = made
-        return self._constants[id(body)]
+    def body(self, body: ModelBody) -> Body:
+        if id(body) not in self._bodies:
+            self._bodies[id(body)] = self._make(body)
+        return self._bodies[id(body)]
+
+    def _make(self, body: ModelBody) -> Body:
+        if isinstance(body, RigidBody):
+            return rigid_body(body)
+        if isinstance(body, TelescopicBeam):
+            return TelescopicBody(body, unit_shapes(body))
+        return _beam_body(body, self.shapes(body))
 
 
-def rigid_constants(body: RigidBody) -> BodyConstants:
+def rigid_body(body: RigidBody) -> BeamBody:
     """A point mass at the mass centre, with the rest as rotary inertia."""
     com: Vec = tuple(body.com)  # type: ignore[assignment]
-    second = ((tuple(scale(body.mass, row) for row in outer(com, com)),),)
-    return BodyConstants(body.mass, scale(body.mass, com), (), second, body.inertia, (), (), (), ())  # type: ignore[arg-type]
-
-
-def _beam_constants(beam: Beam, shapes: Shapes) -> BodyConstants:
-    i = shape_integrals(beam, shapes)
-    nf = shapes.count
-    return BodyConstants(
-        mass=float(i.mass),
-        first=_tuples(i.first),
-        first_modal=tuple(_tuples(i.first_modal[:, j]) for j in range(nf)),
-        second=_tuples(i.second),
-        rotary=_tuples(i.rotary),
-        rotary_modal=tuple(_tuples(i.rotary_modal[:, j]) for j in range(nf)),
-        modal_mass=_tuples(i.modal_mass),
-        stiffness=_tuples(i.stiffness),
-        damping=tuple((kind, _tuples(matrix)) for kind, matrix in i.damping.items()),
+    second: Mat = tuple(scale(body.mass, row) for row in outer(com, com))  # type: ignore[assignment]
+    fields = Fields(
+        mass=body.mass,
+        first=(scale(body.mass, com),),
+        second=((second,),),
+        rotary=body.inertia,  # type: ignore[arg-type]
+        rotary_first=(ZERO,),
+        pair=((trace(second),),),
     )
+    return BeamBody(fields, modes=0)
 
 
-def _place(node: int, body: Beam | RigidBody | None, shapes: Shapes | None, frame: Frame) -> Place:
-    if shapes is None or frame.station is None or not isinstance(body, Beam):
-        return Place(node, ZERO, (), (), frame.offset, frame.turns)
-    at = np.array([frame.station])
-    w, theta = shapes.displacement(at)[0], shapes.rotation(at)[0]
-    columns = range(shapes.count)
-    displacement = tuple(_tuples(_clean(w[:, j])) for j in columns)
-    rotation = tuple(_tuples(_clean(theta[:, j])) for j in columns)
-    return Place(node, (frame.station, 0.0, 0.0), displacement, rotation, frame.offset, frame.turns)
+def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
+    of_modes = shape_integrals(beam, shapes)
+    of_fields = field_integrals(beam, shapes, of_modes)
+    fields = Fields(
+        mass=float(of_modes.mass),
+        first=_tuples(of_fields.first),
+        second=_tuples(of_fields.second),
+        rotary=_tuples(of_modes.rotary),
+        rotary_first=_tuples(of_fields.rotary_first),
+        pair=_tuples(of_fields.pair),
+    )
+    dampings = tuple((kind, _tuples(matrix)) for kind, matrix in of_modes.damping.items())
+    return BeamBody(fields, shapes.count, _tuples(of_modes.stiffness), dampings, of_fields.quadratic,
+                    coriolis=beam.stiffening != "as-published")  # fmt: skip
+
+
+def _place(node: int, body: Body | None, model: ModelBody | None, shapes: Shapes | None, frame: Frame) -> Place:
+    if isinstance(body, TelescopicBody) and frame.station is not None:
+        return Place(node, *body.tip(), frame.offset, frame.turns)
+    if shapes is None or frame.station is None or not isinstance(model, Beam):
+        return Place(node, (), (), frame.offset, frame.turns)
+    displacement, rotation = field_values(model, shapes, frame.station)
+    return Place(node, _tuples(_clean(displacement)), _tuples(_clean(rotation)), frame.offset, frame.turns)
 
 
 def _clean(column: Any) -> Any:
@@ -188,14 +234,6 @@ def _slots(link: Link, q: int, v: int) -> tuple[Slot, ...]:
         slots.append(Slot(motion, q, v, link.joint.prescribed.get(motion.name)))
         q, v = q + len(motion.positions), v + len(motion.rates)
     return tuple(slots)
-
-
-def _start(link: Link) -> Sequence[float]:
-    return [*link.joint.start, *(float(link.initial.get(name, 0.0)) for name in link.mode_labels)]
-
-
-def _start_rates(link: Link) -> Sequence[float]:
-    return [*link.joint.start_rates, *(float(link.initial_rates.get(name, 0.0)) for name in link.mode_labels)]
 
 
 def _tuples(array: Any) -> Any:

@@ -14,6 +14,7 @@ from pliant.model.rigid import Payload
 from pliant.model.section import Section
 
 THEORIES = ("euler-bernoulli", "timoshenko")
+STIFFENINGS = ("none", "linear", "full", "as-published")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class Beam:
     mass_per_length: float | None = None  # kg/m
     rotary_inertia: float | Sequence[float] | None = None  # kg m
     payload: Payload | None = None
+    stiffening: str = "none"  # foreshortening by bending: none, linear (in the modes), full, as-published
 
     def __post_init__(self) -> None:
         part = "Beam"
@@ -40,6 +42,7 @@ class Beam:
         check.instance(part, "section", self.section, Section, "a Section")
         check.instance(part, "material", self.material, Material, "a Material")
         check.choice(part, "theory", self.theory, THEORIES)
+        check.choice(part, "stiffening", self.stiffening, STIFFENINGS)
         object.__setattr__(self, "modes", _several(self.modes))
         object.__setattr__(self, "damping", _several(self.damping))
         self._check_modes()

@@ -93,10 +93,14 @@ class Joint:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spring", self._by_coordinate("spring", self.spring, Spring, balls=True))
+        for motion in self.motions:
+            turned = self.springs.get(motion.name)
+            if motion.kind == BALL and turned is not None and turned.rest != 0.0:
+                raise ModelError.of(self.part, f"spring[{motion.name!r}].rest", "must be 0 on a ball", turned.rest)
         object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
         object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
-        motion = self._by_coordinate("motion", self.motion, object, balls=False)
-        clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in motion.items()}
+        told = self._by_coordinate("motion", self.motion, object, balls=False)
+        clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in told.items()}
         object.__setattr__(self, "motion", clean)
 
     @property

@@ -47,7 +47,7 @@ def _check_possible(part: str, rows: Sequence[Sequence[float]], value: object) -
 class RigidBody:
     """A rigid body. inertia about its mass centre: Izz, or (Ixx, Iyy, Izz), or 3 rows; com from the joint.
 
-    `tip` is the frame further bodies stand on by default; `frames` names more points.
+    `tip` is the frame that `body.tip` names; `frames` names more points.
     """
 
     mass: float  # kg

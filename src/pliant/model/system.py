@@ -16,9 +16,10 @@ from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Constant, Signal, signal
+from pliant.model.signal import Constant, Prescribed, Signal, signal
+from pliant.model.telescopic import EXTENSION, TelescopicBeam
 
-Body = Beam | RigidBody
+Body = Beam | RigidBody | TelescopicBeam
 
 PAYLOAD = " payload"  # what a beam's payload is called after the beam
 
@@ -36,16 +37,38 @@ class Link:
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
-        return self.body.mode_labels if isinstance(self.body, Beam) else ()
+        return () if isinstance(self.body, RigidBody) else self.body.mode_labels
+
+    @property
+    def own_labels(self) -> tuple[str, ...]:
+        """Names of the body's own coordinates: a free length, then modes."""
+        return (EXTENSION, *self.mode_labels) if isinstance(self.body, TelescopicBeam) else self.mode_labels
+
+    @property
+    def told(self) -> dict[str, Prescribed]:
+        """Prescribed motions by coordinate, of the joint and of the body."""
+        own = self.body.told if isinstance(self.body, TelescopicBeam) else None
+        return {**self.joint.prescribed, **({EXTENSION: own} if own is not None else {})}
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """Positions at the start, in the order of `positions`."""
+        own = (self.body.extension,) if isinstance(self.body, TelescopicBeam) else ()
+        return (*self.joint.start, *own, *(float(self.initial.get(name, 0.0)) for name in self.mode_labels))
+
+    @property
+    def start_rates(self) -> tuple[float, ...]:
+        own = (self.body.rate,) if isinstance(self.body, TelescopicBeam) else ()
+        return (*self.joint.start_rates, *own, *(float(self.initial_rates.get(name, 0.0)) for name in self.mode_labels))
 
     @property
     def positions(self) -> tuple[str, ...]:
         """Names of this link's coordinates, joint first."""
-        return (*(n for m in self.joint.motions for n in m.positions), *self.mode_labels)
+        return (*(n for m in self.joint.motions for n in m.positions), *self.own_labels)
 
     @property
     def rates(self) -> tuple[str, ...]:
-        return (*(n for m in self.joint.motions for n in m.rates), *self.mode_labels)
+        return (*(n for m in self.joint.motions for n in m.rates), *self.own_labels)
 
 
 @dataclass(frozen=True)
@@ -61,9 +84,9 @@ class BodyHandle:
 
     @property
     def tip(self) -> Frame:
-        if isinstance(self.body, Beam):
-            return Frame(self.name, self.body.length)
-        return Frame(self.name, None, self.body.tip)  # type: ignore[arg-type]
+        if isinstance(self.body, RigidBody):
+            return Frame(self.name, None, self.body.tip)  # type: ignore[arg-type]
+        return Frame(self.name, self.body.length)
 
     def at(self, place: Any) -> Frame:
         """A station of a beam in m, a named frame or a point of a rigid body."""
@@ -75,12 +98,14 @@ class BodyHandle:
             if not 0.0 <= station <= self.body.length:
                 raise ModelError.of(part, "station", f"must be in [0, {self.body.length}] m", place)
             return Frame(self.name, station)
+        if isinstance(self.body, TelescopicBeam):
+            raise ModelError.of(part, "frame", "must be root or tip of a telescopic link", place)
         return Frame(self.name, None, check.vector(part, "point", place, "m"))
 
     def _named(self, part: str, place: str) -> Frame:
         if place in ("root", "tip"):
             return self.root if place == "root" else self.tip
-        frames = {} if isinstance(self.body, Beam) else dict(self.body.frames)
+        frames = dict(self.body.frames) if isinstance(self.body, RigidBody) else {}
         if place not in frames:
             known = ["root", "tip", *frames]
             raise ModelError.of(part, "frame", f"must be one of {known}{check.did_you_mean(place, known)}", place)
@@ -121,14 +146,14 @@ class System:
         """Add a body, carried by a joint, on a frame of an earlier body or of the ground."""
         part = f"body {name!r}"
         self._check_new_name(name)
-        check.instance(part, "body", body, (Beam, RigidBody), "a Beam or a RigidBody")
+        check.instance(part, "body", body, (Beam, RigidBody, TelescopicBeam), "a Beam, a TelescopicBeam or a RigidBody")
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
         self._check_frame(part, "on", place)
         link = Link(name, body, joint, place, dict(initial or {}), dict(initial_rates or {}))
         _check_initial(part, link)
         self.links[name] = link
-        if isinstance(body, Beam) and body.payload is not None:
+        if not isinstance(body, RigidBody) and body.payload is not None:
             self._add_payload(name, body)
         return BodyHandle(name, body)
 
@@ -218,7 +243,7 @@ class System:
 
     @property
     def degrees_of_freedom(self) -> int:
-        return sum(len(link.rates) - len(link.joint.prescribed) for link in self.links.values())
+        return sum(len(link.rates) - len(link.told) for link in self.links.values())
 
     def __str__(self) -> str:
         head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
@@ -240,7 +265,7 @@ class System:
             lines.append(f"{indent}{'└─' if last else '├─'} {link.name}: {link.joint.part} {kind} ({rates})")
             self._describe(link.name, indent + ("   " if last else "│  "), lines)
 
-    def _add_payload(self, name: str, beam: Beam) -> None:
+    def _add_payload(self, name: str, beam: Beam | TelescopicBeam) -> None:
         """The payload is a rigid body welded to the tip, so that its offset turns with the tip exactly."""
         assert beam.payload is not None
         load = beam.payload
@@ -292,6 +317,9 @@ class System:
         if isinstance(body, Beam):
             if frame.station is None or not 0.0 <= frame.station <= body.length:
                 raise ModelError.of(part, label, f"must name a station in [0, {body.length}] m", frame.station)
+        elif isinstance(body, TelescopicBeam):
+            if frame.station not in (None, body.length):
+                raise ModelError.of(part, label, "must be root or tip of a telescopic link", frame.station)
         elif frame.station is not None:
             raise ModelError.of(part, label, "must not name a station on a rigid body", frame.station)
 
@@ -303,13 +331,12 @@ class System:
         check.choice(part, "expressed", expressed, EXPRESSED)
 
     def _check_coordinate(self, part: str, coordinate: Any) -> None:
-        known = [f"{link.name}.{m.name}" for link in self.links.values()
-                 for m in link.joint.motions if m.kind != "ball"]  # fmt: skip
+        known = [f"{link.name}.{name}" for link in self.links.values() for name in _driven(link)]
         if coordinate not in known:
             rule = f"must be one of {known}{check.did_you_mean(coordinate, known)}"
             raise ModelError.of(part, "coordinate", rule, coordinate)
         body, name = coordinate.split(".")
-        if name in self.links[body].joint.prescribed:
+        if name in self.links[body].told:
             raise ModelError.of(part, "coordinate", "must not be one whose motion is prescribed", coordinate)
 
 
@@ -318,6 +345,12 @@ def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
         raise ModelError.of(part, "vector", "must be 2 or 3 components", vector)
     clean = [signal(part, f"vector[{k}]", item) for k, item in enumerate(vector)]
     return (clean[0], clean[1], clean[2] if len(clean) == 3 else Constant(0.0))
+
+
+def _driven(link: Link) -> list[str]:
+    """Coordinates a drive may act along."""
+    own = [EXTENSION] if isinstance(link.body, TelescopicBeam) else []
+    return [m.name for m in link.joint.motions if m.kind != BALL] + own
 
 
 def _check_initial(part: str, link: Link) -> None:

@@ -29,9 +29,11 @@ class Ledger:
 
     @cached_property
     def balance_error(self) -> Series:
-        """E(t) - E(0) - work(t), J; zero but for the integration."""
-        put_in = sum(self.work.values()) if self.work else np.zeros_like(self.time)
-        return np.asarray(self.energy - self.energy[0] - put_in) if self.time.size else np.zeros(0)
+        """E - work against their first row, J; zero but for the integration."""
+        if not self.time.size:
+            return np.zeros(0)
+        put_in = sum(self.work.values(), np.zeros_like(self.time))
+        return np.asarray(self.energy - self.energy[0] - (put_in - put_in[0]))
 
     @property
     def balance_error_max(self) -> float:

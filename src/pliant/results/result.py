@@ -51,6 +51,9 @@ class Result:
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
+
     @cached_property
     def data(self) -> xarray.Dataset:
         """Everything as one labelled dataset: result.data["q"].sel(coordinate="arm.angle")."""

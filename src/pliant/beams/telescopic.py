@@ -1,0 +1,97 @@
+"""Numbers of a telescopic link: integrals of its unit shapes over xi = 0 ... 1, which powers of the free length then scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.beams.quadrature import nodes
+from pliant.beams.shapes import beam_shapes
+from pliant.model.beam import Beam
+from pliant.model.telescopic import TelescopicBeam
+
+Floats = NDArray[np.float64]
+
+KINDS = 3  # fields of a mode: f, f'(1 - xi), f''(1 - xi)^2
+
+
+@dataclass(frozen=True)
+class UnitShapes:
+    """Shapes f_j(xi) of the free part, with the fields that a change of length drives them through.
+
+    Fields are numbered KINDS j + kind.
+    """
+
+    directions: tuple[str, ...]  # y, z, axial, torsion; one per mode
+    zeroth: Floats  # (fields,) int F
+    weighted: Floats  # (fields,) int xi F
+    gram: Floats  # (fields, fields) int F G
+    tip: Floats  # (modes,) f(1)
+    tip_slope: Floats  # (modes,) f'(1)
+    stiffness: Floats  # (modes, modes) E I int f'' f'', E A int f' f' or G J int f' f'
+    bending: Floats  # (modes, modes) I int f'' f'' of the bending modes, for Kelvin-Voigt
+
+
+def unit_shapes(link: TelescopicBeam) -> UnitShapes:
+    """The modes of a cantilever of unit length, and their integrals."""
+    unit = _unit_beam(link)
+    shapes = beam_shapes(unit)
+    xi, weight = nodes(np.unique(np.concatenate([shapes.panels, np.linspace(0.0, 1.0, 5)])))
+    values = [_values(column, xi) for column in shapes.columns]
+    fields = np.stack([v for f, df, ddf in values for v in (f, df * (1.0 - xi), ddf * (1.0 - xi) ** 2)], axis=1)
+    ends = [_values(column, np.array([1.0])) for column in shapes.columns]
+    stiffness, bending = _stiffness(link, shapes.directions, values, weight)
+    return UnitShapes(
+        directions=shapes.directions,
+        zeroth=weight @ fields,
+        weighted=(weight * xi) @ fields,
+        gram=fields.T @ (fields * weight[:, None]),
+        tip=np.array([f[0] for f, _, _ in ends]),
+        tip_slope=np.array([df[0] for _, df, _ in ends]),
+        stiffness=stiffness,
+        bending=bending,
+    )
+
+
+def _unit_beam(link: TelescopicBeam) -> Beam:
+    """A cantilever of length one with the link's mode sets: Euler-Bernoulli shapes know no scale but their length."""
+    turning = max(link.twisting, 1.0)
+    return Beam(length=1.0, section=link.section, material=link.material, theory="euler-bernoulli",
+                modes=link.mode_sets, mass_per_length=link.mu, rotary_inertia=(turning, 0.0, 0.0))  # fmt: skip
+
+
+def _values(column: object, xi: Floats) -> tuple[Floats, Floats, Floats]:
+    """f, f', f'' of one mode."""
+    shape = column.shape  # type: ignore[attr-defined]
+    of = shape.w if hasattr(shape, "w") else shape.u
+    return of(xi, 0), of(xi, 1), of(xi, 2)
+
+
+def _stiffness(
+    link: TelescopicBeam, directions: tuple[str, ...], values: list[tuple[Floats, Floats, Floats]], weight: Floats
+) -> tuple[Floats, Floats]:
+    section, material = link.section, link.material
+    rigidity = {
+        "y": material.E * (section.Iz or 0.0),
+        "z": material.E * (section.Iy or 0.0),
+        "axial": material.E * section.A,
+        "torsion": (material.shear_modulus or 0.0) * (section.J or 0.0),
+    }
+    count = len(directions)
+    stiffness, bending = np.zeros((count, count)), np.zeros((count, count))
+    for j in range(count):
+        for k in range(count):
+            if directions[j] != directions[k]:
+                continue
+            order = 2 if directions[j] in ("y", "z") else 1
+            product = float(weight @ (values[j][order] * values[k][order]))
+            size = np.sqrt((weight @ values[j][order] ** 2) * (weight @ values[k][order] ** 2))
+            product = product if abs(product) > 1e-13 * size else 0.0  # orthogonality, to round-off
+            stiffness[j, k] = rigidity[directions[j]] * product
+            if order == 2:
+                bending[j, k] = rigidity[directions[j]] / material.E * product
+    return stiffness, bending
+
+

@@ -1,0 +1,175 @@
+"""The telescopic link: an elastic arm that slides in a rigid sleeve, so that its free length is a coordinate.
+
+The sleeve, of length L, starts at the joint; the arm, of the same length, sticks out of it by the free length l. What is
+inside moves with the sleeve; what is outside bends, twists and stretches as a cantilever of length l (Korayem, Shafei,
+Dehkordi).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.friction_law import FrictionLaw, friction_law
+from pliant.model.joint import Limits
+from pliant.model.material import Material
+from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
+from pliant.model.rigid import Payload
+from pliant.model.section import Section
+from pliant.model.signal import Prescribed, prescribed
+
+FORMS = ("consistent", "as-published")
+SLEEVE_ENDS = ("stop", "continue", "spring")
+EXTENSION = "extension"  # the name of the free length among the coordinates
+
+
+@dataclass(frozen=True, kw_only=True)
+class TelescopicBeam:
+    """An elastic arm in a sleeve. `extension` and `rate` are the free length and its rate at the start.
+
+    form: `consistent` keeps the convective terms delta phi' (1 - xi) l'/l of a shape that stretches with the free length and
+    the force -dV/dl that drives it; `as-published` leaves both out, as the paper does. on_sleeve_end: what happens when l
+    passes L: the run stops, goes on formally, or a spring of `end_stiffness` pushes back. Friction between arm and
+    sleeve: a friction law and the constant normal force `preload` it acts under.
+    """
+
+    length: float  # L of sleeve and arm, m
+    section: Section
+    material: Material
+    modes: Sequence[ModeSet] | ModeSet
+    extension: float  # m
+    rate: float = 0.0  # m/s
+    damping: Sequence[Damping] | Damping = ()
+    mass_per_length: float | None = None  # kg/m
+    torsion_inertia: float | None = None  # Jx per length, kg m; rho (Iy + Iz) unless given
+    form: str = "consistent"
+    on_sleeve_end: str = "stop"
+    end_stiffness: float | None = None  # N/m
+    sleeve_mass: float = 0.0  # kg
+    friction: Any = None
+    preload: float = 0.0  # N
+    motion: Prescribed | Callable[..., Any] | None = None
+    payload: Payload | None = None
+
+    def __post_init__(self) -> None:
+        part = "TelescopicBeam"
+        for field in ("length", "extension"):
+            object.__setattr__(self, field, check.positive(part, field, getattr(self, field), "m"))
+        object.__setattr__(self, "rate", check.number(part, "rate", self.rate, "m/s"))
+        check.instance(part, "section", self.section, Section, "a Section")
+        check.instance(part, "material", self.material, Material, "a Material")
+        check.choice(part, "form", self.form, FORMS)
+        check.choice(part, "on_sleeve_end", self.on_sleeve_end, SLEEVE_ENDS)
+        self._check_modes(part)
+        self._check_damping(part)
+        self._check_numbers(part)
+        if self.extension > self.length and self.on_sleeve_end == "stop":
+            raise ModelError.of(part, "extension", f"must be <= length = {self.length!r} m", self.extension)
+        if self.on_sleeve_end == "spring" and self.end_stiffness is None:
+            raise ModelError.of(part, "end_stiffness", "must be given where a spring pushes back", None)
+        if self.friction is not None:
+            law = friction_law(part, "friction", self.friction)
+            if not isinstance(law, FrictionLaw) or law.holds:
+                raise ModelError.of(part, "friction", "must be a law of the slip speed alone", self.friction)
+            object.__setattr__(self, "friction", law)
+        if self.motion is not None:
+            object.__setattr__(self, "motion", prescribed(part, "motion", self.motion))
+        if self.payload is not None:
+            check.instance(part, "payload", self.payload, Payload, "a Payload")
+
+    @property
+    def mode_sets(self) -> tuple[ModeSet, ...]:
+        return tuple(self.modes)  # type: ignore[arg-type]
+
+    @property
+    def dampings(self) -> tuple[Damping, ...]:
+        return tuple(self.damping)  # type: ignore[arg-type]
+
+    @property
+    def mode_labels(self) -> tuple[str, ...]:
+        return tuple(label for modes in self.mode_sets for label in labels(modes))
+
+    @property
+    def mu(self) -> float:
+        """Mass of the arm per length, kg/m."""
+        if self.mass_per_length is not None:
+            return self.mass_per_length
+        assert self.material.density is not None  # checked when made
+        return self.material.density * self.section.A
+
+    @property
+    def mass(self) -> float:
+        """Arm and sleeve without the payload, kg."""
+        return self.mu * self.length + self.sleeve_mass
+
+    @property
+    def twisting(self) -> float:
+        """Jx of the arm per length, kg m."""
+        if self.torsion_inertia is not None:
+            return self.torsion_inertia
+        iy, iz = self.section.Iy, self.section.Iz
+        return self.mu / self.section.A * (iy + iz) if iy is not None and iz is not None else 0.0
+
+    @property
+    def told(self) -> Prescribed | None:
+        return self.motion  # type: ignore[return-value]
+
+    @property
+    def stop(self) -> Limits | None:
+        """The spring at the sleeve's end, as an end stop of the free length."""
+        if self.on_sleeve_end != "spring":
+            return None
+        assert self.end_stiffness is not None  # checked when made
+        return Limits(low=-self.length, high=self.length, stiffness=self.end_stiffness)
+
+    def _check_modes(self, part: str) -> None:
+        sets = tuple(self.modes) if isinstance(self.modes, (list, tuple)) else (self.modes,)
+        object.__setattr__(self, "modes", sets)
+        if not sets:
+            raise ModelError.of(part, "modes", "must hold at least one set", ())
+        seen: set[str] = set()
+        for k, modes in enumerate(sets):
+            check.instance(part, f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes), "a set of modes")
+            if modes.ends != "cf":
+                raise ModelError.of(part, f"modes[{k}].ends", "must be cf: the arm leaves its sleeve clamped", modes)
+            first = labels(modes)[0]
+            if first in seen:
+                raise ModelError.of(part, f"modes[{k}]", "must be the only set of its direction", first)
+            seen.add(first)
+            self._check_stiffness(part, first[:-1])
+
+    def _check_stiffness(self, part: str, direction: str) -> None:
+        needed = {"y": "Iz", "z": "Iy", "torsion": "J"}.get(direction)
+        if needed and getattr(self.section, needed) is None:
+            raise ModelError(f"{part}: {direction} modes need section.{needed}, got None")
+        if direction == "torsion" and self.material.shear_modulus is None:
+            raise ModelError(f"{part}: torsion modes need material.G or material.nu, got None")
+
+    def _check_damping(self, part: str) -> None:
+        several = tuple(self.damping) if isinstance(self.damping, (list, tuple)) else (self.damping,)
+        object.__setattr__(self, "damping", several)
+        kinds = (KelvinVoigt, AirDrag, Rayleigh, ModalDamping)
+        for k, damping in enumerate(several):
+            wanted = "one of KelvinVoigt, AirDrag, Rayleigh, ModalDamping"
+            check.instance(part, f"damping[{k}]", damping, kinds, wanted)
+            if isinstance(damping, ModalDamping) and not isinstance(damping.ratios, float):
+                check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
+
+    def _check_numbers(self, part: str) -> None:
+        if self.mass_per_length is not None:
+            clean = check.positive(part, "mass_per_length", self.mass_per_length, "kg/m")
+            object.__setattr__(self, "mass_per_length", clean)
+        elif self.material.density is None:
+            raise ModelError(f"{part}: give mass_per_length or material.density, got neither")
+        for field, unit in (("torsion_inertia", "kg m"), ("end_stiffness", "N/m")):
+            value = getattr(self, field)
+            if value is not None:
+                object.__setattr__(self, field, check.positive(part, field, value, unit))
+        for field, unit in (("sleeve_mass", "kg"), ("preload", "N")):
+            object.__setattr__(self, field, check.not_negative(part, field, getattr(self, field), unit))
+        if any(isinstance(m, TorsionModes) for m in self.mode_sets) and self.twisting <= 0.0:
+            raise ModelError.of(part, "torsion_inertia", "must be > 0 kg m for torsion modes", self.twisting)
