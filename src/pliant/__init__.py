@@ -3,6 +3,7 @@
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince
+from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
@@ -58,7 +59,7 @@ from pliant.model.normal_law import (
 )
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
-from pliant.model.signal import Constant, Formula, PiecewiseConstant, PiecewiseLinear, Prescribed
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
@@ -141,6 +142,7 @@ __all__ = [
     "ModalDamping",
     "ModelError",
     "Modes",
+    "MotionTable",
     "Payload",
     "PiecewiseConstant",
     "PiecewiseLinear",
@@ -187,6 +189,7 @@ __all__ = [
     "floor",
     "hertz_stiffness",
     "hypot",
+    "inverse_dynamics",
     "load_model",
     "loads_model",
     "log",

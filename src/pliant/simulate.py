@@ -18,6 +18,7 @@ from pliant.integrate.methods import DOP853, Method
 from pliant.model import check
 from pliant.model.system import System
 from pliant.phases import Phases
+from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.table import OBSERVED, QUANTITIES
 
@@ -60,13 +61,18 @@ class Compiled:
     compile_seconds: float
 
 
-def compile_system(system: System, formulation: str = "articulated", cache: bool = True) -> Compiled:
-    """Trace a System and compile its functions; machine code is kept on disk for later processes."""
+def compile_system(
+    system: System, formulation: str = "articulated", cache: bool = True, still: bool = False
+) -> Compiled:
+    """Trace a System and compile its functions; machine code is kept on disk for later processes.
+
+    still: allow a System whose every coordinate is prescribed.
+    """
     from pliant.compile.llvm import compile_function
     from pliant.compile.trace import trace
 
     began = clock.perf_counter()
-    traced = trace(system, formulation)
+    traced = trace(system, formulation, still)
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
     rhs = compile_function(traced.rhs, cache=folder)
@@ -99,7 +105,7 @@ def simulate(
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
-    times = _save_times(save, t_start, t_end)
+    times = _save_plan(save, t_start, t_end)
     compiled = system if isinstance(system, Compiled) else compile_system(system, formulation, cache)
     run = _Run(compiled, method or DEFAULT_METHOD, t_start, t_end, times, max_steps, max_seconds)
     run.go(progress)
@@ -233,25 +239,7 @@ class _Run:
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """States and observed quantities, by the names of the table."""
-        traced, labels = self.traced, self.traced.columns
-        observed = self._observe(times, states)
-        values = {"q": np.empty((times.size, len(labels["coordinate"]))), "v": np.empty((times.size, len(labels["rate"])))}
-        n_q, n_v = len(traced.free_q), len(traced.free_v)
-        works = traced.n_controlled
-        values["q"][:, traced.free_q] = states[:, :n_q]
-        values["v"][:, traced.free_v] = states[:, n_q : n_q + n_v]
-        values["work"] = states[:, works : works + len(traced.sources)]
-        for name, columns in self.columns.items():
-            shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
-            values[name] = observed[:, columns].reshape((times.size, *shape))
-        self._fill_prescribed(values, observed[:, self.columns[OBSERVED[-1]].stop :])
-        return {name: values[name] for name in QUANTITIES}
-
-    def _fill_prescribed(self, values: dict[str, NDArray[np.float64]], tail: NDArray[np.float64]) -> None:
-        """Prescribed coordinates are no states: the observer computes them, positions first."""
-        told = self.traced.tree.told
-        for k, one in enumerate(told):
-            values["q"][:, one.q], values["v"][:, one.v] = tail[:, k], tail[:, len(told) + k]
+        return values_of(self.traced, times, states, self._observe(times, states))
 
     def _observe(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> NDArray[np.float64]:
         from pliant.integrate.rows import evaluate_rows
@@ -281,10 +269,15 @@ class _Run:
         }
 
 
-def _save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
+def _save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
     if isinstance(save, str):
         check.choice("simulate", "save", save, ("steps",))
         return save
+    return save_times(save, t_start, t_end)
+
+
+def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
+    """The times of rows for an interval, a list of times, or None."""
     if save is None:
         return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
     if isinstance(save, (Every, int, float)):
@@ -297,6 +290,40 @@ def _save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] 
     if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
     return times
+
+
+def values_of(
+    traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observed: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """States and observed quantities, by the names of the table; prescribed coordinates come from the observer's tail."""
+    labels, columns = traced.columns, _columns_of(traced)
+    values = {"q": np.empty((times.size, len(labels["coordinate"]))), "v": np.empty((times.size, len(labels["rate"])))}
+    n_q, n_v = len(traced.free_q), len(traced.free_v)
+    works = traced.n_controlled
+    values["q"][:, traced.free_q] = states[:, :n_q]
+    values["v"][:, traced.free_v] = states[:, n_q : n_q + n_v]
+    values["work"] = states[:, works : works + len(traced.sources)]
+    for name, place in columns.items():
+        shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
+        values[name] = observed[:, place].reshape((times.size, *shape))
+    told, tail = traced.tree.told, observed[:, columns[OBSERVED[-1]].stop :]
+    for k, one in enumerate(told):
+        values["q"][:, one.q], values["v"][:, one.v] = tail[:, k], tail[:, len(told) + k]
+    return {name: values[name] for name in QUANTITIES}
+
+
+def collect_rows(
+    compiled: Compiled,
+    times: NDArray[np.float64],
+    states: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    message: str,
+) -> Result:
+    """A Result of states that were not integrated."""
+    traced = compiled.traced
+    stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
+    values = values_of(traced, times, states, observed)
+    return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats)
 
 
 def _columns_of(traced: Traced) -> dict[str, slice]:

@@ -31,7 +31,7 @@ from pliant.dynamics.tree import Node, Place, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.force import DIRECTIONS
-from pliant.model.signal import Constant, Formula, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
@@ -74,7 +74,7 @@ class Traced:
     events: tuple[Event, ...]
     breakpoints: tuple[float, ...]
     y0: NDArray[np.float64]
-    signals: tuple[PiecewiseConstant | PiecewiseLinear, ...]
+    signals: tuple[PiecewiseConstant | PiecewiseLinear | MotionTable, ...]
     pairs: tuple[PairSlots, ...]
     n_bristles: int
 
@@ -124,11 +124,15 @@ class NamedScalars(Mapping[str, Scalar]):
         return len(self._values)
 
 
-def trace(system: System, formulation: str = "articulated") -> Traced:
+def trace(system: System, formulation: str = "articulated", still: bool = False) -> Traced:
+    """All functions of a System; `still` allows one whose every coordinate is prescribed."""
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    return _Trace(system, formulation).finish()
+    made = _Trace(system, formulation)
+    if not made.free_v and not still:
+        raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+    return made.finish()
 
 
 class _Trace:
@@ -141,12 +145,13 @@ class _Trace:
         self.told = self.tree.told
         self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
-        if not self.free_v:
-            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-        self.signals = [s for s in _signals(system) if isinstance(s, (PiecewiseConstant, PiecewiseLinear))]
+        tables = [told.motion for told in self.told if isinstance(told.motion, MotionTable)]
+        self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
         self.pairs = list(system.contacts.values())
-        self.first_pair = WINDOW + 3 * len(self.signals)
+        widths = [len(signal.piece(0.0)) for signal in self.signals]
+        self.first_of = [WINDOW + sum(widths[:k]) for k in range(len(widths) + 1)]  # where each signal stands in p
+        self.first_pair = self.first_of[-1]
         self.p_column, self.p = self.tracer.symbols("p", self.first_pair + PARAMETERS * len(self.pairs))
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
@@ -220,9 +225,13 @@ class _Trace:
             return signal.value
         if isinstance(signal, Formula):
             return self._formula(signal.function, self._clock(signal.breakpoints))
-        first = WINDOW + 3 * next(k for k, known in enumerate(self.signals) if known is signal)
-        value, slope, origin = self.p[first : first + 3]
+        value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
+
+    def _piece(self, signal: object) -> list[Scalar]:
+        """What p holds of a signal given by a table."""
+        k = next(k for k, known in enumerate(self.signals) if known is signal)
+        return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         q = NamedScalars("q", self.tree.positions, self.q)
@@ -233,8 +242,12 @@ class _Trace:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
         return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
 
-    def _prescribed(self, motion: Prescribed) -> tuple[Scalar, Scalar, Scalar]:
+    def _prescribed(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
         """Position, rate and acceleration of a prescribed coordinate."""
+        if isinstance(motion, MotionTable):
+            c0, c1, c2, c3, origin = self._piece(motion)
+            s = self.t - origin
+            return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
         column, (time,) = self.tracer.symbols("time", 1)
         one = ca.SX(1.0)
         position = [_called(motion.function, time)]
@@ -396,6 +409,31 @@ class _Trace:
         if self.held:
             column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+
+
+def static_rows(traced: Traced) -> tuple[ca.Function, ca.Function, ca.Function]:
+    """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
+
+    The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.
+    """
+    made = _Trace(traced.system, "gibbs_appell")
+    for k in made.free_v:
+        made.v[k] = 0.0
+    acting = actions(made.system, made.tree, made.q, made.v, made.read)
+    seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
+    asked = gibbs_appell.inverse_dynamics(made.tree, made.q, made.v, seconds, acting.loads)
+    missing = [a - t for a, t in zip(asked, acting.tau, strict=True)]
+    count = len(made.free_q)
+    free = made.state_column[:count]
+    rest, none = made.state_column[count:], ca.SX.zeros(len(made.free_v), 1)
+    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[told.v] for told in made.told])
+    rows = ca.substitute(rows, rest, none)
+    inputs, balance = [made.t_column, free, made.p_column], rows[: len(made.free_v)]
+    return (
+        ca.Function("residual", inputs, [balance]),
+        ca.Function("jacobian", inputs, [ca.jacobian(balance, free)]),
+        ca.Function("efforts", inputs, [rows[len(made.free_v) :]]),
+    )
 
 
 def _called(function: Any, *arguments: Any) -> Scalar:

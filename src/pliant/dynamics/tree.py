@@ -15,9 +15,10 @@ from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.frame import GROUND, Frame, Turn
-from pliant.model.joint import BALL, Motion
+from pliant.model.joint import BALL
+from pliant.model.joint import Motion as JointMotion
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Prescribed
+from pliant.model.signal import Told as Motion
 from pliant.model.system import Body as ModelBody
 from pliant.model.system import Link, System
 from pliant.model.telescopic import TelescopicBeam
@@ -43,10 +44,10 @@ class Place:
 class Slot:
     """One elementary motion and where its coordinates stand in q and in v."""
 
-    motion: Motion
+    motion: JointMotion
     q: int
     v: int
-    prescribed: Prescribed | None
+    prescribed: Motion | None
 
     @property
     def is_ball(self) -> bool:
@@ -59,7 +60,7 @@ class Told:
 
     q: int
     v: int
-    motion: Prescribed
+    motion: Motion
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
-from pliant.model.signal import Prescribed, prescribed
+from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
 BALL_POSITIONS = ("qw", "qx", "qy", "qz")
@@ -79,7 +79,8 @@ class Limits:
 
 
 Element = TypeVar("Element")
-Motions = Prescribed | Callable[..., Any] | Mapping[str, Prescribed | Callable[..., Any]] | None
+OneMotion = Prescribed | MotionTable | Callable[..., Any]
+Motions = OneMotion | Mapping[str, OneMotion] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +134,7 @@ class Joint:
         return self.limits  # type: ignore[return-value]
 
     @property
-    def prescribed(self) -> Mapping[str, Prescribed]:
+    def prescribed(self) -> Mapping[str, Told]:
         return self.motion  # type: ignore[return-value]
 
     def _by_coordinate(self, field: str, value: Any, kind: type[Element], balls: bool) -> dict[str, Element]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pliant.errors import ModelError
@@ -104,6 +105,35 @@ class Prescribed:
         object.__setattr__(self, "breakpoints", times)
 
 
+@dataclass(frozen=True)
+class MotionTable:
+    """A joint coordinate through points (times[k], values[k]): a cubic spline, so that its acceleration is continuous."""
+
+    times: Sequence[float]  # s
+    values: Sequence[float]
+
+    def __post_init__(self) -> None:
+        _check_table("MotionTable", self)
+        if len(self.times) < 4:
+            raise ModelError.of("MotionTable", "times", "must hold at least 4 times", len(self.times))
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return tuple(self.times[1:-1])
+
+    def piece(self, t: float) -> tuple[float, ...]:
+        """(c0, c1, c2, c3, origin) of the cubic that begins at or holds t; the outer ones go on beyond the ends."""
+        coefficients = self._spline
+        k = min(max(_last_at_or_before(self.times, t), 0), len(self.times) - 2)
+        return (*(float(c) for c in coefficients[::-1, k]), self.times[k])
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import CubicSpline
+
+        return CubicSpline(self.times, self.values).c
+
+
 def signal(part: str, field: str, value: Any) -> Signal:
     """A number, a signal, or a bare function, as a signal."""
     if isinstance(value, (Constant, PiecewiseConstant, PiecewiseLinear, Formula)):
@@ -113,12 +143,15 @@ def signal(part: str, field: str, value: Any) -> Signal:
     return Constant(check.number(part, field, value))
 
 
-def prescribed(part: str, field: str, value: Any) -> Prescribed:
-    if isinstance(value, Prescribed):
+Told = Prescribed | MotionTable
+
+
+def prescribed(part: str, field: str, value: Any) -> Told:
+    if isinstance(value, (Prescribed, MotionTable)):
         return value
     if callable(value):
         return Prescribed(value, getattr(value, "breakpoints", ()), getattr(value, "text", ""))
-    raise ModelError.of(part, field, "must be a function of t or a Prescribed", value)
+    raise ModelError.of(part, field, "must be a function of t, a Prescribed or a MotionTable", value)
 
 
 def _check_table(part: str, table: Any) -> None:

@@ -16,7 +16,7 @@ from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Constant, Prescribed, Signal, signal
+from pliant.model.signal import Constant, Signal, Told, signal
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 
 Body = Beam | RigidBody | TelescopicBeam
@@ -34,6 +34,7 @@ class Link:
     on: Frame
     initial: Mapping[str, float]  # modal coordinates at the start, m or rad
     initial_rates: Mapping[str, float]
+    mode_motions: Mapping[str, Told] = field(default_factory=dict)  # modes whose motion is prescribed
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
@@ -45,10 +46,10 @@ class Link:
         return (EXTENSION, *self.mode_labels) if isinstance(self.body, TelescopicBeam) else self.mode_labels
 
     @property
-    def told(self) -> dict[str, Prescribed]:
+    def told(self) -> dict[str, Told]:
         """Prescribed motions by coordinate, of the joint and of the body."""
         own = self.body.told if isinstance(self.body, TelescopicBeam) else None
-        return {**self.joint.prescribed, **({EXTENSION: own} if own is not None else {})}
+        return {**self.joint.prescribed, **({EXTENSION: own} if own is not None else {}), **self.mode_motions}
 
     @property
     def start(self) -> tuple[float, ...]:

@@ -20,7 +20,7 @@ from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
-from pliant.model.signal import Prescribed, prescribed
+from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 
 FORMS = ("consistent", "as-published")
 SLEEVE_ENDS = ("stop", "continue", "spring")
@@ -52,7 +52,7 @@ class TelescopicBeam:
     sleeve_mass: float = 0.0  # kg
     friction: Any = None
     preload: float = 0.0  # N
-    motion: Prescribed | Callable[..., Any] | None = None
+    motion: Prescribed | MotionTable | Callable[..., Any] | None = None
     payload: Payload | None = None
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class TelescopicBeam:
         return self.mu / self.section.A * (iy + iz) if iy is not None and iz is not None else 0.0
 
     @property
-    def told(self) -> Prescribed | None:
+    def told(self) -> Told | None:
         return self.motion  # type: ignore[return-value]
 
     @property

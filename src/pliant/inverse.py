@@ -1,0 +1,195 @@
+"""Inverse dynamics: the torques and forces that a given motion of the joints asks for.
+
+Coordinates of the motion are prescribed; what is elastic is integrated forward under it, or found in balance at every instant
+(quasi-static), or prescribed as well. Efforts come out as `result.values["effort"]`, one per coordinate of the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.model import check
+from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.system import Link, System
+from pliant.model.telescopic import EXTENSION
+from pliant.results.result import Result
+from pliant.simulate import compile_system, simulate
+
+if TYPE_CHECKING:
+    from pliant.compile.trace import Traced
+
+ELASTIC = ("integrated", "quasi-static", "prescribed")
+
+Motion = Callable[..., Any] | Prescribed | MotionTable | tuple[Sequence[float], Sequence[float]]
+
+NEWTON_STEPS = 30
+NEWTON_TOLERANCE = 1e-13  # of the largest modal force: what round-off leaves
+
+
+def inverse_dynamics(
+    system: System,
+    motion: Mapping[str, Motion],
+    t_end: float,
+    *,
+    elastic: str = "integrated",
+    t_start: float = 0.0,
+    **options: Any,
+) -> Result:
+    """Efforts for a motion {"arm.angle": function of t, or (times, values), ...}; the rest of the system moves as it must.
+
+    elastic: `integrated` runs the modes forward from their initial values; `quasi-static` takes them as they balance the
+    motion's own forces at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are
+    left out: they are what is asked for. Further options are those of simulate().
+    """
+    check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
+    told = told_system(system, motion, t_start, t_end)
+    missing = [name for name in _free_names(told) if elastic == "prescribed" and name.split(".")[1] in _modes(told, name)]
+    if missing:
+        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
+    if elastic == "quasi-static":
+        return _quasi_static(told, t_start, t_end, **options)
+    if not _free_names(told):
+        return _all_told(told, t_start, t_end, **options)
+    return simulate(told, t_end, t_start=t_start, **options)
+
+
+def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_end: float) -> System:
+    """A copy of the system whose coordinates in `motion` are prescribed."""
+    wanted = {name: _told(name, value, t_start, t_end) for name, value in motion.items()}
+    known = [f"{link.name}.{name}" for link in system.links.values() for name in _prescribable(link)]
+    for name in wanted:
+        if name not in known:
+            rule = f"must name one of {known}{check.did_you_mean(name, known)}"
+            raise ModelError.of("inverse_dynamics", "motion", rule, name)
+    copy = System(system.name, system.gravity)
+    for link in system.links.values():
+        own = {name.split(".")[1]: told for name, told in wanted.items() if name.split(".")[0] == link.name}
+        copy.links[link.name] = _told_link(link, own)
+    copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
+    copy.loads |= system.loads
+    copy.contacts |= system.contacts
+    copy.conditions |= system.conditions
+    return copy
+
+
+def _told_link(link: Link, motion: Mapping[str, Told]) -> Link:
+    joints = {name: told for name, told in motion.items() if name in {m.name for m in link.joint.motions}}
+    modes = {name: told for name, told in motion.items() if name in link.mode_labels}
+    changed = replace(link, mode_motions={**link.mode_motions, **modes})
+    if joints:
+        changed = replace(changed, joint=replace(link.joint, motion={**link.joint.prescribed, **joints}))
+    if EXTENSION in motion:
+        changed = replace(changed, body=replace(link.body, motion=motion[EXTENSION]))  # type: ignore[arg-type]
+    return changed
+
+
+def _told(name: str, value: Motion, t_start: float, t_end: float) -> Told:
+    if isinstance(value, tuple):
+        value = MotionTable(*value)
+    told = prescribed("inverse_dynamics", f"motion[{name!r}]", value)
+    if isinstance(told, MotionTable) and not (told.times[0] <= t_start and t_end <= told.times[-1]):
+        rule = f"must hold times from {t_start} to {t_end} s"
+        raise ModelError.of("inverse_dynamics", f"motion[{name!r}]", rule, (told.times[0], told.times[-1]))
+    return told
+
+
+def _prescribable(link: Link) -> list[str]:
+    return [m.name for m in link.joint.motions if m.kind != "ball"] + list(link.own_labels)
+
+
+def _free_names(system: System) -> list[str]:
+    return [f"{link.name}.{name}" for link in system.links.values() for name in link.rates if name not in link.told]
+
+
+def _modes(system: System, name: str) -> tuple[str, ...]:
+    return system.links[name.split(".")[0]].mode_labels
+
+
+# ---- without integration
+
+
+def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
+    """Observed quantities at given states, piece by piece of time."""
+    edges = [-np.inf, *traced.breakpoints, np.inf]
+    out = []
+    for t, y in zip(times, states, strict=True):
+        k = int(np.searchsorted(traced.breakpoints, t, side="right"))
+        begin, end = max(edges[k], times[0] - 1.0), min(edges[k + 1], times[-1] + 1.0)
+        out.append(observe(t, y, traced.parameters(begin, end)))
+    return np.array(out)
+
+
+def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> Result:
+    """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
+    from pliant.simulate import collect_rows, save_times
+
+    compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
+    times = save_times(options.get("save"), t_start, t_end)
+    states = np.zeros((len(times), compiled.traced.y0.size))
+    rows = _rows(compiled.traced, times, states, compiled.observe)
+    return collect_rows(compiled, times, states, rows, "the motion is wholly prescribed")
+
+
+def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) -> Result:
+    """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
+    from pliant.simulate import collect_rows, save_times
+
+    compiled = compile_system(system, "articulated")
+    traced = compiled.traced
+    loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
+    if loose:
+        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} for quasi-static modes", loose)
+    balance = _Balance(traced)
+    times = save_times(options.get("save"), t_start, t_end)
+    states = np.zeros((len(times), traced.y0.size))
+    efforts = np.zeros((len(times), len(traced.tree.told)))
+    z = np.zeros(len(traced.free_q))
+    for row, t in enumerate(times):
+        z = balance.solve(float(t), z)
+        states[row, : z.size] = z
+        efforts[row] = balance.efforts(float(t), z)
+    rows = _rows(traced, times, states, compiled.observe)
+    result = collect_rows(compiled, times, states, rows, "modes in balance at every saved time")
+    names = list(result.labels["drive"])
+    for k, told in enumerate(traced.tree.told):
+        result.values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
+    result.values["a"][:, list(traced.free_v)] = 0.0
+    return result
+
+
+def _all_modes(system: System) -> set[str]:
+    return {f"{link.name}.{name}" for link in system.links.values() for name in link.mode_labels}
+
+
+class _Balance:
+    """The modal rows of inverse dynamics with modes at rest, as functions of (t, modes)."""
+
+    def __init__(self, traced: Traced) -> None:
+        from pliant.compile.trace import static_rows
+
+        self._traced = traced
+        self._residual, self._jacobian, self._efforts = static_rows(traced)
+
+    def _p(self, t: float) -> NDArray[np.float64]:
+        edges = [-1e300, *self._traced.breakpoints, 1e300]
+        k = int(np.searchsorted(self._traced.breakpoints, t, side="right"))
+        return self._traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
+
+    def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
+        z, p = guess.copy(), self._p(t)
+        for _ in range(NEWTON_STEPS):
+            residual = np.array(self._residual(t, z, p)).ravel()
+            step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
+            z = z - step
+            if np.max(np.abs(step)) <= NEWTON_TOLERANCE * max(float(np.max(np.abs(z))), 1e-9):
+                return z
+        raise SolveError(f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s")
+
+    def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array(self._efforts(t, z, self._p(t))).ravel()
