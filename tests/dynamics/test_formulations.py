@@ -1,4 +1,4 @@
-"""Three derivations of the same equations, one of which differentiates energies only."""
+"""Four derivations of the same equations, two of which differentiate energies only."""
 
 import casadi as ca
 import numpy as np
@@ -29,7 +29,7 @@ def random_states(tree, seed=7):
 @pytest.mark.parametrize("build", mechanisms.ALL.values(), ids=mechanisms.ALL)
 def test_accelerations_agree_to_1e_10(build):
     system = build()
-    tracings = [trace(system, formulation) for formulation in ("articulated", "gibbs_appell", "lagrange")]
+    tracings = [trace(system, f) for f in ("articulated", "gibbs_appell", "lagrange", "gibbs")]
     tree = tracings[0].tree
     p = tracings[0].parameters(0.0, 1.0)
     for q, v in random_states(tree):
@@ -38,6 +38,7 @@ def test_accelerations_agree_to_1e_10(build):
         size = np.max(np.abs(found[0]))
         assert np.max(np.abs(found[1] - found[0])) < 1e-10 * size
         assert np.max(np.abs(found[2] - found[0])) < 1e-10 * size
+        assert np.max(np.abs(found[3] - found[0])) < 1e-10 * size
 
 
 @pytest.mark.parametrize("build", mechanisms.ALL.values(), ids=mechanisms.ALL)

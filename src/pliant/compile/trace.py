@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics import articulated, gibbs_appell, lagrange
+from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.body import combine
@@ -37,7 +37,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
 WINDOW = 2  # parameters that bound the time formulas see
 GAP, PEAK, LET_GO, SWITCH = "gap", "peak", "lets go", "friction switches"
@@ -130,6 +130,10 @@ def trace(system: System, formulation: str = "articulated", still: bool = False)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     made = _Trace(system, formulation)
+    for node in made.tree.nodes:
+        if node.place.first_order and formulation == "lagrange":
+            rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
+            raise ModelError.of(f"body {node.name!r}", "formulation", rule, formulation)
     if not made.free_v and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
     return made.finish()
@@ -261,6 +265,8 @@ class _Trace:
         state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
         if self.formulation == "lagrange":
             return lagrange.forward_dynamics(*state, self.tracer)
+        if self.formulation == "gibbs":
+            return gibbs.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs_appell":
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)

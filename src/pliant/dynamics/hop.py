@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, scale, vanishes
 from pliant.dynamics.body import Spread, combine
-from pliant.dynamics.rotation import NO_TURN, Rotation, SmallTurn, about, from_quaternion
+from pliant.dynamics.rotation import NO_TURN, FirstOrderTurn, Rotation, SmallTurn, about, from_quaternion
 from pliant.dynamics.tree import Node, Place, Slot
 from pliant.model.joint import TRANSLATION
 
@@ -61,7 +61,7 @@ Step = Bend | Shift | Turn
 def bend(place: Place, own: range, weights: Spread) -> tuple[Bend, Rotation]:
     """The place where the fields have carried it, and the rotation of its frame."""
     psi_rate, psi_bias = combine(weights.rate, place.rotation), combine(weights.bias, place.rotation)
-    turn = SmallTurn(combine(weights.position, place.rotation))
+    turn = (FirstOrderTurn if place.first_order else SmallTurn)(combine(weights.position, place.rotation))
     step = Bend(
         r=combine(weights.position, place.displacement),
         own=own,

@@ -194,6 +194,20 @@ class SmallTurn:
         return _cubic(self._square)
 
 
+class FirstOrderTurn(SmallTurn):
+    """1 + skew(psi) with omega = psi', its transpose taken as its inverse: no rotation, but what small-angle papers write."""
+
+    @cached_property
+    def rotation(self) -> Rotation:
+        return Rotation(None, 0.0, mat_add(IDENTITY, skew(self.psi)))
+
+    def tangent(self, rate: Vec) -> Vec:
+        return rate
+
+    def tangent_bias(self, rate: Vec) -> Vec:
+        return (0.0, 0.0, 0.0)
+
+
 # Functions of x = theta^2 that are smooth at 0. Below SERIES_BELOW a Taylor series takes over: its first omitted
 # term is under 1e-17 there, and the closed form's cancellation above it costs under 1e-14.
 SERIES_BELOW = 1.0

@@ -38,6 +38,7 @@ class Place:
     rotation: tuple[Vec, ...]  # Theta_A at the place, rad
     offset: Vec
     turns: tuple[Turn, ...]
+    first_order: bool = False  # turned by 1 + skew(theta), as some papers do, instead of exp(theta)
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
 
 def _place(node: int, body: Body | None, model: ModelBody | None, shapes: Shapes | None, frame: Frame) -> Place:
     if isinstance(body, TelescopicBody) and frame.station is not None:
-        return Place(node, *body.tip(), frame.offset, frame.turns)
+        return Place(node, *body.tip(), frame.offset, frame.turns, body.link.tip_rotation == "first-order")
     if shapes is None or frame.station is None or not isinstance(model, Beam):
         return Place(node, (), (), frame.offset, frame.turns)
     displacement, rotation = field_values(model, shapes, frame.station)

@@ -23,6 +23,7 @@ from pliant.model.section import Section
 from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 
 FORMS = ("consistent", "as-published")
+TIP_ROTATIONS = ("exact", "first-order")
 SLEEVE_ENDS = ("stop", "continue", "spring")
 EXTENSION = "extension"  # the name of the free length among the coordinates
 
@@ -47,6 +48,7 @@ class TelescopicBeam:
     mass_per_length: float | None = None  # kg/m
     torsion_inertia: float | None = None  # Jx per length, kg m; rho (Iy + Iz) unless given
     form: str = "consistent"
+    tip_rotation: str = "exact"  # or first-order: 1 + skew(theta), as published
     on_sleeve_end: str = "stop"
     end_stiffness: float | None = None  # N/m
     sleeve_mass: float = 0.0  # kg
@@ -63,6 +65,7 @@ class TelescopicBeam:
         check.instance(part, "section", self.section, Section, "a Section")
         check.instance(part, "material", self.material, Material, "a Material")
         check.choice(part, "form", self.form, FORMS)
+        check.choice(part, "tip_rotation", self.tip_rotation, TIP_ROTATIONS)
         check.choice(part, "on_sleeve_end", self.on_sleeve_end, SLEEVE_ENDS)
         self._check_modes(part)
         self._check_damping(part)
