@@ -2,7 +2,7 @@
 
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
-from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince
+from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince, VariablePrecisionRK4
 from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
@@ -170,7 +170,7 @@ __all__ = [
     "TelescopicBeam",
     "Threlfall",
     "TorsionModes",
-    "Universal",
+    "Universal", "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",
     "ZhiyingQishao",

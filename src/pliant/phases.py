@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pliant.integrate.stepper import Located, Stepper
 
 Floats = NDArray[np.float64]
+Precision = Callable[[bool], None]  # called with whether some contact is near or closed
 Probe = Callable[[], dict[str, Floats]]  # gap, closing_speed, normal_force of every pair at the present state
 
 
@@ -38,8 +39,9 @@ class OpenRecord:
 class Phases:
     """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
 
-    def __init__(self, traced: Traced, stepper: Stepper, probe: Probe) -> None:
-        self._traced, self._stepper, self._probe = traced, stepper, probe
+    def __init__(self, traced: Traced, stepper: Stepper, probe: Probe, precision: Precision | None = None) -> None:
+        self._traced, self._stepper, self._probe, self._precision = traced, stepper, probe, precision
+        self._close_by: set[int] = set()  # pairs nearer than the distance a method wants to be told of
         self._under_way: dict[int, OpenRecord] = {}
         self._records: list[ContactRecord] = []
 
@@ -52,14 +54,25 @@ class Phases:
         seen = self._probe()
         for k, slots in enumerate(self._traced.pairs):
             self._watch(slots, closed=False)
+            if self._traced.near is not None and seen["gap"][k] < self._traced.near:
+                self._close_by.add(k)
             if seen["gap"][k] < 0.0 or (seen["gap"][k] == 0.0 and seen["closing_speed"][k] >= 0.0):
                 self._close(k, slots, seen["closing_speed"][k])
+        self._tell_precision()
+
+    def _tell_precision(self) -> None:
+        if self._precision is not None:
+            self._precision(bool(self._close_by or self._under_way))
 
     def happened(self, located: Located) -> bool:
         """Take an event of a contact; True if p changed."""
         event = self._traced.events[located.index]
         assert event.pair is not None
         k, slots = event.pair, self._traced.pairs[event.pair]
+        if located.index == slots.near:
+            (self._close_by.add if located.direction < 0 else self._close_by.discard)(k)
+            self._tell_precision()
+            return False
         seen = self._probe()
         if located.index == slots.gap:
             if k in self._under_way:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from pliant.caches import user_cache
 from pliant.errors import ModelError, SolveError
-from pliant.integrate.methods import DOP853, Method
+from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
 from pliant.model import check
 from pliant.model.system import System
-from pliant.phases import Phases
+from pliant.phases import Phases, Precision
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.table import OBSERVED, QUANTITIES
@@ -62,17 +62,21 @@ class Compiled:
 
 
 def compile_system(
-    system: System, formulation: str = "articulated", cache: bool = True, still: bool = False
+    system: System,
+    formulation: str = "articulated",
+    cache: bool = True,
+    still: bool = False,
+    near: float | None = None,
 ) -> Compiled:
     """Trace a System and compile its functions; machine code is kept on disk for later processes.
 
-    still: allow a System whose every coordinate is prescribed.
+    still: allow a System whose every coordinate is prescribed. near: watch for gaps that pass this distance, m.
     """
     from pliant.compile.llvm import compile_function
     from pliant.compile.trace import trace
 
     began = clock.perf_counter()
-    traced = trace(system, formulation, still)
+    traced = trace(system, formulation, still, near)
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
     rhs = compile_function(traced.rhs, cache=folder)
@@ -106,8 +110,10 @@ def simulate(
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = _save_plan(save, t_start, t_end)
-    compiled = system if isinstance(system, Compiled) else compile_system(system, formulation, cache)
-    run = _Run(compiled, method or DEFAULT_METHOD, t_start, t_end, times, max_steps, max_seconds)
+    method = method or DEFAULT_METHOD
+    near = method.near if isinstance(method, VariablePrecisionRK4) else None
+    compiled = system if isinstance(system, Compiled) else compile_system(system, formulation, cache, near=near)
+    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds)
     run.go(progress)
     return run.collect()
 
@@ -155,7 +161,7 @@ class _Run:
         self.stepper.start(t_start, self.traced.y0, first, save=times)
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
-        self.contacts = Phases(self.traced, self.stepper, self._probe)
+        self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
         self.contacts.begin()
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
@@ -324,6 +330,14 @@ def collect_rows(
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
     values = values_of(traced, times, states, observed)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats)
+
+
+def _precision(method: Method, stepper: Stepper) -> Precision | None:
+    """How a method that changes its precision near contact is told of it."""
+    if not isinstance(method, VariablePrecisionRK4):
+        return None
+    fine, coarse = method.rtol, method.coarse or method.rtol
+    return lambda near: stepper.set_rtol(fine if near else coarse)
 
 
 def _columns_of(traced: Traced) -> dict[str, slice]:

@@ -40,7 +40,7 @@ from pliant.scalar import maximum, minimum
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
 WINDOW = 2  # parameters that bound the time formulas see
-GAP, PEAK, LET_GO, SWITCH = "gap", "peak", "lets go", "friction switches"
+GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class Traced:
     signals: tuple[PiecewiseConstant | PiecewiseLinear | MotionTable, ...]
     pairs: tuple[PairSlots, ...]
     n_bristles: int
+    near: float | None  # m, distance whose crossing is an event of every pair
 
     @property
     def n_controlled(self) -> int:
@@ -124,12 +125,17 @@ class NamedScalars(Mapping[str, Scalar]):
         return len(self._values)
 
 
-def trace(system: System, formulation: str = "articulated", still: bool = False) -> Traced:
-    """All functions of a System; `still` allows one whose every coordinate is prescribed."""
+def trace(
+    system: System, formulation: str = "articulated", still: bool = False, near: float | None = None
+) -> Traced:
+    """All functions of a System; `still` allows one whose every coordinate is prescribed.
+
+    near: a distance, m, whose crossing by the gap of any pair is an event too.
+    """
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = _Trace(system, formulation)
+    made = _Trace(system, formulation, near)
     for node in made.tree.nodes:
         if node.place.first_order and formulation == "lagrange":
             rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
@@ -142,8 +148,8 @@ def trace(system: System, formulation: str = "articulated", still: bool = False)
 class _Trace:
     """One trace in the making."""
 
-    def __init__(self, system: System, formulation: str) -> None:
-        self.system, self.formulation = system, formulation
+    def __init__(self, system: System, formulation: str, near: float | None = None) -> None:
+        self.system, self.formulation, self.near = system, formulation, near
         self.tree = build_tree(system)
         self.tracer = Tracer()
         self.told = self.tree.told
@@ -206,6 +212,7 @@ class _Trace:
             signals=tuple(self.signals),
             pairs=tuple(self._slots(pressed, list(power), [event for event, _, _ in events])),
             n_bristles=bristle_column.numel(),
+            near=self.near,
         )
 
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
@@ -325,6 +332,8 @@ class _Trace:
             found.append((Event(f"{name} {PEAK}", -1, pair=k), along[k] + explicit[k], True))
             if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
                 found.append((Event(f"{name} {LET_GO}", 0, pair=k), one.raw, True))
+            if self.near is not None:
+                found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - self.near, False))
             corners = switch_functions(one.touch) + ([next(left)] if holds(one.touch) else [])
             found += [(Event(f"{name} {SWITCH}", 0, pair=k), g, True) for g in corners]
         return found
@@ -347,6 +356,7 @@ class _Trace:
                 gap=names.index(f"{pair.name} {GAP}"),
                 peak=names.index(f"{pair.name} {PEAK}"),
                 let_go=names.index(f"{pair.name} {LET_GO}") if f"{pair.name} {LET_GO}" in names else None,
+                near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
                 switches=range(switches[0], switches[-1] + 1) if switches else range(0),
             )
             bristle += len(one.bristle_rates)

@@ -94,7 +94,7 @@ def _gibbs(
     z, rates = node.own(q, v)
     fields, weights = node.body.fields(z), node.body.spread(z, rates)
     firsts, seconds = derivatives([*origin, *(x for row in matrix for x in row)])
-    acceleration = sub(tuple(seconds[:3]), tree.gravity)  # type: ignore[arg-type]
+    acceleration = sub(tuple(seconds[:3]), tree.gravity)
     turning, bending = _matrix(firsts[3:]), _matrix(seconds[3:])
     own = [a[k] for k in node.own_v]
     rho: dict[int, Scalar] = dict(weights.bias)

@@ -14,6 +14,7 @@ from pliant.integrate.tableaus import Tableau
 
 # A hundred units of round-off: below this the error estimate is made of round-off only.
 SMALLEST_RTOL = 100 * 2.0**-52
+COARSE = 1e-4  # what counts as a rough relative tolerance
 LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
 
 
@@ -87,8 +88,31 @@ class RK4:
         return self.tableau.order
 
 
-Method = RKF45 | DormandPrince | DOP853 | RK4
-METHODS: tuple[type[Method], ...] = (RKF45, DormandPrince, DOP853, RK4)
+@dataclass(frozen=True)
+class VariablePrecisionRK4(_Adaptive):
+    """Wang, Yan, Fang, Jin 2012: the classical method, its step by doubling, its precision by the distance to contact.
+
+    `rtol` holds while a contact is closed or nearer than `near`; further away `coarse` does. Each change restarts the step.
+    """
+
+    coarse: float | None = None  # relative tolerance far from contact; 1e-4, or rtol where that is larger
+    near: float = 1e-2  # m
+
+    tableau = tableaus.RK4_DOUBLED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "near", _positive(type(self).__name__, "near", self.near, "m"))
+        given = max(COARSE, self.rtol) if self.coarse is None else self.coarse
+        coarse = _number(type(self).__name__, "coarse", given)
+        if not self.rtol <= coarse < LARGEST_RTOL:
+            rule = f"must be in [rtol, {LARGEST_RTOL}) = [{self.rtol}, {LARGEST_RTOL})"
+            raise ModelError.of(type(self).__name__, "coarse", rule, self.coarse)
+        object.__setattr__(self, "coarse", coarse)
+
+
+Method = RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4
+METHODS: tuple[type[Method], ...] = (RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4)
 
 
 def _number(part: str, field: str, value: object) -> float:

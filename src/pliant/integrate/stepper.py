@@ -203,6 +203,11 @@ class Stepper:
         """Watch another kernel of as many event functions from the next advance on."""
         self._memory.set(events=events)
 
+    def set_rtol(self, rtol: float) -> None:
+        """Ask for another precision from the next advance on."""
+        self._memory.set(rtol=rtol)
+        self.restart()
+
     def restart(self) -> None:
         """Take up derivative, event sides and step afresh at the next advance: the equations change at this time."""
         self._run["restart"] = 1

@@ -87,6 +87,33 @@ RK4 = Tableau(
     c=_nodes("0", "1/2", "1/2", "1"),
 )
 
+# Two classical steps of h/2 beside one of h: the difference over 15 is Richardson's estimate of the error of the two.
+_HALF = {0: Fraction(1, 12), 1: Fraction(1, 6), 2: Fraction(1, 6), 3: Fraction(1, 12)}
+_TWO_HALVES = {**_HALF, **{j + 4: weight for j, weight in _HALF.items()}}
+_WHOLE = {0: Fraction(1, 6), 8: Fraction(1, 3), 9: Fraction(1, 3), 10: Fraction(1, 6)}
+
+RK4_DOUBLED = Tableau(
+    name="RK4 with step doubling",
+    order=4,
+    a=(
+        {},
+        {0: Fraction(1, 4)},
+        {1: Fraction(1, 4)},
+        {2: Fraction(1, 2)},
+        _HALF,
+        {**_HALF, 4: Fraction(1, 4)},
+        {**_HALF, 5: Fraction(1, 4)},
+        {**_HALF, 6: Fraction(1, 2)},
+        {0: Fraction(1, 2)},
+        {8: Fraction(1, 2)},
+        {9: Fraction(1)},
+    ),
+    b=_TWO_HALVES,
+    c=_nodes("0", "1/4", "1/4", "1/2", "1/2", "3/4", "3/4", "1", "1/2", "1/2", "1"),
+    error=({j: weight / 15 for j, weight in _minus(_TWO_HALVES, _WHOLE).items()},),
+    error_order=4,
+)
+
 # Fehlberg 1969, the fifth-order solution propagated; the fourth-order one only measures the error.
 _RKF45_B = _row("16/135", "0", "6656/12825", "28561/56430", "-9/50", "2/55")
 # His formula has no continuous extension of its own. The cubic Hermite value at x, one evaluation there, and the
