@@ -171,7 +171,7 @@ class _Balance:
     """The modal rows of inverse dynamics with modes at rest, as functions of (t, modes)."""
 
     def __init__(self, traced: Traced) -> None:
-        from pliant.compile.trace import static_rows
+        from pliant.compile.statics import static_rows
 
         self._traced = traced
         self._residual, self._jacobian, self._efforts = static_rows(traced)

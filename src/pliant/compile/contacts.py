@@ -33,6 +33,7 @@ class PairSlots:
     gap: int  # event functions
     peak: int
     let_go: int | None
+    near: int | None
     switches: range
 
 
@@ -77,6 +78,9 @@ def held_count(touch: Touch) -> int:
 # While a law holds, what slip is left dies away with this time constant, s: far below any motion of a mechanism, and
 # slow enough for an explicit method not to notice.
 STICK_TIME = 1e-3
+# Contacts that hold one and the same motion, as both ends of a rigid bar do, share the force in proportion to their strength:
+# each gives way, m/s^2, by this times the share of its strength in use. What slip that leaves is STICK_TIME times as much.
+HOLD_CREEP = 1e-9
 
 
 def solve_held(
@@ -97,6 +101,9 @@ def solve_held(
     response = [tracer.substitute(row, held, none) for row in response]
     count = range(len(slips))
     matrix = [[where(sticks[i] > 0.5, response[i][j], 1.0 if i == j else 0.0) for j in count] for i in count]
+    strengths = [_strength(one) for one in gripping for _ in one.touch.slip]
+    for i in count:
+        matrix[i][i] = matrix[i][i] + HOLD_CREEP / maximum(strengths[i], SMALLEST_FORCE)
     wanted = [where(sticks[i] > 0.5, -slips[i] / STICK_TIME - free[i], 0.0) for i in count]
     asked = solve_symmetric(matrix, wanted)
     forces: list[Scalar] = []
@@ -104,11 +111,16 @@ def solve_held(
     for one in gripping:
         own = asked[len(forces) : len(forces) + len(one.touch.slip)]
         size = sqrt(total(h * h for h in own))
-        strength = one.touch.pair.friction.stiction(one.force)  # type: ignore[union-attr]
+        strength = _strength(one)
         share = minimum(strength / maximum(size, SMALLEST_FORCE), 1.0)
         forces += [share * h for h in own]
         margins.append(where(one.sticking > 0.5, strength - size, 1.0))
     return forces, margins
+
+
+def _strength(one: Pressed) -> Scalar:
+    """The most a contact can hold, N."""
+    return one.touch.pair.friction.stiction(one.force)  # type: ignore[union-attr]
 
 
 SMALLEST_FORCE = 1e-30  # N, where nothing pulls at a contact that holds

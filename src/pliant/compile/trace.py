@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
+from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import ZERO, Vec, sub, total
@@ -104,27 +105,6 @@ class Traced:
         return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs])
 
 
-class NamedScalars(Mapping[str, Scalar]):
-    """q or v as a formula sees them: q["arm.angle"]."""
-
-    def __init__(self, kind: str, names: Sequence[str], values: Sequence[Scalar]) -> None:
-        self._kind = kind
-        self._values = dict(zip(names, values, strict=True))
-
-    def __getitem__(self, name: str) -> Scalar:
-        if name not in self._values:
-            known = list(self._values)
-            rule = f"must name one of {known}{check.did_you_mean(name, known)}"
-            raise ModelError.of("formula", self._kind, rule, name)
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-
 def trace(
     system: System, formulation: str = "articulated", still: bool = False, near: float | None = None
 ) -> Traced:
@@ -135,7 +115,7 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = _Trace(system, formulation, near)
+    made = Trace(system, formulation, near)
     for node in made.tree.nodes:
         if node.place.first_order and formulation == "lagrange":
             rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
@@ -145,7 +125,7 @@ def trace(
     return made.finish()
 
 
-class _Trace:
+class Trace:
     """One trace in the making."""
 
     def __init__(self, system: System, formulation: str, near: float | None = None) -> None:
@@ -247,7 +227,7 @@ class _Trace:
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         q = NamedScalars("q", self.tree.positions, self.q)
         v = NamedScalars("v", self.tree.rates, self.v)
-        return _called(function, t, q, v)
+        return called(function, t, q, v)
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -261,7 +241,7 @@ class _Trace:
             return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
         column, (time,) = self.tracer.symbols("time", 1)
         one = ca.SX(1.0)
-        position = [_called(motion.function, time)]
+        position = [called(motion.function, time)]
         rate = self.tracer.directional(position, column, one)
         acceleration = self.tracer.directional(rate, column, one)
         now = self.tracer.column([self._clock(motion.breakpoints)])
@@ -425,40 +405,6 @@ class _Trace:
         if self.held:
             column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
-
-
-def static_rows(traced: Traced) -> tuple[ca.Function, ca.Function, ca.Function]:
-    """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
-
-    The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.
-    """
-    made = _Trace(traced.system, "gibbs_appell")
-    for k in made.free_v:
-        made.v[k] = 0.0
-    acting = actions(made.system, made.tree, made.q, made.v, made.read)
-    seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
-    asked = gibbs_appell.inverse_dynamics(made.tree, made.q, made.v, seconds, acting.loads)
-    missing = [a - t for a, t in zip(asked, acting.tau, strict=True)]
-    count = len(made.free_q)
-    free = made.state_column[:count]
-    rest, none = made.state_column[count:], ca.SX.zeros(len(made.free_v), 1)
-    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[told.v] for told in made.told])
-    rows = ca.substitute(rows, rest, none)
-    inputs, balance = [made.t_column, free, made.p_column], rows[: len(made.free_v)]
-    return (
-        ca.Function("residual", inputs, [balance]),
-        ca.Function("jacobian", inputs, [ca.jacobian(balance, free)]),
-        ca.Function("efforts", inputs, [rows[len(made.free_v) :]]),
-    )
-
-
-def _called(function: Any, *arguments: Any) -> Scalar:
-    """A user's formula on traced scalars; what it cannot do with them is told as a fault of the formula."""
-    try:
-        return function(*arguments)
-    except TypeError as trouble:
-        name = getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))
-        raise ModelError(f"formula {name!r}: must be arithmetic on scalars: {trouble}") from trouble
 
 
 def _signals(system: System) -> list[Signal]:

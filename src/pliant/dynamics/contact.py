@@ -15,7 +15,7 @@ from pliant.dynamics.loads import Actions, at_place
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.friction_law import BristleLaw, FrictionLaw
-from pliant.scalar import absolute, maximum, sqrt, where
+from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
 
@@ -33,6 +33,13 @@ class Touch:
     slip: tuple[Scalar, ...]  # m/s, A against B along the tangents
     point: Vec  # c, world axes
     centres: tuple[Vec, Vec]  # origins of the two places, world axes
+    drift: Vec  # m/s, of A's centre against B's, world axes
+    turning: tuple[Vec, Vec]  # rad/s, of what carries the two centres round, own axes
+
+    @property
+    def motion(self) -> tuple[Scalar, ...]:
+        """What bounds a step: nine numbers."""
+        return (*self.drift, *self.turning[0], *self.turning[1])
 
     @property
     def speed(self) -> Scalar:
@@ -98,7 +105,9 @@ def press(
     on = closed > 0.5
     raw = law.force(depth, touch.closing, entry)
     force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
-    elastic, stored = where(on, law.elastic(depth), 0.0), where(on, law.stored(depth), 0.0)
+    held_back = law.stored(depth)  # a law that tells of no potential has no elastic part: all its work is in the ledger
+    elastic = 0.0 if is_zero(held_back) else where(on, law.elastic(depth), 0.0)
+    stored = where(on, held_back, 0.0)
     if friction is None or not touch.slip:
         return Pressed(touch, raw, force, elastic, stored, (0.0,) * len(touch.slip))
     pressing = maximum(force, 0.0) if law.pulls else force
@@ -138,21 +147,36 @@ def holds(touch: Touch) -> bool:
     return isinstance(touch.pair.friction, FrictionLaw) and touch.pair.friction.holds and bool(touch.slip)
 
 
-def longest_step(touches: Sequence[Touch]) -> Scalar | None:
-    """A step in which no two balls can pass through each other unseen: the way is the gap, or half the smaller ball.
+LONGEST_TURN = 0.25  # rad in a step: what looks at its quarters can miss of an arc is 5e-4 of its radius
 
-    A plane is a half-space: what has passed it is still behind it, so planes ask for nothing.
+
+def longest_step(touches: Sequence[Touch], changes: Sequence[Scalar] | None = None) -> Scalar | None:
+    """A step in which nothing passes unseen, though the states themselves may be so smooth that any step would do.
+
+    Two balls get no further than the gap, or half the smaller ball; a plane is a half-space, and what has passed it is still
+    behind it. Bodies turn by LONGEST_TURN at most, so that no end dips into anything and out again between two looks.
+    changes: rates of all `motion`, touch by touch; with them h solves v h + a h^2/2 = way, without them v h = way.
     """
     longest: Scalar | None = None
-    for touch in touches:
-        pair = touch.pair
-        if isinstance(pair.against, Plane):
-            continue
-        way = maximum(touch.gap, 0.5 * (pair.radius + pair.other_radius))
-        fast = sqrt(touch.closing * touch.closing + touch.speed * touch.speed)
-        own = way / maximum(fast, SMALLEST_SPEED)
-        longest = own if longest is None else -maximum(-longest, -own)
+    for k, touch in enumerate(touches):
+        rates = (0.0,) * 9 if changes is None else changes[9 * k : 9 * k + 9]
+        limits = [_step_within(LONGEST_TURN, touch.motion[3:], rates[3:])]
+        if not isinstance(touch.pair.against, Plane):
+            way = maximum(touch.gap, 0.5 * (touch.pair.radius + touch.pair.other_radius))
+            limits.append(_step_within(way, touch.motion[:3], rates[:3]))
+        for own in limits:
+            if own is not None:
+                longest = own if longest is None else minimum(longest, own)
     return longest
+
+
+def _step_within(way: Scalar, velocity: Sequence[Scalar], acceleration: Sequence[Scalar]) -> Scalar | None:
+    """h of v h + a h^2/2 = way, s; None where nothing moves."""
+    if vanishes(velocity):
+        return None
+    v2, a2 = (total(x * x for x in vector if not is_zero(x)) for vector in (velocity, acceleration))
+    reach = v2 if is_zero(a2) else v2 + 2.0 * way * sqrt(a2)
+    return 2.0 * way / maximum(sqrt(v2) + sqrt(reach), SMALLEST_SPEED)
 
 
 def _touch(
@@ -189,6 +213,8 @@ def _touch(
         slip=tuple(slips[k] for k in live),
         point=point,
         centres=(ball.position, other.position),
+        drift=sub(_velocity(tree, a, ball, moving, q, v), _velocity(tree, b, other, moving, q, v)),
+        turning=(_turning(tree, a, moving), _turning(tree, b, moving, isinstance(pair.against, Plane))),
     )
 
 
@@ -202,6 +228,25 @@ def _velocity_at(
     velocity = pose.rotation.out(twist.velocity)
     arm = sub(point, pose.position)
     return velocity if vanishes(arm) else add(velocity, cross(pose.rotation.out(twist.omega), arm))
+
+
+def _velocity(
+    tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
+) -> Vec:
+    """Velocity of a place's origin, in world axes."""
+    return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
+
+
+def _turning(tree: Tree, place: Place, moving: Sequence[Twist], plane: bool = False) -> Vec:
+    """Angular velocity of what carries a place round: its body, or what that stands on if it is the body's own origin.
+
+    A plane turns with its body wherever it is.
+    """
+    node = place.node
+    at_origin = vanishes((*place.offset, *(x for field in place.displacement for x in field)))
+    if node != ROOT and at_origin and not plane:
+        node = tree.nodes[node].parent
+    return ZERO if node == ROOT else moving[node].omega
 
 
 def tangents_of(normal: Vec) -> tuple[Vec, Vec]:

@@ -30,9 +30,8 @@ from pliant.dynamics.algebra import (
 )
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.body import combine
-from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.lagrange import Calculus, generalised, retract
+from pliant.dynamics.lagrange import Calculus, retract, solve
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.rotation import spin
 from pliant.dynamics.tree import Node, Tree
@@ -48,9 +47,7 @@ def forward_dynamics(
     calculus: Calculus,
 ) -> Forward:
     """Accelerations from dS/dq'' = tau + loads."""
-    mass, bias = equations(tree, q, v, calculus)
-    pushed = [t + p for t, p in zip(tau, generalised(tree, q, loads, calculus), strict=True)]
-    return solve_with_known(mass, bias, pushed, known)
+    return solve(equations(tree, q, v, calculus), tree, q, tau, loads, known, calculus)
 
 
 def equations(

@@ -40,7 +40,20 @@ def forward_dynamics(
     calculus: Calculus,
 ) -> Forward:
     """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads."""
-    mass, bias = equations(tree, q, v, calculus)
+    return solve(equations(tree, q, v, calculus), tree, q, tau, loads, known, calculus)
+
+
+def solve(
+    equations: tuple[list[list[Scalar]], list[Scalar]],
+    tree: Tree,
+    q: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    loads: Sequence[BodyLoad],
+    known: dict[int, Scalar],
+    calculus: Calculus,
+) -> Forward:
+    """Accelerations from M and bias, with loads as generalised forces."""
+    mass, bias = equations
     pushed = [t + p for t, p in zip(tau, generalised(tree, q, loads, calculus), strict=True)]
     return solve_with_known(mass, bias, pushed, known)
 
