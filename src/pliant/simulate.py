@@ -57,6 +57,7 @@ class Compiled:
     events: MachineCode | None
     flight: MachineCode | None  # events where no contact is closed
     step_limit: MachineCode | None
+    project: MachineCode | None
     trace_seconds: float
     compile_seconds: float
 
@@ -84,7 +85,8 @@ def compile_system(
     events = compile_function(traced.event_functions, cache=folder) if traced.events else None
     flight = compile_function(traced.flight_functions, cache=folder) if traced.pairs else events
     limit = compile_function(traced.step_limit, cache=folder) if traced.step_limit is not None else None
-    return Compiled(traced, rhs, observe, events, flight, limit, done - began, clock.perf_counter() - done)
+    project = compile_function(traced.project, cache=folder) if traced.project is not None else None
+    return Compiled(traced, rhs, observe, events, flight, limit, project, done - began, clock.perf_counter() - done)
 
 
 def simulate(
@@ -136,7 +138,7 @@ class _Run:
         self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
-        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit)
+        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -148,6 +150,7 @@ class _Run:
             events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
+            project=compiled.project.address if compiled.project else None,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )

@@ -16,6 +16,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.compile.closures import Assembly, Solved, assemble, chosen, push, springs
+from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.traced import Scalar, Tracer
@@ -27,11 +29,13 @@ from pliant.dynamics.contact import Pressed, bristle_count, holds, longest_step,
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
 from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
 from pliant.dynamics.loads import Actions, actions
+from pliant.dynamics.loops import Rows, rows
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Place, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.force import DIRECTIONS
+from pliant.model.loop import Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -79,6 +83,15 @@ class Traced:
     pairs: tuple[PairSlots, ...]
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
+    project: ca.Function | None  # the state put back on closed loops, one Newton step
+    rows: tuple[str, ...]  # names of the directions that closures hold
+    redundant: tuple[str, ...]  # closures with directions that others imply
+
+    @property
+    def independent(self) -> int:
+        """Degrees of freedom with all exact loops closed."""
+        held = sum(1 for name in self.rows if self.system.closures[name.rsplit(" ", 1)[0]].by == "multipliers")
+        return len(self.free_v) - held
 
     @property
     def n_controlled(self) -> int:
@@ -96,6 +109,7 @@ class Traced:
             "source": self.sources,
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
+            "row": self.rows,
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
@@ -125,6 +139,30 @@ def trace(
     return made.finish()
 
 
+@dataclass(frozen=True)
+class Loops:
+    """The closures of a System in one trace: rows held exactly, rows held by springs."""
+
+    exact: Sequence[Closure]
+    hard: Rows
+    column: ca.SX  # symbols of the multipliers
+    soft_closures: Sequence[Closure]
+    soft: Rows
+    stored: Scalar
+    redundant: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        owners = [self.exact[k].name for k in self.hard.owners] + [self.soft_closures[k].name for k in self.soft.owners]
+        return tuple(f"{name} {owners[:k].count(name)}" for k, name in enumerate(owners))
+
+    @property
+    def spring_forces(self) -> list[Scalar]:
+        laws = [self.soft_closures[k] for k in self.soft.owners]
+        return [-law.stiffness * c - law.damping * rate
+                for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
+
+
 class Trace:
     """One trace in the making."""
 
@@ -149,6 +187,7 @@ class Trace:
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
+        self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
@@ -160,7 +199,9 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         bristle_column, pressed = self._press(acting)
+        loops = self._close(acting)
         forward = self._forward(acting)
+        forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
@@ -172,7 +213,7 @@ class Trace:
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
         events = self._events() + self._contact_events(pressed, rates, margins)
         drives, efforts = self._efforts(forward)
-        observed = self._observed(forward, power, efforts, pressed)
+        observed = self._observed(forward, power, efforts, pressed, loops)
         limit = longest_step([one.touch for one in pressed])
         return Traced(
             system=self.system,
@@ -193,7 +234,56 @@ class Trace:
             pairs=tuple(self._slots(pressed, list(power), [event for event, _, _ in events])),
             n_bristles=bristle_column.numel(),
             near=self.near,
+            project=self._projection(solved, inputs),
+            rows=loops.names,
+            redundant=loops.redundant,
         )
+
+    def _close(self, acting: Actions) -> Loops:
+        """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
+        exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
+        sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+        soft = rows(self.tree, sprung, self.q, self.v, self.tracer)
+        stored = springs(soft, sprung, acting)
+        if not exact:
+            column, _ = self.tracer.symbols("multiplier", 0)
+            return Loops(exact, rows(self.tree, [], self.q, self.v, self.tracer), column, sprung, soft, stored, ())
+        start = self._assemble(exact)
+        hard = chosen(rows(self.tree, exact, self.q, self.v, self.tracer), start.independent)
+        column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
+        push(hard, multipliers, acting)
+        return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+
+    def _assemble(self, exact: Sequence[Closure]) -> Assembly:
+        """A start that closes the loops; prescribed coordinates stand where they are told to at t = 0."""
+        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column(self._moved())])
+        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(0.0) for s in self.signals), np.zeros(2 * len(self.pairs))])
+        values = np.array(told(0.0, np.nan_to_num(p0))).ravel()
+        q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
+        for k, one in enumerate(self.told):
+            q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v)
+        self.start_q, self.start_v = found.q, found.v
+        return found
+
+    def _solve_loops(self, loops: Loops, forward: Forward) -> tuple[Forward, Solved | None]:
+        if not loops.hard.residual:
+            self.multipliers: list[Scalar] = []
+            return forward, None
+        done = solve_loops(self.tracer, self.tree, loops.hard, loops.column, forward.accelerations, self.q, self.v)
+        self.multipliers = done.multipliers
+        values = self.tracer.column(done.multipliers)
+        names = list(forward.efforts)
+        efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
+        return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
+
+    def _projection(self, solved: Solved | None, inputs: list[ca.SX]) -> ca.Function | None:
+        if solved is None:
+            return None
+        kept = inputs[1][len(self.free_q) + len(self.free_v) :]
+        rest = self.tracer.scalars(kept) if kept.numel() else []
+        moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
+        return self._function("project", inputs, [*moved, *rest])
 
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
@@ -348,7 +438,12 @@ class Trace:
         return tuple(names), values + list(forward.efforts.values())
 
     def _observed(
-        self, forward: Forward, power: Mapping[str, Scalar], efforts: Sequence[Scalar], pressed: Sequence[Pressed]
+        self,
+        forward: Forward,
+        power: Mapping[str, Scalar],
+        efforts: Sequence[Scalar],
+        pressed: Sequence[Pressed],
+        loops: Loops,
     ) -> dict[str, list[Scalar]]:
         tree, q, v, bodies, moving = self.tree, self.q, self.v, self.bodies, self.moving
         momentum, angular = momenta(tree, q, v, bodies, moving)
@@ -358,7 +453,7 @@ class Trace:
             "kinetic": [kinetic_energy(tree, q, v, moving)],
             "gravity": [gravity_energy(tree, q, bodies)],
             "strain": [strain_energy(tree, q)],
-            "spring": [spring_energy(tree, q)],
+            "spring": [spring_energy(tree, q) + loops.stored],
             "contact": [total(one.stored for one in pressed)],
             "power": list(power.values()),
             "momentum": list(momentum),
@@ -367,6 +462,8 @@ class Trace:
             "closing_speed": [one.touch.closing for one in pressed],
             "normal_force": [one.force for one in pressed],
             "friction_force": [x for one in pressed for x in one.friction_vector],
+            "multiplier": self.multipliers + loops.spring_forces,
+            "constraint": loops.hard.residual + loops.soft.residual,
             "effort": list(efforts),
             "tip_position": [],
             "tip_velocity": [],
@@ -396,8 +493,8 @@ class Trace:
         return [self.q[told.q] for told in self.told] + [self.v[told.v] for told in self.told]
 
     def _start(self, carried: int) -> NDArray[np.float64]:
-        q = [self.tree.start[k] for k in self.free_q]
-        v = [self.tree.start_rates[k] for k in self.free_v]
+        q = [float(self.start_q[k]) for k in self.free_q]
+        v = [float(self.start_v[k]) for k in self.free_v]
         return np.array([*q, *v, *([0.0] * carried)])
 
     def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> ca.Function:

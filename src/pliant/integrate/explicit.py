@@ -13,6 +13,7 @@ from pliant.integrate.memory import RUN, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.runge_kutta import attempt, end_slope, error_norm, extra_stages, first_step, interpolate
 from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT
 
+PROJECTIONS = 2  # Newton steps after each step
 SAFETY = 0.9  # of the step that the error estimate asks for
 SMALLEST_STEP = 1e-18  # s, no mechanism has a shorter time scale; counts near t = 0 only
 SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # of t: a shorter step would have stages at the same t
@@ -153,6 +154,8 @@ def _march(run: Any) -> int:
             end_slope(run, t_new)
             if run.error_rows > 0 and _too_rough(run, hit):
                 continue
+        if run.project != 0:
+            _project(run, t_new)
         _save(run, h, t_new)
         _move(run, t_new)
         if hit > 0.0:
@@ -170,6 +173,16 @@ def _too_rough(run: Any, hit: float) -> bool:
     run.rejected += 1
     _shrink(run, hit, error)
     return True
+
+
+@compiled
+def _project(run: Any, t_new: float) -> None:
+    """Put the new state back on its constraints: Newton steps from so near that two leave nothing but round-off."""
+    for _ in range(PROJECTIONS):
+        call_kernel(run.project, t_new, run.y_new, run.p, run.y_try, run.work)
+        put(run.y_new, run.y_try, run.n)
+    run.extras_done = 0
+    end_slope(run, t_new)
 
 
 @compiled

@@ -52,6 +52,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "rhs": "i8",  # address
     "events": "i8",  # address
     "step_limit": "i8",  # address, 0: none
+    "project": "i8",  # address, 0: none
     "n": "i8",
     "n_padded": "i8",  # to a multiple of BLOCK
     "n_controlled": "i8",  # components whose error counts

@@ -67,6 +67,7 @@ class Stepper:
 
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
+    `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
     `atol_floor` raises the absolute tolerance of components that have a size of their own. Between two calls of `advance`
     the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
     """
@@ -83,6 +84,7 @@ class Stepper:
         events: int | None = None,
         n_events: int = 0,
         step_limit: int | None = None,
+        project: int | None = None,
         atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
@@ -92,7 +94,7 @@ class Stepper:
         self.method = method
         atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
         self._memory = Memory(method.tableau, n_state, n_events, n_work, atol)
-        self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0)
+        self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
         self._memory.set(**_control(method))
         self._run = self._memory.run

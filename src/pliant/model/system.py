@@ -14,6 +14,7 @@ from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointFor
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
+from pliant.model.loop import Closure, closure
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Signal, Told, signal
@@ -123,6 +124,7 @@ class System:
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
+    closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -217,6 +219,35 @@ class System:
             raise ModelError.of(part, "points", "must hold at least one point", points)
         return added
 
+    def close(
+        self,
+        name: str,
+        kind: str,
+        a: Frame,
+        b: Frame,
+        *,
+        axis: Any = "z",
+        length: float | None = None,
+        by: str = "multipliers",
+        stiffness: float | None = None,
+        damping: float = 0.0,
+    ) -> None:
+        """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
+
+        kind: point, spherical, revolute, weld, prismatic, slider, distance; axis in the axes of b.
+        """
+        part = f"closure {name!r}"
+        self._check_new_name(name)
+        for label, frame in (("a", a), ("b", b)):
+            self._check_frame(part, label, frame)
+        if a.body == b.body:
+            raise ModelError.of(part, "b", "must stand on another body than a", b.body)
+        made = closure(name, kind, a, b, axis, length, by, stiffness, damping)
+        for other in self.closures.values():
+            if {other.a, other.b} == {a, b}:
+                raise ModelError.of(part, "a", f"must not hold the two frames that {other.name!r} holds", name)
+        self.closures[name] = made
+
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of whatever floats on the ground."""
         roots, tips = [], []
@@ -254,6 +285,7 @@ class System:
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
+        lines += [f"closure {c.name}: {c.kind} of {_where(c.a)} and {_where(c.b)}, by {c.by}" for c in self.closures.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
@@ -300,7 +332,7 @@ class System:
         part = f"system {self.name!r}"
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
-                            ("event", self.conditions)):  # fmt: skip
+                            ("closure", self.closures), ("event", self.conditions)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
         if name == GROUND:

@@ -16,7 +16,7 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, source of work,
-# pair of contact, drive.
+# pair of contact, row of a closure, drive.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -40,6 +40,8 @@ QUANTITIES = {
         Quantity("closing_speed", ("pair",), "m/s", "speed at which each gap closes"),
         Quantity("normal_force", ("pair",), "N", "normal force of each contact pair"),
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
+        Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held"),
+        Quantity("constraint", ("row",), "m or 1", "residuals of closed loops"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }

@@ -1,0 +1,84 @@
+"""Closed loops: residuals of closures, and the multipliers that keep them at zero.
+
+M a + h = tau + A^T lam with A = dc/dq and c'' = A a + gamma = 0: accelerations are linear in lam, so D lam = -(A a0 + gamma) with
+D = A M^-1 A^T, and M^-1 A^T is what unit multipliers do to the accelerations. Residuals are differentiated, not derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, is_zero, product, scale, sub, transpose
+from pliant.dynamics.contact import tangents_of
+from pliant.dynamics.kinematics import place_pose, poses
+from pliant.dynamics.lagrange import Calculus, retract
+from pliant.dynamics.tree import Tree
+from pliant.model.loop import Closure
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Residuals of closures with their derivatives along the motion, one per independent direction."""
+
+    owners: tuple[int, ...]  # number of the closure each belongs to
+    residual: list[Scalar]  # c, m or rad
+    rate: list[Scalar]  # c'
+    gamma: list[Scalar]  # c'' with a = 0
+    jacobian: list[list[Scalar]]  # A
+
+
+def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
+    """(closure, residual) of every direction that can change; those that vanish by structure are left out."""
+    bodies = poses(tree, q)
+    found = []
+    for number, closure in enumerate(closures):
+        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
+        apart = sub(a.position, b.position)
+        found += [(number, c) for c in _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix)
+                  if not is_zero(c) and not isinstance(c, (int, float))]  # fmt: skip
+    return found
+
+
+def rows(
+    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
+) -> Rows:
+    """Residuals and all their derivatives, charted around the present state as the witness does."""
+    count = len(tree.rates)
+    xi, shift = calculus.symbols("xi", count)
+    rate, _ = calculus.symbols("xi_rate", count)
+    found = residuals(tree, closures, retract(tree, q, shift))
+    entries = [c for _, c in found]
+    first = calculus.directional(entries, xi, rate)
+    second = calculus.directional(first, xi, rate)
+    jacobian = calculus.jacobian(entries, xi)
+    flat = [*entries, *first, *second, *(x for row in jacobian for x in row)]
+    for old, new in ((rate, v), (xi, [0.0] * count)):
+        flat = calculus.substitute(flat, old, calculus.column(new))
+    m = len(entries)
+    matrix = [flat[3 * m + i * count : 3 * m + (i + 1) * count] for i in range(m)]
+    return Rows(tuple(owner for owner, _ in found), flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
+
+
+def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> list[Scalar]:
+    """c of one closure: distances in the world's or in b's axes, and sines of angles."""
+    if closure.kind in ("point", "spherical"):
+        return list(apart)
+    if closure.kind == "distance":
+        return [(dot(apart, apart) - closure.length**2) * (0.5 / closure.length)]
+    across = [_out(b, t) for t in tangents_of(closure.axis)]
+    if closure.kind == "slider":
+        return [dot(t, apart) for t in across]
+    turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
+    if closure.kind == "revolute":
+        along = _out(a, closure.axis)
+        return [*apart, *(dot(along, t) for t in across)]
+    if closure.kind == "weld":
+        return [*apart, *scale(0.5, turned)]
+    return [*(dot(t, apart) for t in across), *scale(0.5, turned)]  # prismatic
+
+
+def _out(matrix: Mat, v: Vec) -> Vec:
+    return (dot(matrix[0], v), dot(matrix[1], v), dot(matrix[2], v))
+
+

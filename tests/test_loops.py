@@ -1,0 +1,165 @@
+"""Closed loops: multipliers with projection, virtual springs, assembly, and what cannot close."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.simulate import compile_system
+
+TIGHT = pl.DOP853(rtol=1e-11, atol=1e-13)
+
+# N four-bar linkages, IFToMM A02, exact: (t = 1 s, t = 10 s)
+FOUR_BAR = {1: ((-0.2607126752, -0.9654164392), (0.4783850578, 0.8781501788)),
+            2: ((-0.1950203019, -0.9807992057), (0.3284581115, 0.9445185382))}  # fmt: skip
+
+
+def four_bar(windows=1, **closing):
+    """Windows of unit rods, upright, the first tip at +1 m/s; singular when all lies flat."""
+    system = pl.System("four-bar", gravity=(0, -9.81))
+    rod = pl.RigidBody.rod(1.0, 1.0)
+    last = system.add("A0", rod, joint=pl.Revolute(angle=np.pi / 2, rate=-1.0)).tip
+    turn = {"angle": -np.pi / 2, "rate": 1.0}
+    for k in range(windows):
+        coupler = system.add(f"C{k}", rod, joint=pl.Revolute(**turn), on=last)
+        upright = pl.Revolute(angle=np.pi / 2, rate=-1.0)
+        post = system.add(f"A{k + 1}", rod, joint=upright, on=system.ground.moved((k + 1.0, 0.0)))
+        system.close(f"pin{k}", "point", coupler.tip, post.tip, **closing)
+        last, turn = coupler.tip, {}
+    return system
+
+
+def rrr(by="multipliers", stiffness=None, damping=0.0):
+    """The planar 3RRR robot of Raoofian, Taghvaeipour, Kamali at the start of its rose."""
+    angles = [-0.9582199195654555, 2.153576374620775, 0.9154396611868794]
+    system = pl.System("3RRR", gravity=(0, 0))
+    pins = [(0.4 / np.sqrt(3) * np.cos(a), 0.4 / np.sqrt(3) * np.sin(a)) for a in np.radians([210, 330, 90])]
+    platform = system.add("platform", pl.RigidBody(mass=8.0, inertia=0.0817, frames=dict(zip("abc", pins, strict=True))),
+                          joint=pl.Planar(position=(0.05, 0.0), velocity=(0.0, 0.05 * np.pi)))  # fmt: skip
+    for k, name in enumerate("abc"):
+        angle = np.radians([210, 330, 90][k])
+        base = system.ground.moved((1.2 / np.sqrt(3) * np.cos(angle), 1.2 / np.sqrt(3) * np.sin(angle)))
+        first = angles[0] if k == 0 else angles[2] if k == 1 else 4.0
+        upper = system.add(f"upper {name}", pl.RigidBody(mass=3.0, inertia=0.04, com=(0.2, 0), tip=(0.4, 0)),
+                           joint=pl.Revolute(angle=first), on=base)  # fmt: skip
+        fore = system.add(f"fore {name}", pl.RigidBody(mass=4.0, inertia=0.12, com=(0.3, 0), tip=(0.6, 0)),
+                          joint=pl.Revolute(angle=2.15), on=upper.tip)  # fmt: skip
+        system.close(f"pin {name}", "point", fore.tip, platform.at(name), by=by, stiffness=stiffness, damping=damping)
+    return system
+
+
+def test_a_four_bar_follows_its_one_coordinate():
+    run = pl.simulate(four_bar(1), 10.0, method=TIGHT, save=[1.0, 10.0])
+    tips = run.of_body("tip_position", "A0")[:, :2]
+    assert tips == pytest.approx(np.array(FOUR_BAR[1]), abs=5e-6)
+    assert np.max(np.abs(run.values["constraint"])) < 1e-11
+
+
+def test_two_windows_pass_their_singular_position():
+    """Flat, two rows say the same; multipliers are shared there instead of divided by zero: 1e-6 m after 10 s."""
+    run = pl.simulate(four_bar(2), 10.0, method=TIGHT, save=[1.0, 10.0])
+    assert run.of_body("tip_position", "A0")[:, :2] == pytest.approx(np.array(FOUR_BAR[2]), abs=5e-6)
+
+
+def test_energy_of_a_closed_loop_is_kept_and_drift_is_round_off():
+    run = pl.simulate(rrr(), 3.0, method=TIGHT, save="steps")
+    assert run.ledger.balance_error_max < 1e-10 * run.values["kinetic"][0]
+    assert np.max(np.abs(run.values["constraint"])) < 1e-13
+
+
+def test_a_rough_start_is_assembled_and_freedoms_are_counted():
+    traced = compile_system(rrr()).traced
+    assert traced.independent == 3
+    assert traced.redundant == ()
+    assert len(traced.rows) == 6
+
+
+def test_multipliers_are_what_stiff_springs_tend_to():
+    """Reactions of a statically loaded closed frame: exact by multipliers, by springs as 1/Ks."""
+    exact = pl.simulate(four_bar(1), 0.2, method=TIGHT, save=[0.2])
+    errors = []
+    for stiffness in (1e6, 1e8):
+        soft = pl.simulate(four_bar(1, by="springs", stiffness=stiffness, damping=2e3), 0.2, save=[0.2])
+        errors.append(np.max(np.abs(soft.values["multiplier"] - exact.values["multiplier"])))
+        assert soft.ledger.relative_error_max < 1e-7
+    assert errors[1] < 0.05 * errors[0]
+
+
+@pytest.mark.parametrize("kind", ["point", "revolute", "weld", "spherical", "distance", "slider", "prismatic"])
+def test_every_kind_of_closure_holds_in_space_and_keeps_the_energy(kind):
+    """A free body held to a swinging one: the ledger closes, the residual stays at round-off."""
+    system = pl.System(kind, gravity=(0.5, -9.81, 0.3))
+    body = pl.RigidBody(mass=1.0, inertia=(0.1, 0.2, 0.3), com=(0.1, 0.05, 0.0), tip=(0.5, 0.0, 0.0))
+    arm = system.add("arm", body, joint=pl.Spherical(angular_velocity=(0.5, 0.4, 1.0)))
+    other = system.add("other", body, joint=pl.Free(position=(0.5, 0.0, 0.0)))
+    length = {"length": 0.5} if kind == "distance" else {}
+    place = arm.root if kind == "distance" else arm.tip
+    system.close("held", kind, other.root, place, axis="z", **length)
+    run = pl.simulate(system, 0.5, method=TIGHT, save="steps")
+    assert run.ok
+    assert run.ledger.relative_error_max < 1e-9
+    assert np.max(np.abs(run.values["constraint"])) < 1e-12
+
+
+def test_elastic_links_close_loops_too():
+    beam = pl.Beam(length=1.0, section=pl.Section.rectangle(0.01, 0.02), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("ss", 2))  # fmt: skip
+    system = pl.System("elastic four-bar", gravity=(0, -9.81))
+    first = system.add("first", beam, joint=pl.Revolute(angle=np.pi / 2))
+    coupler = system.add("coupler", beam, joint=pl.Revolute(angle=-np.pi / 2, rate=0.5), on=first.tip)
+    last = system.add("last", beam, joint=pl.Revolute(angle=np.pi / 2), on=system.ground.moved((1.0, 0.0)))
+    system.close("pin", "point", coupler.tip, last.tip)
+    runs = [pl.simulate(system, 0.3, method=TIGHT, formulation=f) for f in ("articulated", "gibbs_appell", "lagrange")]
+    assert runs[0].ledger.relative_error_max < 1e-10
+    for run in runs[1:]:
+        assert np.max(np.abs(run.values["q"] - runs[0].values["q"])) < 1e-8
+        assert run.values["multiplier"] == pytest.approx(runs[0].values["multiplier"], abs=1e-6)
+
+
+def test_a_redundant_closure_is_tolerated_and_named():
+    """A third rod between two parallel ones holds nothing that is not held."""
+    system = four_bar(1)
+    middle = system.handle("C0").at((0.5, 0.0))
+    system.close("brace", "distance", middle, system.ground.moved((0.5, 0.0)), length=1.0)
+    compiled = compile_system(system)
+    assert compiled.traced.redundant == ("brace",)
+    assert compiled.traced.independent == 1
+    run = pl.simulate(compiled, 1.0, method=TIGHT, save=[1.0])
+    assert run.of_body("tip_position", "A0")[0, :2] == pytest.approx(FOUR_BAR[1][0], abs=1e-8)
+
+
+def too_long():
+    system = pl.System("open", gravity=(0, 0))
+    arm = system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
+    system.close("impossible", "point", arm.tip, system.ground.moved((3.0, 0.0)))
+    return system
+
+
+def test_a_loop_that_cannot_close_is_named():
+    with pytest.raises(pl.SolveError, match=r"closure 'impossible': residual must come to 0 .* cannot close"):
+        pl.simulate(too_long(), 1.0)
+
+
+WRONG = {
+    "unknown kind": ({"kind": "hinge"}, "closure 'pin': kind must be one of point, spherical"),
+    "springs without stiffness": ({"by": "springs"}, "closure 'pin': stiffness must be given for virtual springs"),
+    "negative stiffness": ({"by": "springs", "stiffness": -1.0}, "closure 'pin': stiffness must be > 0 N/m, got -1.0"),
+    "stiffness zero": ({"by": "springs", "stiffness": 0.0}, "closure 'pin': stiffness must be > 0 N/m, got 0.0"),
+    "stiffness of multipliers": ({"stiffness": 1.0}, "closure 'pin': stiffness must be left out where multipliers close"),
+    "distance of nothing": ({"kind": "distance"}, "closure 'pin': length must be given for a distance"),
+    "unknown way": ({"by": "glue"}, "closure 'pin': by must be one of multipliers, springs, got 'glue'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_closures_are_refused(case):
+    changes, message = WRONG[case]
+    system = pl.System("s", gravity=(0, 0))
+    arm = system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
+    with pytest.raises(pl.ModelError, match=message):
+        system.close("pin", **{"kind": "point", "a": arm.tip, "b": system.ground, **changes})
+
+
+def test_two_closures_of_the_same_frames_are_refused():
+    system = four_bar(1)
+    with pytest.raises(pl.ModelError, match="must not hold the two frames that 'pin0' holds"):
+        system.close("again", "point", system.handle("A1").tip, system.handle("C0").tip)
