@@ -37,7 +37,16 @@ from pliant.model.joint import (
     Weld,
 )
 from pliant.model.material import ALUMINIUM, STEEL, Material
-from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
+from pliant.model.modes import (
+    AxialElements,
+    AxialModes,
+    ElementModes,
+    GivenModes,
+    Modes,
+    ShapeFunction,
+    ShapeTable,
+    TorsionModes,
+)
 from pliant.model.normal_law import (
     CarvalhoMartins,
     CustomNormal,
@@ -101,7 +110,7 @@ __all__ = [
     "STEEL",
     "AirDrag",
     "Ambrosio",
-    "AxialModes",
+    "AxialElements", "AxialModes",
     "Beam",
     "BengisuAkay",
     "Capsule",
@@ -115,7 +124,7 @@ __all__ = [
     "Cylindrical",
     "Dahl",
     "Damper",
-    "DormandPrince",
+    "DormandPrince", "ElementModes",
     "Exact",
     "FixedHuntCrossley",
     "Flores",

@@ -9,7 +9,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
 from pliant.model.material import Material
-from pliant.model.modes import AxialModes, GivenModes, Modes, ModeSet, TorsionModes, labels
+from pliant.model.modes import AxialElements, AxialModes, ElementModes, GivenModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
 
@@ -96,7 +96,7 @@ class Beam:
         seen: set[str] = set()
         for k, modes in enumerate(self.mode_sets):
             check.instance(
-                "Beam", f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes, GivenModes), "a set of modes"
+                "Beam", f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes, GivenModes, ElementModes, AxialElements), "a set of modes"
             )
             direction = _direction(modes)
             if direction in seen:
@@ -105,6 +105,8 @@ class Beam:
             self._check_stiffness(direction)
             if isinstance(modes, GivenModes):
                 modes.check_length(self.length)
+            if isinstance(modes, ElementModes) and self.theory != "euler-bernoulli":
+                raise ModelError.of("Beam", "theory", "must be euler-bernoulli for cubic elements", self.theory)
             if isinstance(modes, Modes) and modes.payload and self.payload is None:
                 raise ModelError(f"Beam: modes[{k}].payload asks for shapes with a payload, got payload = None")
 
@@ -153,7 +155,7 @@ def _several(value: object) -> tuple[object, ...]:
 
 
 def _direction(modes: ModeSet) -> str:
-    if isinstance(modes, AxialModes):
+    if isinstance(modes, (AxialModes, AxialElements)):
         return "axial"
     if isinstance(modes, TorsionModes):
         return "torsion"

@@ -138,7 +138,47 @@ class GivenModes:
                 raise ModelError.of("GivenModes", f"shapes[{k}].x", rule, (shape.x[0], shape.x[-1]))
 
 
-ModeSet = Modes | AxialModes | TorsionModes | GivenModes
+REFERENCES = ("simply-supported", "cantilever")
+
+
+@dataclass(frozen=True)
+class ElementModes:
+    """A mesh of cubic beam elements instead of modes: coordinates are deflections (m) and slopes (rad) of the nodes.
+
+    reference: the frame's x axis goes through both ends (`simply-supported`: no deflection there) or leaves the root along the
+    beam (`cantilever`: neither deflection nor slope there). In the order of the nodes, deflection before slope.
+    """
+
+    elements: int
+    reference: str = "simply-supported"
+    plane: str = "y"
+
+    def __post_init__(self) -> None:
+        check.count("ElementModes", "elements", self.elements)
+        check.choice("ElementModes", "reference", self.reference, REFERENCES)
+        check.choice("ElementModes", "plane", self.plane, PLANES)
+
+    @property
+    def nodal(self) -> tuple[tuple[int, str], ...]:
+        """(node, "deflection" or "slope") of every coordinate."""
+        every = [(node, kind) for node in range(self.elements + 1) for kind in ("deflection", "slope")]
+        ends = (0, self.elements)
+        if self.reference == "cantilever":
+            return tuple(one for one in every if one[0] != 0)
+        return tuple(one for one in every if not (one[0] in ends and one[1] == "deflection"))
+
+
+@dataclass(frozen=True)
+class AxialElements:
+    """A mesh of linear bar elements: coordinates are the axial displacements of the nodes but the root, m."""
+
+    elements: int
+
+    def __post_init__(self) -> None:
+        check.count("AxialElements", "elements", self.elements)
+
+
+ModeSet = Modes | AxialModes | TorsionModes | GivenModes | ElementModes | AxialElements
 
 
 def labels(modes: ModeSet) -> tuple[str, ...]:
@@ -147,5 +187,9 @@ def labels(modes: ModeSet) -> tuple[str, ...]:
         return tuple(f"axial{k + 1}" for k in range(modes.count))
     if isinstance(modes, TorsionModes):
         return tuple(f"torsion{k + 1}" for k in range(modes.count))
+    if isinstance(modes, AxialElements):
+        return tuple(f"axial{k + 1}" for k in range(modes.elements))
+    if isinstance(modes, ElementModes):
+        return tuple(f"{modes.plane}{k + 1}" for k in range(len(modes.nodal)))
     count = len(modes.shapes) if isinstance(modes, GivenModes) else modes.count
     return tuple(f"{modes.plane}{k + 1}" for k in range(count))
