@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import types
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from pliant.cli import app
 from pliant.errors import ModelError, SolveError
+from pliant.results.result import Result
 
 CHAIN = str(Path(__file__).parents[1] / "examples" / "falling_chain.yaml")
 runner = CliRunner()
@@ -36,7 +38,7 @@ class Outcome:
     """What `simulate` gives back, as far as the command line looks."""
 
     ok: bool = True
-    message: str = "reached t = 0.4 s"
+    message: str = "reached t = 1.5 s"
     interrupted: bool = False
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
@@ -73,7 +75,8 @@ def test_check_prints_the_tree_and_the_run_settings() -> None:
     assert done.exit_code == 0
     assert "falling chain: 3 bodies, 8 degrees of freedom, 3 kg" in done.stdout
     assert "└─ c: Revolute Beam 1 kg (angle, y1)" in done.stdout
-    assert "run to t = 0.4 s with RKF45(rtol=1e-09" in done.stdout
+    assert "ground c.tip: HuGuo, Ambrosio" in done.stdout
+    assert "run to t = 1.5 s with RKF45(rtol=1e-09" in done.stdout
     assert done.stderr == ""
 
 
@@ -97,11 +100,12 @@ def test_run_writes_the_result_and_says_how_it_went(simulate: Any, tmp_path: Pat
     done = runner.invoke(app, ["run", CHAIN, "--out", str(out)])
     assert done.exit_code == 0, done.stderr
     assert out.read_text() == "result"
-    assert seen["t_end"] == 0.4
+    assert seen["t_end"] == 1.5
     assert seen["save"] == 1e-3
     assert type(seen["method"]).__name__ == "RKF45"
     assert list(seen["system"].links) == ["a", "b", "c"]
-    for words in ("reached t = 0.4 s", "steps", "12", "evaluations", "84", "0.01235", "1.5e-11",
+    assert list(seen["system"].contacts) == ["ground a.root", "ground a.tip", "ground b.tip", "ground c.tip"]
+    for words in ("reached t = 1.5 s", "steps", "12", "evaluations", "84", "0.01235", "1.5e-11",
                   "touch[3] rising at t = 0.03 s", "and 2 more"):  # fmt: skip
         assert words in done.stdout
     assert list(tmp_path.iterdir()) == [out]
@@ -165,6 +169,9 @@ def test_a_real_run_writes_the_result_and_the_picture(tmp_path: Path) -> None:
     done = runner.invoke(app, ["run", CHAIN, "--out", str(out), "--plot", str(picture)])
     assert done.exit_code == 0, done.output
     assert "half a metre up falling at t = 0.285568625 s" in done.stdout  # sqrt(0.8 / 9.81): it falls freely
+    touches = Result.from_netcdf(out).contacts
+    assert touches[0].begin == pytest.approx(math.sqrt(1.8 / 9.81), abs=1e-9)  # and its ends hit the ground from 0.9 m
+    assert len(touches) > 20
     assert picture.stat().st_size > 10_000
     assert sorted(tmp_path.iterdir()) == [out, picture]
 

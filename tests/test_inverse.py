@@ -1,9 +1,9 @@
 """Inverse dynamics: efforts for given motions, and back again."""
 
-import mechanisms
 import numpy as np
 import pytest
 
+import mechanisms
 import pliant as pl
 
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
@@ -83,8 +83,12 @@ def test_quasi_static_modes_balance_the_motion():
     assert held.values["effort"][0, 0] == pytest.approx(weight * 0.4, rel=1e-9)
 
 
+def slowed(function):
+    return lambda t: function(t / 20.0)
+
+
 def test_quasi_static_is_what_slow_integration_tends_to():
-    slow = {name: (lambda f: lambda t: f(t / 20.0))(f) for name, f in motion().items()}
+    slow = {name: slowed(f) for name, f in motion().items()}
     quasi = pl.inverse_dynamics(two_links(), slow, 20.0, elastic="quasi-static", save=[5.0, 10.0, 15.0])
     start = pl.inverse_dynamics(two_links(), slow, 20.0, elastic="quasi-static", save=[0.0, 20.0])
     system = two_links()

@@ -106,7 +106,8 @@ WRONG = {
     "negative spring": (lambda: pl.Spring(-1.0), "Spring: stiffness must be >= 0, got -1.0"),
     "crossed limits": (lambda: pl.Limits(low=1.0, high=0.0, stiffness=1.0), "Limits: low must be < high = 0.0, got 1.0"),
     "soft limits": (lambda: pl.Limits(low=0.0, high=1.0, stiffness=0.0), "Limits: stiffness must be > 0, got 0.0"),
-    "motion is a number": (lambda: pl.Revolute(motion=3.0), "Revolute: motion['angle'] must be a function of t or a Prescribed"),
+    "motion is a number": (lambda: pl.Revolute(motion=3.0),
+                           "Revolute: motion['angle'] must be a function of t, a Prescribed or a MotionTable"),
     "spring on a weld": (lambda: pl.Weld(spring=pl.Spring(1.0)), "Weld: spring must be left out here"),
     # signals
     "unsorted times": (lambda: pl.PiecewiseConstant([0.0, 2.0, 1.0], [1, 2, 3]),
@@ -155,7 +156,7 @@ WRONG = {
     # runs
     "end before start": (lambda: pl.simulate(system(), -1.0), "simulate: t_end must be > t_start = 0.0 s, got -1.0"),
     "unknown formulation": (lambda: pl.simulate(system(), 1.0, formulation="kane"),
-                            "simulate: formulation must be one of articulated, gibbs_appell, lagrange, got 'kane'"),
+                            "simulate: formulation must be one of articulated, gibbs_appell, lagrange, gibbs, got 'kane'"),
     "times outside": (lambda: pl.simulate(system(), 1.0, save=[0.0, 2.0]),
                       "simulate: save must be increasing times in [0.0, 1.0] s, got [0.0, 2.0]"),
     "no bodies": (lambda: pl.simulate(pl.System("s", (0, 0)), 1.0), "system 's': bodies must hold at least one body, got 0"),

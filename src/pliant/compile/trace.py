@@ -25,7 +25,7 @@ from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.body import combine
-from pliant.dynamics.contact import Pressed, bristle_count, holds, longest_step, touches
+from pliant.dynamics.contact import Pressed, Touch, bristle_count, holds, longest_step, touches
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
 from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
 from pliant.dynamics.loads import Actions, actions
@@ -214,7 +214,7 @@ class Trace:
         events = self._events() + self._contact_events(pressed, rates, margins)
         drives, efforts = self._efforts(forward)
         observed = self._observed(forward, power, efforts, pressed, loops)
-        limit = longest_step([one.touch for one in pressed])
+        limit = self._step_limit([one.touch for one in pressed], rates)
         return Traced(
             system=self.system,
             tree=self.tree,
@@ -297,8 +297,16 @@ class Trace:
         """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
         if self.held_column.numel() == 0:
             return []
-        self.held, margins = solve_held(self.tracer, pressed, self.held_column, self.state_column, rates)
+        # time is a state of rate one: what a told motion stands on accelerates too
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
         return margins
+
+    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
+        """The longest step in which nothing passes unseen."""
+        moving = [x for touch in touching for x in touch.motion]
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        return longest_step(touching, self.tracer.directional(moving, clocked, self.tracer.column([1.0, *rates])))
 
     def read(self, signal: Signal) -> Scalar:
         """The value of a signal now."""

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pliant.files.contacts import read_contact
 from pliant.files.document import Item, ModelFileError, did_you_mean, read_document
-from pliant.files.formula import Known, parse_number
+from pliant.files.formula import Known
+from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import STEPS, RunSettings, method_classes
 from pliant.files.values import build, read, read_built, read_formula, read_named, read_object
 from pliant.files.vocabulary import builders
 from pliant.model.beam import Beam
-from pliant.model.frame import GROUND, Frame
+from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Signal
@@ -43,7 +45,19 @@ def load_model(path: str | Path) -> Model:
     return loads_model(text, source)
 
 
-SECTIONS = ("pliant", "system", "gravity", "parts", "bodies", "drives", "forces", "moments", "events", "run")
+SECTIONS = (
+    "pliant",
+    "system",
+    "gravity",
+    "parts",
+    "bodies",
+    "drives",
+    "forces",
+    "moments",
+    "contacts",
+    "events",
+    "run",
+)
 
 
 def loads_model(text: str, source: str = "<text>") -> Model:
@@ -61,6 +75,8 @@ def loads_model(text: str, source: str = "<text>") -> Model:
         _read_load(system, name, item, known, Sequence[Signal], system.force)
     for name, item in _entries(sections, "moments"):
         _read_load(system, name, item, known, Sequence[Signal] | Signal, system.moment)
+    for name, item in _entries(sections, "contacts"):
+        read_contact(system, name, item)
     for name, item in _entries(sections, "events"):
         _read_event(system, name, item, known)
     return Model(system, _read_run(sections["run"]) if "run" in sections else None)
@@ -73,17 +89,6 @@ def _entries(sections: Mapping[str, Item], name: str) -> list[tuple[str, Item]]:
 # ---- bodies
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a file says a frame is: a body's name, its place there, and what moves it from there."""
-
-    item: Item
-    body: str
-    at: str | float | None = None  # a named place, a station in m, None on the ground
-    offset: tuple[float, ...] | None = None  # m
-    turns: tuple[tuple[float, Any], ...] = ()  # angle in rad, axis
-
-
 def _read_bodies(system: System, sections: Mapping[str, Item]) -> None:
     parts = {name: _read_body(item) for name, item in _entries(sections, "parts")}
     bodies = sections["bodies"].mapping("a mapping of names and bodies")
@@ -94,7 +99,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item]) -> None:
     for name, item in bodies.items():
         if "@" in name:
             raise item.error(f"a body's name must not hold @, which marks a station, got {name!r}")
-    places = {name: _read_place(fields["on"]) for name, fields in found.items() if "on" in fields}
+    places = {name: read_place(fields["on"]) for name, fields in found.items() if "on" in fields}
     for name in _in_order(bodies, places):
         fields = found[name]
         build(
@@ -103,7 +108,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item]) -> None:
             name,
             _read_body(bodies[name], parts),
             joint=read(Joint, fields["joint"]),
-            on=_frame(system, places[name]) if name in places else None,
+            on=frame_of(system, places[name]) if name in places else None,
             initial=read(Mapping[str, float], fields["initial"]) if "initial" in fields else None,
             initial_rates=read(Mapping[str, float], fields["initial_rates"]) if "initial_rates" in fields else None,
         )
@@ -133,7 +138,7 @@ def _part(item: Item, parts: Mapping[str, Body]) -> Body:
     return parts[name]
 
 
-def _in_order(bodies: Mapping[str, Item], places: Mapping[str, _Place]) -> list[str]:
+def _in_order(bodies: Mapping[str, Item], places: Mapping[str, Place]) -> list[str]:
     """Parents before children, else as written; a chain that comes back to itself is refused with its bodies."""
     order: dict[str, None] = {}
     for name in bodies:
@@ -149,7 +154,7 @@ def _in_order(bodies: Mapping[str, Item], places: Mapping[str, _Place]) -> list[
     return list(order)
 
 
-def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, _Place]) -> str | None:
+def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) -> str | None:
     if name not in places or places[name].body == GROUND:
         return None
     parent = places[name].body
@@ -159,57 +164,6 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, _Place])
         rule = f"must stand on ground or a body of {', '.join(bodies)}{did_you_mean(parent, known)}, got {parent!r}"
         raise places[name].item.error(rule)
     return parent if parent in bodies else carrier
-
-
-# ---- places
-
-
-def _read_place(item: Item) -> _Place:
-    """arm.tip, arm.root, arm.<frame>, arm@0.3, ground, or {frame: one of these, offset: [...], turn: ...}."""
-    if not item.is_mapping:
-        return _Place(item, *_split_place(item))
-    found = item.fields(("frame", "offset", "turn"), ("frame",))
-    body, at = _split_place(found["frame"])
-    offset = read(tuple[float, ...], found["offset"]) if "offset" in found else None
-    turns = _read_turns(found["turn"]) if "turn" in found else ()
-    return _Place(item, body, at, offset, turns)
-
-
-def _split_place(item: Item) -> tuple[str, str | float | None]:
-    text = item.text("a place such as arm.tip")
-    if text == GROUND:
-        return GROUND, None
-    cut = min((text.index(mark) for mark in ".@" if mark in text), default=-1)
-    body, place = text[:cut], text[cut + 1 :]
-    if cut < 1 or not place:
-        raise item.wrong("must be ground, body.tip, body.root, body.frame or body@station")
-    if text[cut] == ".":
-        return body, place
-    return body, build(parse_number, item, place)
-
-
-def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
-    """An angle about z, or {axis, angle}, or several of these in a list."""
-    if item.is_list:
-        return tuple(turn for inner in item.items() for turn in _read_turns(inner))
-    if not item.is_mapping:
-        return ((item.number("an angle"), "z"),)
-    found = item.fields(("axis", "angle"), ("axis", "angle"))
-    return ((found["angle"].number("an angle"), read(Any, found["axis"])),)
-
-
-def _frame(system: System, place: _Place) -> Frame:
-    frame: Frame = build(_placed, place.item, system, place)
-    return frame
-
-
-def _placed(system: System, place: _Place) -> Frame:
-    frame = system.ground if place.body == GROUND else system.handle(place.body).at(place.at)
-    if place.offset is not None:
-        frame = frame.moved(place.offset)
-    for angle, axis in place.turns:
-        frame = frame.turned(angle, axis)
-    return frame
 
 
 # ---- what acts, and what is watched
@@ -230,7 +184,7 @@ def _read_drive(system: System, name: str, item: Item, known: Known) -> None:
 
 def _read_load(system: System, name: str, item: Item, known: Known, hint: Any, add: Any) -> None:
     found = item.fields(("at", "vector", "expressed"), ("at", "vector"))
-    at = _frame(system, _read_place(found["at"]))
+    at = frame_of(system, read_place(found["at"]))
     expressed = {"expressed": found["expressed"].text()} if "expressed" in found else {}
     build(add, item, name, at, read(hint, found["vector"], known), **expressed)
 

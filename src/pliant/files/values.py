@@ -52,7 +52,16 @@ def read_object(kind: type, item: Item, known: Known | None = None) -> Any:
     mixed = next((name for name in given if name in others), None)
     if mixed:
         raise item.error(f"{mixed} must stand alone, got {', '.join(given)}")
-    return build(kind, item, **{name: read(hints[name], value, known) for name, value in given.items()})
+    return build(kind, item, **{name: read_field(kind, name, value, known) for name, value in given.items()})
+
+
+def read_field(kind: type, name: str, item: Item, known: Known | None = None) -> Any:
+    """A field as its type says, or what a function that may stand there computes."""
+    function = vocabulary.computed(kind, name)
+    if function is None or not item.is_mapping:
+        return read(vocabulary.field_hints(kind)[name], item, known)
+    word = getattr(function, "__name__", "")
+    return read_built(function, item.fields([word], [word])[word])
 
 
 def read_built(make: Callable[..., Any], item: Item) -> Any:

@@ -15,15 +15,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pliant.model import material
+from pliant.model.contact import Plane
+from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, TorsionModes
+from pliant.model.normal_law import PowerLaw
 from pliant.model.signal import Formula, Prescribed
 
 SHORT_NAMES: dict[type, str] = {AxialModes: "axial", TorsionModes: "torsion", GivenModes: "table"}
 WITHOUT_NAME = (Modes,)  # may stand without its name where several classes are possible
 ONLY_IN_PYTHON = (ShapeFunction,)  # made of functions, which no file can hold
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
-HINTS: dict[tuple[type, str], Any] = {(Joint, "motion"): Prescribed | Mapping[str, Prescribed] | None}
+HINTS: dict[tuple[type, str], Any] = {
+    (Joint, "motion"): Prescribed | Mapping[str, Prescribed] | None,
+    (Plane, "normal"): Any,  # a vector, or one of x, y, z
+}
+COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
 MATERIALS = {name.lower(): value for name, value in vars(material).items() if isinstance(value, material.Material)}
 NAMED: dict[type, Mapping[str, Any]] = {material.Material: MATERIALS}
 
@@ -100,5 +107,15 @@ def builder_hints(build: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]
     return {name: hints[name] for name in parameters}, required
 
 
+def computed(kind: type, name: str) -> Callable[..., float] | None:
+    """The function that a file may call for a field, as in {hertz_stiffness: {radius_a: 0.1, material_a: steel}}."""
+    function: Callable[..., float] | None = _of_field(COMPUTED, kind, name)
+    return function
+
+
 def _override(kind: type, name: str) -> Any:
-    return next((hint for (owner, field), hint in HINTS.items() if issubclass(kind, owner) and field == name), None)
+    return _of_field(HINTS, kind, name)
+
+
+def _of_field(table: Mapping[tuple[type, str], Any], kind: type, name: str) -> Any:
+    return next((entry for (owner, field), entry in table.items() if issubclass(kind, owner) and field == name), None)

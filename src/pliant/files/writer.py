@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
-from pliant.errors import ModelError
-from pliant.files import vocabulary
-from pliant.files.formula import ParsedFormula, parse_formula
+from pliant.files.contacts import write_contacts
+from pliant.files.places import write_place
 from pliant.files.reader import BODY_KINDS, VERSION
 from pliant.files.run_settings import RunSettings
+from pliant.files.written import Data, write, write_fields, write_function, write_named, write_text, write_truth
 from pliant.model.beam import Beam
 from pliant.model.force import Condition, PointForce, PointMoment
-from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import Joint
-from pliant.model.signal import Constant, Formula, Prescribed, Signal
+from pliant.model.signal import Constant, Formula, Signal
 from pliant.model.system import PAYLOAD, Body, Link, System
-
-Data = dict[str, Any]
 
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
@@ -37,12 +33,13 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
                    for d in system.drives.values()},
         "forces": {load.name: _load(system, load) for load in loads if isinstance(load, PointForce)},
         "moments": {load.name: _load(system, load) for load in loads if isinstance(load, PointMoment)},
+        "contacts": write_contacts(system),
         "events": {c.name: _event(c) for c in system.conditions.values()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:
         save = list(run.save) if isinstance(run.save, tuple) else run.save
-        method = {} if run.method is None else {"method": _named(run.method)}
+        method = {} if run.method is None else {"method": write_named(run.method)}
         data["run"] = {"t_end": run.t_end, **method, "save": save}
     return str(yaml.dump(data, Dumper=_Plain, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
 
@@ -90,43 +87,17 @@ def _part_of(link: Link, parts: Sequence[tuple[str, Body]]) -> str | None:
 
 def _body(body: Body) -> Data:
     kind = next(name for name, kind in BODY_KINDS.items() if isinstance(body, kind))
-    return {kind: _fields(body)}
+    return {kind: write_fields(body)}
 
 
 def _link(system: System, link: Link, shared: Sequence[tuple[str, Body]]) -> Data:
     part = _part_of(link, shared)
     data: Data = {"part": part} if part else _body(link.body)
-    data["joint"] = _write(Joint, link.joint, f"body {link.name!r}: joint")
+    data["joint"] = write(Joint, link.joint, f"body {link.name!r}: joint")
     if link.on != system.ground:
-        data["on"] = _place(system, link.on)
+        data["on"] = write_place(system, link.on)
     data |= {"initial": dict(link.initial)} if link.initial else {}
     return data | ({"initial_rates": dict(link.initial_rates)} if link.initial_rates else {})
-
-
-def _place(system: System, frame: Frame) -> str | Data:
-    place, offset = _nearest(system, frame)
-    if not any(offset) and not frame.turns:
-        return place
-    data: Data = {"frame": place}
-    if any(offset):
-        data["offset"] = list(offset)
-    if frame.turns:
-        data["turn"] = [{"axis": list(axis), "angle": angle} for axis, angle in frame.turns]
-    return data
-
-
-def _nearest(system: System, frame: Frame) -> tuple[str, Sequence[float]]:
-    """The place a frame has in words, and what is left as an offset from there."""
-    if frame.body == GROUND:
-        return GROUND, frame.offset
-    body = system.links[frame.body].body
-    if isinstance(body, Beam):
-        assert frame.station is not None  # checked when added
-        named = {0.0: "root", body.length: "tip"}.get(frame.station)
-        return (f"{frame.body}.{named}" if named else f"{frame.body}@{frame.station!r}"), frame.offset
-    points = {"root": (0.0, 0.0, 0.0), "tip": body.tip, **body.frames}
-    named = next((name for name, point in points.items() if tuple(point) == frame.offset), None)
-    return (f"{frame.body}.{named}", ()) if named else (f"{frame.body}.root", frame.offset)
 
 
 # ---- what acts, and what is watched
@@ -135,80 +106,15 @@ def _nearest(system: System, frame: Frame) -> tuple[str, Sequence[float]]:
 def _load(system: System, load: PointForce | PointMoment) -> Data:
     part = f"load {load.name!r}"
     vector = [_signal(f"{part}: vector[{k}]", component) for k, component in enumerate(load.vector)]
-    return {"at": _place(system, load.at), "vector": vector, "expressed": load.expressed}
+    return {"at": write_place(system, load.at), "vector": vector, "expressed": load.expressed}
 
 
 def _event(condition: Condition) -> Data:
-    text = _text(f"event {condition.name!r}", condition.function, "")
-    return {"function": text, "direction": condition.direction, "stop": _truth(condition.stop)}
+    text = write_text(f"event {condition.name!r}", condition.function, "")
+    return {"function": text, "direction": condition.direction, "stop": write_truth(condition.stop)}
 
 
 def _signal(part: str, signal: Signal) -> Any:
     if isinstance(signal, Constant):
         return signal.value
-    return _function(part, signal) if isinstance(signal, Formula) else _named(signal)
-
-
-def _function(part: str, formula: Formula | Prescribed) -> Any:
-    """The text alone, where its breakpoints follow from it."""
-    text = _text(part, formula.function, formula.text)
-    variables = ("t", "q", "v") if isinstance(formula, Formula) else ("t",)
-    if parse_formula(text, variables).breakpoints == formula.breakpoints:
-        return text
-    inner = {"function": text, "breakpoints": list(formula.breakpoints)}
-    return {"formula": inner} if isinstance(formula, Formula) else inner
-
-
-def _text(part: str, function: Any, text: str) -> str:
-    if isinstance(function, ParsedFormula):
-        return function.text
-    if not text:
-        rule = "a Python function cannot be written to a file (write it as a formula)"
-        raise ModelError(f"{part}: {rule}, got {function!r}")
-    return text
-
-
-# ---- dataclasses in general
-
-
-def _named(value: Any) -> Data:
-    return {vocabulary.word(type(value)): _fields(value)}
-
-
-def _fields(value: Any, part: str = "") -> Data:
-    """The fields that differ from what they would be if left out."""
-    hints = vocabulary.field_hints(type(value))
-    plain = type(value)() if not vocabulary.required_fields(type(value)) else None
-    data: Data = {}
-    for field in dataclasses.fields(value):
-        if field.name not in hints:
-            continue
-        given = getattr(value, field.name)
-        usual = getattr(plain, field.name) if plain is not None else field.default
-        if given != usual and not (given in ((), {}) and field.name not in vocabulary.required_fields(type(value))):
-            data[field.name] = _write(hints[field.name], given, f"{part or type(value).__name__}: {field.name}")
-    return data
-
-
-def _write(hint: Any, value: Any, part: str) -> Any:
-    if isinstance(value, bool):
-        return _truth(value)
-    if isinstance(value, (Formula, Prescribed)):
-        return _function(part, value)
-    if dataclasses.is_dataclass(value):
-        family = vocabulary.family(hint)
-        tagged = type(value) in family.values() and type(value) not in vocabulary.WITHOUT_NAME
-        return {vocabulary.word(type(value)): _fields(value, part)} if tagged else _fields(value, part)
-    if isinstance(value, Mapping):
-        held = next((vocabulary.held(m) for m in vocabulary.mappings(hint)), Any)
-        return {name: _write(held, inner, f"{part}[{name!r}]") for name, inner in value.items()}
-    if isinstance(value, (tuple, list)):
-        inner = next((vocabulary.element(s) for s in vocabulary.sequences(hint)), Any)
-        return [_write(inner, item, f"{part}[{k}]") for k, item in enumerate(value)]
-    if callable(value):
-        raise ModelError(f"{part}: a Python function cannot be written to a file, got {value!r}")
-    return value
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
+    return write_function(part, signal) if isinstance(signal, Formula) else write_named(signal)

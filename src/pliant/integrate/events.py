@@ -10,6 +10,9 @@ from pliant.integrate.runge_kutta import extra_stages, hermite, interpolate, tak
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
 ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
+# Of the step, where g is looked at. Those next to the ends tell which way g sets out and arrives: what dips into zero and out
+# again across the end of a step has its lowest point between no two others.
+PLACES = (0.0, 1.0 / 32.0, 0.25, 0.5, 0.75, 31.0 / 32.0, 1.0)
 GUESS = 1e-7  # of the step: how finely the interpolant is searched before the step itself is asked
 
 
@@ -100,7 +103,7 @@ def _sample_step(run: Any, h: float) -> int:
     theta[0], theta[places - 1] = 0.0, 1.0
     put(sample(run, places - 1), run.g_new, run.n_events)
     for i in range(1, places - 1):
-        theta[i] = i / (places - 1.0)
+        theta[i] = PLACES[i]
         hermite(run, run.y_try, h, theta[i])
         measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
     for e in range(run.n_events):

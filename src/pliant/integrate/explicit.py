@@ -222,7 +222,9 @@ def _propose(run: Any, h: float, error: float) -> None:
     run.largest = max(run.largest, h)
     run.not_finite = 0
     if run.error_rows == 0:
-        run.anchor_steps += 1
+        # a step cut short by the caller's limit is none of the grid of fixed steps, which goes on where it was
+        if run.t + h >= run.anchor + (run.anchor_steps + 1.0 - FIXED_STRETCH) * run.h:
+            run.anchor_steps += 1
         run.smallest = min(run.smallest, run.h)
         return
     # SAFETY error^-exponent old_error^beta

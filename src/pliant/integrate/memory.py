@@ -19,7 +19,7 @@ Flags = NDArray[np.uint8]
 
 BLOCK = 8  # components that a stage sum takes at a time: vectors are filled up with zeros to a multiple of this
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
-INTERIOR = 3  # places inside a step where events are looked for
+INTERIOR = 5  # places inside a step where events are looked for
 SAMPLES = INTERIOR + 2 + 8  # with both ends, and room for turning points of event functions
 
 _MOTION = {  # where the run is; times in s

@@ -95,9 +95,8 @@ class Beam:
             raise ModelError.of("Beam", "modes", "must hold at least one set (use RigidBody for a stiff link)", ())
         seen: set[str] = set()
         for k, modes in enumerate(self.mode_sets):
-            check.instance(
-                "Beam", f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes, GivenModes, ElementModes, AxialElements), "a set of modes"
-            )
+            kinds = (Modes, AxialModes, TorsionModes, GivenModes, ElementModes, AxialElements)
+            check.instance("Beam", f"modes[{k}]", modes, kinds, "a set of modes")
             direction = _direction(modes)
             if direction in seen:
                 raise ModelError.of("Beam", f"modes[{k}]", "must be the only set of its direction", direction)

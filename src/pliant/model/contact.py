@@ -108,8 +108,10 @@ def balls(part: str, shape: Any) -> list[tuple[str, Point | Sphere]]:
 
 
 def place_name(frame: Frame) -> str:
-    """How a place is called in a table: body.tip becomes body@length, so tips and roots are named by System."""
-    return frame.body if frame.station is None else f"{frame.body}@{frame.station:g}"
+    """How a place is called in a table: body@station, and where it is moved from there; tips and roots are named by System."""
+    station = "" if frame.station is None else f"@{frame.station:g}"
+    moved = f"({', '.join(f'{x:g}' for x in frame.offset)})" if any(frame.offset) else ""
+    return f"{frame.body}{station}{moved}"
 
 
 def _along_x(frame: Frame, length: float) -> Frame:

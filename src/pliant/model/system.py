@@ -256,7 +256,7 @@ class System:
             floats = any(motion.kind in (TRANSLATION, BALL) for motion in link.joint.motions)
             if link.on.body == GROUND and floats:
                 roots.append(handle.root)
-            if not link.name.endswith(PAYLOAD):
+            if not link.name.endswith(PAYLOAD) and handle.tip not in roots:
                 tips.append(handle.tip)
         return [*roots, *tips]
 

@@ -1,0 +1,99 @@
+"""Places in files: arm.tip, arm@0.3, ground, or one of these moved and turned; read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.files.document import Item
+from pliant.files.formula import parse_number
+from pliant.files.values import build, read
+from pliant.model.frame import GROUND, Frame
+from pliant.model.rigid import RigidBody
+from pliant.model.system import System
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file says a frame is: a body's name, its place there, and what moves it from there."""
+
+    item: Item
+    body: str
+    at: str | float | None = None  # a named place, a station in m, None on the ground
+    offset: tuple[float, ...] | None = None  # m
+    turns: tuple[tuple[float, Any], ...] = ()  # angle in rad, axis
+
+
+def read_place(item: Item) -> Place:
+    """arm.tip, arm.root, arm.<frame>, arm@0.3, ground, or {frame: one of these, offset: [...], turn: ...}."""
+    if not item.is_mapping:
+        return Place(item, *_split(item))
+    found = item.fields(("frame", "offset", "turn"), ("frame",))
+    body, at = _split(found["frame"])
+    offset = read(tuple[float, ...], found["offset"]) if "offset" in found else None
+    turns = _read_turns(found["turn"]) if "turn" in found else ()
+    return Place(item, body, at, offset, turns)
+
+
+def _split(item: Item) -> tuple[str, str | float | None]:
+    text = item.text("a place such as arm.tip")
+    if text == GROUND:
+        return GROUND, None
+    cut = min((text.index(mark) for mark in ".@" if mark in text), default=-1)
+    body, place = text[:cut], text[cut + 1 :]
+    if cut < 1 or not place:
+        raise item.wrong("must be ground, body.tip, body.root, body.frame or body@station")
+    if text[cut] == ".":
+        return body, place
+    return body, build(parse_number, item, place)
+
+
+def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
+    """An angle about z, or {axis, angle}, or several of these in a list."""
+    if item.is_list:
+        return tuple(turn for inner in item.items() for turn in _read_turns(inner))
+    if not item.is_mapping:
+        return ((item.number("an angle"), "z"),)
+    found = item.fields(("axis", "angle"), ("axis", "angle"))
+    return ((found["angle"].number("an angle"), read(Any, found["axis"])),)
+
+
+def frame_of(system: System, place: Place) -> Frame:
+    frame: Frame = build(_placed, place.item, system, place)
+    return frame
+
+
+def _placed(system: System, place: Place) -> Frame:
+    frame = system.ground if place.body == GROUND else system.handle(place.body).at(place.at)
+    if place.offset is not None:
+        frame = frame.moved(place.offset)
+    for angle, axis in place.turns:
+        frame = frame.turned(angle, axis)
+    return frame
+
+
+def write_place(system: System, frame: Frame) -> str | dict[str, Any]:
+    place, offset = _nearest(system, frame)
+    if not any(offset) and not frame.turns:
+        return place
+    data: dict[str, Any] = {"frame": place}
+    if any(offset):
+        data["offset"] = list(offset)
+    if frame.turns:
+        data["turn"] = [{"axis": list(axis), "angle": angle} for axis, angle in frame.turns]
+    return data
+
+
+def _nearest(system: System, frame: Frame) -> tuple[str, Sequence[float]]:
+    """The place a frame has in words, and what is left as an offset from there."""
+    if frame.body == GROUND:
+        return GROUND, frame.offset
+    handle = system.handle(frame.body)
+    if not isinstance(handle.body, RigidBody):
+        bare = Frame(frame.body, frame.station)
+        named = next((name for name in ("root", "tip") if getattr(handle, name) == bare), None)
+        return (f"{frame.body}.{named}" if named else f"{frame.body}@{frame.station!r}"), frame.offset
+    points = {"root": (0.0, 0.0, 0.0), "tip": handle.body.tip, **handle.body.frames}
+    named = next((name for name, point in points.items() if tuple(point) == frame.offset), None)
+    return (f"{frame.body}.{named}", ()) if named else (f"{frame.body}.root", frame.offset)

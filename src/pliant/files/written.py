@@ -1,0 +1,76 @@
+"""From values of a type to plain data: the mirror of `values`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.files import vocabulary
+from pliant.files.formula import ParsedFormula, parse_formula
+from pliant.model.signal import Formula, Prescribed
+
+Data = dict[str, Any]
+
+
+def write_named(value: Any) -> Data:
+    return {vocabulary.word(type(value)): write_fields(value)}
+
+
+def write_fields(value: Any, part: str = "") -> Data:
+    """The fields that differ from what they would be if left out."""
+    hints = vocabulary.field_hints(type(value))
+    plain = type(value)() if not vocabulary.required_fields(type(value)) else None
+    data: Data = {}
+    for field in dataclasses.fields(value):
+        if field.name not in hints:
+            continue
+        given = getattr(value, field.name)
+        usual = getattr(plain, field.name) if plain is not None else field.default
+        if given != usual and not (given in ((), {}) and field.name not in vocabulary.required_fields(type(value))):
+            data[field.name] = write(hints[field.name], given, f"{part or type(value).__name__}: {field.name}")
+    return data
+
+
+def write(hint: Any, value: Any, part: str) -> Any:
+    if isinstance(value, bool):
+        return write_truth(value)
+    if isinstance(value, (Formula, Prescribed)):
+        return write_function(part, value)
+    if dataclasses.is_dataclass(value):
+        family = vocabulary.family(hint)
+        tagged = type(value) in family.values() and type(value) not in vocabulary.WITHOUT_NAME
+        return {vocabulary.word(type(value)): write_fields(value, part)} if tagged else write_fields(value, part)
+    if isinstance(value, Mapping):
+        held = next((vocabulary.held(m) for m in vocabulary.mappings(hint)), Any)
+        return {name: write(held, inner, f"{part}[{name!r}]") for name, inner in value.items()}
+    if isinstance(value, (tuple, list)):
+        inner = next((vocabulary.element(s) for s in vocabulary.sequences(hint)), Any)
+        return [write(inner, item, f"{part}[{k}]") for k, item in enumerate(value)]
+    if callable(value):
+        raise ModelError(f"{part}: a Python function cannot be written to a file, got {value!r}")
+    return value
+
+
+def write_truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def write_function(part: str, formula: Formula | Prescribed) -> Any:
+    """The text alone, where its breakpoints follow from it."""
+    text = write_text(part, formula.function, formula.text)
+    variables = ("t", "q", "v") if isinstance(formula, Formula) else ("t",)
+    if parse_formula(text, variables).breakpoints == formula.breakpoints:
+        return text
+    inner = {"function": text, "breakpoints": list(formula.breakpoints)}
+    return {"formula": inner} if isinstance(formula, Formula) else inner
+
+
+def write_text(part: str, function: Any, text: str) -> str:
+    if isinstance(function, ParsedFormula):
+        return function.text
+    if not text:
+        rule = "a Python function cannot be written to a file (write it as a formula)"
+        raise ModelError(f"{part}: {rule}, got {function!r}")
+    return text
