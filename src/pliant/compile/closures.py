@@ -108,6 +108,30 @@ def chosen(found: Rows, keep: Sequence[int]) -> Rows:
     )
 
 
+@dataclass(frozen=True)
+class Loops:
+    """The closures of a System in one trace: rows held exactly, rows held by springs."""
+
+    exact: Sequence[Closure]
+    hard: Rows
+    column: ca.SX  # symbols of the multipliers
+    soft_closures: Sequence[Closure]
+    soft: Rows
+    stored: Scalar
+    redundant: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        owners = [self.exact[k].name for k in self.hard.owners] + [self.soft_closures[k].name for k in self.soft.owners]
+        return tuple(f"{name} {owners[:k].count(name)}" for k, name in enumerate(owners))
+
+    @property
+    def spring_forces(self) -> list[Scalar]:
+        laws = [self.soft_closures[k] for k in self.soft.owners]
+        return [-law.stiffness * c - law.damping * rate
+                for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
+
+
 def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
     """tau += A^T lam."""
     for row, multiplier in zip(found.jacobian, multipliers, strict=True):

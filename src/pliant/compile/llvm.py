@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,17 @@ class MachineCode:
     def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
         state, parameters = _column("y", y, self.n_y), _column("p", p, self.n_p)
-        out, work = np.empty(self.n_out), np.empty(self.n_work)
-        call = _C_SIGNATURE(self.address)
-        call(t, state.ctypes.data, parameters.ctypes.data, out.ctypes.data, work.ctypes.data)
+        out = np.empty(self.n_out)
+        self._function(t, _address(state), _address(parameters), _address(out), _address(self._work))
         return out
+
+    @cached_property
+    def _function(self) -> Any:
+        return _C_SIGNATURE(self.address)
+
+    @cached_property
+    def _work(self) -> NDArray[np.float64]:
+        return np.empty(max(self.n_work, 1))
 
 
 def compile_function(
@@ -110,6 +118,11 @@ def _compile(text: str, target: Target, effort: int) -> bytes:
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     return bytes(target.machine(effort).emit_object(module))
+
+
+def _address(array: NDArray[np.float64]) -> int:
+    """What array.ctypes.data says, three times as fast."""
+    return int(array.__array_interface__["data"][0])
 
 
 def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:

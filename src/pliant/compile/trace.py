@@ -8,7 +8,7 @@ for each contact whether it is closed and how fast it closed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,49 +16,31 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.compile.closures import Assembly, Solved, assemble, chosen, push, springs
+from pliant.compile.closures import Assembly, Loops, Solved, assemble, chosen, push, springs
 from pliant.compile.closures import solve as solve_loops
-from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held, switch_functions
+from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
+from pliant.compile.events import Event, contact_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
+from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
-from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.articulated import Forward
-from pliant.dynamics.body import combine
-from pliant.dynamics.contact import Pressed, Touch, bristle_count, holds, longest_step, touches
-from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
-from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
+from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import Rows, rows
+from pliant.dynamics.loops import rows
 from pliant.dynamics.rotation import quaternion_rate
-from pliant.dynamics.tree import Node, Place, Tree, build_tree
+from pliant.dynamics.tree import Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.force import DIRECTIONS
 from pliant.model.loop import Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
-from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
-SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
 WINDOW = 2  # parameters that bound the time formulas see
-GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
-
-
-@dataclass(frozen=True)
-class Event:
-    """One event function: what to call it, which crossings count, whether it ends the run.
-
-    Those of contacts belong to a pair, by number, and are watched only while it is open or closed.
-    """
-
-    name: str
-    direction: int
-    stop: bool = False
-    pair: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,30 +121,6 @@ def trace(
     return made.finish()
 
 
-@dataclass(frozen=True)
-class Loops:
-    """The closures of a System in one trace: rows held exactly, rows held by springs."""
-
-    exact: Sequence[Closure]
-    hard: Rows
-    column: ca.SX  # symbols of the multipliers
-    soft_closures: Sequence[Closure]
-    soft: Rows
-    stored: Scalar
-    redundant: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        owners = [self.exact[k].name for k in self.hard.owners] + [self.soft_closures[k].name for k in self.soft.owners]
-        return tuple(f"{name} {owners[:k].count(name)}" for k, name in enumerate(owners))
-
-    @property
-    def spring_forces(self) -> list[Scalar]:
-        laws = [self.soft_closures[k] for k in self.soft.owners]
-        return [-law.stiffness * c - law.damping * rate
-                for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
-
-
 class Trace:
     """One trace in the making."""
 
@@ -211,10 +169,15 @@ class Trace:
         margins = self._hold(pressed, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        events = self._events() + self._contact_events(pressed, rates, margins)
+        clocked, pace = ca.vertcat(self.t_column, self.state_column), self.tracer.column([1.0, *rates])
+        growing = self.tracer.directional([one.raw for one in pressed], clocked, pace)
+        events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
+        events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward)
-        observed = self._observed(forward, power, efforts, pressed, loops)
-        limit = self._step_limit([one.touch for one in pressed], rates)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving)
+        observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
+        limit = self._step_limit([one.touch for one in pressed], clocked, pace)
+        n_state = len(self.free_q) + len(self.free_v)
         return Traced(
             system=self.system,
             tree=self.tree,
@@ -231,7 +194,7 @@ class Trace:
             breakpoints=_breakpoints(self.system),
             y0=self._start(bristle_column.numel() + len(power) + len(pressed)),
             signals=tuple(self.signals),
-            pairs=tuple(self._slots(pressed, list(power), [event for event, _, _ in events])),
+            pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
             project=self._projection(solved, inputs),
@@ -302,11 +265,10 @@ class Trace:
         self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
         return margins
 
-    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
+    def _step_limit(self, touching: Sequence[Touch], clocked: ca.SX, pace: ca.SX) -> Scalar | None:
         """The longest step in which nothing passes unseen."""
         moving = [x for touch in touching for x in touch.motion]
-        clocked = ca.vertcat(self.t_column, self.state_column)
-        return longest_step(touching, self.tracer.directional(moving, clocked, self.tracer.column([1.0, *rates])))
+        return longest_step(touching, self.tracer.directional(moving, clocked, pace))
 
     def read(self, signal: Signal) -> Scalar:
         """The value of a signal now."""
@@ -369,132 +331,11 @@ class Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _events(self) -> list[tuple[Event, Scalar, bool]]:
-        """The user's conditions, and both ends of every joint with stops (their force has a corner there)."""
-        found: list[tuple[Event, Scalar, bool]] = []
-        for condition in self.system.conditions.values():
-            g = self._formula(condition.function, self.t)
-            found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g, False))
-        for node in self.tree.nodes:
-            found += self._sleeve_events(node)
-            for slot in node.slots:
-                stop = node.link.joint.stops.get(slot.motion.name)
-                if stop is not None:
-                    label = f"{node.name}.{slot.motion.name}"
-                    found.append((Event(f"{label} low stop", 0), self.q[slot.q] - stop.low, False))
-                    found.append((Event(f"{label} high stop", 0), self.q[slot.q] - stop.high, False))
-        return found
-
-    def _sleeve_events(self, node: Node) -> list[tuple[Event, Scalar, bool]]:
-        """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend."""
-        body = node.link.body
-        if not isinstance(body, TelescopicBeam):
-            return []
-        length = self.q[node.own_q[0]]
-        out = Event(f"{node.name} leaves its sleeve", 1, stop=body.on_sleeve_end == "stop")
-        inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
-        return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False)]
-
-    def _contact_events(
-        self, pressed: Sequence[Pressed], rates: Sequence[Scalar], margins: Sequence[Scalar]
-    ) -> list[tuple[Event, Scalar, bool]]:
-        """Per pair: its gap; while closed, the peak of its force, its letting go, the corners of its friction law."""
-        forces = [one.raw for one in pressed]
-        along = self.tracer.directional(forces, self.state_column, self.tracer.column(rates))
-        explicit = self.tracer.directional(forces, self.t_column, ca.SX(1.0))
-        found: list[tuple[Event, Scalar, bool]] = []
-        left = iter(margins)
-        for k, one in enumerate(pressed):
-            name = one.touch.pair.name
-            found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
-            found.append((Event(f"{name} {PEAK}", -1, pair=k), along[k] + explicit[k], True))
-            if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
-                found.append((Event(f"{name} {LET_GO}", 0, pair=k), one.raw, True))
-            if self.near is not None:
-                found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - self.near, False))
-            corners = switch_functions(one.touch) + ([next(left)] if holds(one.touch) else [])
-            found += [(Event(f"{name} {SWITCH}", 0, pair=k), g, True) for g in corners]
-        return found
-
-    def _slots(self, pressed: Sequence[Pressed], sources: list[str], events: Sequence[Event]) -> Iterator[PairSlots]:
-        names = [event.name for event in events]
-        bristle = len(self.free_q) + len(self.free_v)
-        works = bristle + sum(len(one.bristle_rates) for one in pressed)
-        for k, one in enumerate(pressed):
-            pair = one.touch.pair
-            switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
-            yield PairSlots(
-                pair=pair,
-                closed=self.first_pair + PARAMETERS * k,
-                entry=self.first_pair + PARAMETERS * k + 1,
-                bristles=range(bristle, bristle + len(one.bristle_rates)),
-                impulse=works + len(sources) + k,
-                lost=works + sources.index(f"{pair.name} normal"),
-                rubbed=works + sources.index(f"{pair.name} friction"),
-                gap=names.index(f"{pair.name} {GAP}"),
-                peak=names.index(f"{pair.name} {PEAK}"),
-                let_go=names.index(f"{pair.name} {LET_GO}") if f"{pair.name} {LET_GO}" in names else None,
-                near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
-                switches=range(switches[0], switches[-1] + 1) if switches else range(0),
-            )
-            bristle += len(one.bristle_rates)
-
     def _efforts(self, forward: Forward) -> tuple[tuple[str, ...], list[Scalar]]:
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
         return tuple(names), values + list(forward.efforts.values())
-
-    def _observed(
-        self,
-        forward: Forward,
-        power: Mapping[str, Scalar],
-        efforts: Sequence[Scalar],
-        pressed: Sequence[Pressed],
-        loops: Loops,
-    ) -> dict[str, list[Scalar]]:
-        tree, q, v, bodies, moving = self.tree, self.q, self.v, self.bodies, self.moving
-        momentum, angular = momenta(tree, q, v, bodies, moving)
-        observed: dict[str, list[Scalar]] = {
-            "a": forward.accelerations,
-            "root_position": [x for pose in bodies for x in pose.position],
-            "kinetic": [kinetic_energy(tree, q, v, moving)],
-            "gravity": [gravity_energy(tree, q, bodies)],
-            "strain": [strain_energy(tree, q)],
-            "spring": [spring_energy(tree, q) + loops.stored],
-            "contact": [total(one.stored for one in pressed)],
-            "power": list(power.values()),
-            "momentum": list(momentum),
-            "angular_momentum": list(angular),
-            "gap": [one.touch.gap for one in pressed],
-            "closing_speed": [one.touch.closing for one in pressed],
-            "normal_force": [one.force for one in pressed],
-            "friction_force": [x for one in pressed for x in one.friction_vector],
-            "multiplier": self.multipliers + loops.spring_forces,
-            "constraint": loops.hard.residual + loops.soft.residual,
-            "effort": list(efforts),
-            "tip_position": [],
-            "tip_velocity": [],
-            "tip_deflection": [],
-        }
-        for node in tree.nodes:
-            place = tree.place(self.system.handle(node.name).tip)
-            pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
-            observed["tip_position"] += pose.position
-            observed["tip_velocity"] += pose.rotation.out(twist.velocity)
-            observed["tip_deflection"] += self._deflection(node, place)
-        return observed
-
-    def _deflection(self, node: Node, place: Place) -> Vec:
-        """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
-        if not place.displacement:
-            return ZERO
-        z, _ = node.own(self.q, self.v)
-        straight = [x if name not in node.link.mode_labels else 0.0
-                    for x, name in zip(z, node.link.own_labels, strict=True)]  # fmt: skip
-        still = [0.0] * len(z)
-        bent, rest = (combine(node.body.spread(x, still).position, place.displacement) for x in (z, straight))
-        return sub(bent, rest)
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""
@@ -527,5 +368,3 @@ def _breakpoints(system: System) -> tuple[float, ...]:
         for motion in link.told.values():
             times.update(motion.breakpoints)
     return tuple(sorted(times))
-
-

@@ -1,0 +1,111 @@
+"""What a run watches: the user's conditions, stops, ends of sleeves, and what contacts go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.compile.contacts import PARAMETERS, PairSlots, switch_functions
+from pliant.compile.traced import Scalar
+from pliant.dynamics.contact import Pressed, holds
+from pliant.dynamics.tree import Node, Tree
+from pliant.model.force import DIRECTIONS
+from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
+
+SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
+GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event function: what to call it, which crossings count, whether it ends the run.
+
+    Those of contacts belong to a pair, by number, and are watched only while it is open or closed.
+    """
+
+    name: str
+    direction: int
+    stop: bool = False
+    pair: int | None = None
+
+
+Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it
+
+
+def model_events(system: System, tree: Tree, q: Sequence[Scalar], formula: Callable[[Any], Scalar]) -> list[Watched]:
+    """The user's conditions, ends of sleeves, and both ends of joints with stops (their force has a corner there)."""
+    found: list[Watched] = []
+    for condition in system.conditions.values():
+        g = formula(condition.function)
+        found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g, False))
+    for node in tree.nodes:
+        found += _sleeve_events(node, q)
+        for slot in node.slots:
+            stop = node.link.joint.stops.get(slot.motion.name)
+            if stop is not None:
+                label = f"{node.name}.{slot.motion.name}"
+                found.append((Event(f"{label} low stop", 0), q[slot.q] - stop.low, False))
+                found.append((Event(f"{label} high stop", 0), q[slot.q] - stop.high, False))
+    return found
+
+def _sleeve_events(node: Node, q: Sequence[Scalar]) -> list[Watched]:
+    """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend."""
+    body = node.link.body
+    if not isinstance(body, TelescopicBeam):
+        return []
+    length = q[node.own_q[0]]
+    out = Event(f"{node.name} leaves its sleeve", 1, stop=body.on_sleeve_end == "stop")
+    inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
+    return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False)]
+
+
+def contact_events(
+    pressed: Sequence[Pressed], growing: Sequence[Scalar], margins: Sequence[Scalar], near: float | None
+) -> list[Watched]:
+    """Per pair: its gap; while closed, the peak of its force, its letting go, the corners of its friction law.
+
+    growing: rates of the raw forces; margins: what is left of the strength of those that hold; near: a distance to watch.
+    """
+    found: list[Watched] = []
+    left = iter(margins)
+    for k, one in enumerate(pressed):
+        name = one.touch.pair.name
+        found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
+        found.append((Event(f"{name} {PEAK}", -1, pair=k), growing[k], True))
+        if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
+            found.append((Event(f"{name} {LET_GO}", 0, pair=k), one.raw, True))
+        if near is not None:
+            found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - near, False))
+        corners = switch_functions(one.touch) + ([next(left)] if holds(one.touch) else [])
+        found += [(Event(f"{name} {SWITCH}", 0, pair=k), g, True) for g in corners]
+    return found
+
+
+def pair_slots(
+    pressed: Sequence[Pressed], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int
+) -> tuple[PairSlots, ...]:
+    """Where every pair's flags, states, works and events stand."""
+    names = [event.name for event in events]
+    bristle, found = first_bristle, []
+    works = bristle + sum(len(one.bristle_rates) for one in pressed)
+    for k, one in enumerate(pressed):
+        pair = one.touch.pair
+        switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
+        found.append(PairSlots(
+            pair=pair,
+            closed=first_parameter + PARAMETERS * k,
+            entry=first_parameter + PARAMETERS * k + 1,
+            bristles=range(bristle, bristle + len(one.bristle_rates)),
+            impulse=works + len(sources) + k,
+            lost=works + sources.index(f"{pair.name} normal"),
+            rubbed=works + sources.index(f"{pair.name} friction"),
+            gap=names.index(f"{pair.name} {GAP}"),
+            peak=names.index(f"{pair.name} {PEAK}"),
+            let_go=names.index(f"{pair.name} {LET_GO}") if f"{pair.name} {LET_GO}" in names else None,
+            near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
+            switches=range(switches[0], switches[-1] + 1) if switches else range(0),
+        ))  # fmt: skip
+        bristle += len(one.bristle_rates)
+    return tuple(found)
