@@ -8,7 +8,6 @@ eq. 3, 11, 12.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,16 +92,18 @@ def _slopes_to(shapes: Shapes, x: Floats) -> Floats:
     """int_0^x sum over y, z of W_j' W_k': (len(x), nf, nf); whole panels summed, the last one in part."""
     panels = shapes.panels
     number = np.clip(np.searchsorted(panels, x, side="right") - 1, 0, len(panels) - 2)
-    whole = np.array([_slope_gram(shapes, a, b) for a, b in pairwise(panels)])
+    whole = _slope_grams(shapes, panels[:-1], panels[1:])
     before = np.concatenate([np.zeros((1, *whole.shape[1:])), np.cumsum(whole, axis=0)])[number]
-    return np.asarray(before + [_slope_gram(shapes, panels[p], end) for p, end in zip(number, x, strict=True)])
+    return np.asarray(before + _slope_grams(shapes, panels[number], x))
 
 
-def _slope_gram(shapes: Shapes, a: float, b: float) -> Floats:
+def _slope_grams(shapes: Shapes, begin: Floats, end: Floats) -> Floats:
+    """The same over each of some intervals, none longer than a panel: (intervals, nf, nf)."""
     unit, weight = rule()
-    x = a + 0.5 * (b - a) * (unit + 1.0)
-    slope = shapes.displacement(x, 1)[:, 1:, :]
-    return np.asarray(np.einsum("n,ndj,ndk->jk", 0.5 * (b - a) * weight, slope, slope))
+    half = 0.5 * (end - begin)[:, None]
+    x = begin[:, None] + half * (unit + 1.0)
+    slope = shapes.displacement(x.ravel(), 1)[:, 1:, :].reshape(*x.shape, 2, shapes.count)
+    return np.asarray(np.einsum("in,indj,indk->ijk", half * weight, slope, slope))
 
 
 def _at_rest(x: Floats) -> Floats:

@@ -1,0 +1,81 @@
+"""`pliant reproduce tipping-arm`: the arm in two geometries, full and as published, with three bending stiffnesses, with and
+without damping of wall and structure; the paper's claims and its figures 2 to 5; and the spin-up, which tests the stiffening.
+
+Runs are tight (DOP853, rtol 1e-12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from pliant.gallery import tipping_arm_spin_up as spin_up
+from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.tipping_arm import ALPHA, MODELS, STIFFNESS, WALL, Case
+from pliant.gallery.tipping_arm_claims import BENDINGS, SOFTER, Study, claims
+from pliant.gallery.tipping_arm_figures import figures
+from pliant.gallery.tipping_arm_runs import Run, run
+
+CASES, COMPUTING = 0.55, 0.75  # of the whole: when the cases are done, and when all runs are
+MODES = (1, 2, 3, 4, 5, 6)  # exact cantilever modes, for the convergence of the contact force
+SPIN_UP_MODES = (1, 2, 3, 4)
+IMPACT_OVER = 0.41  # s: the first impact is over; the peak of its force is all that is looked at
+
+
+def reproduce(out: Path, progress: Progress) -> Summary:
+    """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
+    study = compute(progress)
+    for name, done in study.runs.items():
+        if name.startswith("down45/full/hertz/"):
+            save_result(out, name.replace("/", "-"), done.result)
+    save_figures(out, figures(study), progress, COMPUTING)
+    spins = {name: done.entry for name, done in study.spin_up.items()}
+    summary = summary_of("tipping-arm", study.entries, claims(study), spin_up=spins)
+    write_summary(out, summary)
+    progress("done", 1.0)
+    return summary
+
+
+def cases() -> Iterator[Case]:
+    """The 48 of summary.json."""
+    for geometry, model, law, alpha, bending in product(
+        WALL, MODELS, ("hertz", "hunt-crossley"), (0.0, ALPHA), BENDINGS
+    ):
+        yield Case(geometry, model, law, alpha, bending)
+
+
+def compute(progress: Progress) -> Study:
+    """All runs; those that are not drawn are kept as numbers only."""
+    todo = list(cases())
+    entries, kept = {}, {}
+    for k, case in enumerate(todo):
+        progress(f"running {case.name}", CASES * k / len(todo))
+        done = run(case)
+        entries[case.name] = done.entry
+        if _drawn(case):
+            kept[case.name] = done
+    progress("running other walls, other numbers of modes, the spin-up", CASES)
+    return Study(
+        entries=entries,
+        runs=kept,
+        dashpot=_each(Case(law="dashpot", bending=bending) for bending in BENDINGS),
+        soft=_each(Case(stiffness=STIFFNESS / SOFTER, bending=bending) for bending in BENDINGS),
+        by_modes={modes: run(Case(modes=modes), t_end=IMPACT_OVER) for modes in MODES},
+        spin_up={done.name: done for done in _spins()},
+    )
+
+
+def _drawn(case: Case) -> bool:
+    if case.geometry == "down45" and case.model == "full":
+        return True
+    return case.law == "hertz" and case.alpha == 0.0 and (case.geometry == "down45" or case.model == "full")
+
+
+def _each(some: Iterator[Case]) -> dict[float, Run]:
+    return {case.bending: run(case) for case in some}
+
+
+def _spins() -> Iterator[spin_up.SpinUp]:
+    for stiffening, modes in product(spin_up.STIFFENINGS, SPIN_UP_MODES):
+        yield spin_up.run(stiffening, modes)
