@@ -76,7 +76,7 @@ def run(
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="The published system: falling-chain.")],
+    name: Annotated[str, typer.Argument(help="The published system: falling-chain, telescopic-arm, tipping-arm, ...")],
     out: Annotated[Path, typer.Option("--out", help="Folder for figures, results and summary.json; made if need be.")],
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no table.")] = False,
 ) -> None:

@@ -30,6 +30,7 @@ class UnitShapes:
     gram: Floats  # (fields, fields) int F G
     tip: Floats  # (modes,) f(1)
     tip_slope: Floats  # (modes,) f'(1)
+    root_slope: Floats  # (modes,) f'(0), not zero where the arm stretches or twists as soon as it is out
     stiffness: Floats  # (modes, modes) E I int f'' f'', E A int f' f' or G J int f' f'
     bending: Floats  # (modes, modes) I int f'' f'' of the bending modes, for Kelvin-Voigt
 
@@ -41,7 +42,8 @@ def unit_shapes(link: TelescopicBeam) -> UnitShapes:
     xi, weight = nodes(np.unique(np.concatenate([shapes.panels, np.linspace(0.0, 1.0, 5)])))
     values = [_values(column, xi) for column in shapes.columns]
     fields = np.stack([v for f, df, ddf in values for v in (f, df * (1.0 - xi), ddf * (1.0 - xi) ** 2)], axis=1)
-    ends = [_values(column, np.array([1.0])) for column in shapes.columns]
+    roots, ends = ([_values(column, np.array([x])) for column in shapes.columns] for x in (0.0, 1.0))
+    bends = np.array([direction in ("y", "z") for direction in shapes.directions])
     stiffness, bending = _stiffness(link, shapes.directions, values, weight)
     return UnitShapes(
         directions=shapes.directions,
@@ -50,6 +52,7 @@ def unit_shapes(link: TelescopicBeam) -> UnitShapes:
         gram=fields.T @ (fields * weight[:, None]),
         tip=np.array([f[0] for f, _, _ in ends]),
         tip_slope=np.array([df[0] for _, df, _ in ends]),
+        root_slope=np.where(bends, 0.0, np.array([df[0] for _, df, _ in roots])),
         stiffness=stiffness,
         bending=bending,
     )
@@ -93,5 +96,3 @@ def _stiffness(
             if order == 2:
                 bending[j, k] = rigidity[directions[j]] / material.E * product
     return stiffness, bending
-
-

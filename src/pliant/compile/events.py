@@ -56,7 +56,8 @@ def _sleeve_events(node: Node, q: Sequence[Scalar]) -> list[Watched]:
     if not isinstance(body, TelescopicBeam):
         return []
     length = q[node.own_q[0]]
-    out = Event(f"{node.name} leaves its sleeve", 1, stop=body.on_sleeve_end == "stop")
+    both_ways = body.on_sleeve_end == "spring"  # whose force has a corner there
+    out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, stop=body.on_sleeve_end == "stop")
     inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
     return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False)]
 

@@ -30,12 +30,14 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import Actions, actions
 from pliant.dynamics.loops import rows
 from pliant.dynamics.rotation import quaternion_rate
-from pliant.dynamics.tree import Tree, build_tree
+from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.beam import Beam
 from pliant.model.loop import Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
@@ -113,9 +115,7 @@ def trace(
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     made = Trace(system, formulation, near)
     for node in made.tree.nodes:
-        if node.place.first_order and formulation == "lagrange":
-            rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
-            raise ModelError.of(f"body {node.name!r}", "formulation", rule, formulation)
+        _check_formulation(node, formulation)
     if not made.free_v and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
     return made.finish()
@@ -351,6 +351,18 @@ class Trace:
         if self.held:
             column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+
+
+def _check_formulation(node: Node, formulation: str) -> None:
+    """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
+    part, body = f"body {node.name!r}", node.link.body
+    if node.place.first_order and formulation == "lagrange":
+        rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation == "lagrange":
+        raise ModelError.of(part, "formulation", "must not be 'lagrange' for a form as published", formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in ("lagrange", "gibbs"):
+        raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
 
 
 def _signals(system: System) -> list[Signal]:

@@ -2,7 +2,10 @@
 
 Material point s of the arm stands at l + s along x; outside the sleeve xi = (l + s - L)/l and it is carried by delta_j f_j(xi).
 At fixed s, d xi/dt = (1 - xi) l'/l, so a shape drives two more fields: f'(1 - xi) and f''(1 - xi)^2. Fields: 0 is s, 1 is the
-arm's sliding, 2 the sleeve, then KINDS per mode, then one rotation per bending mode, f'/l, that only the tip sees.
+arm's sliding, 2 the sleeve, then KINDS per mode, then one rotation per bending mode, f'/l, that only the tip sees, then two for the
+sleeve's mouth. There material that was stiff starts to stretch and twist: f'(0) is not zero, the velocity jumps by
+delta f'(0) l'/l, and of mu l' kilograms a second the jump is a force. Its virtual work counts with the mean of both sides, as
+Lagrange's equations have it (d/dt and d/dl of an integral whose bound is the mouth).
 """
 
 from __future__ import annotations
@@ -43,13 +46,17 @@ class TelescopicBody:
     @property
     def count(self) -> int:
         """Fields in all."""
-        return FIRST + KINDS * self.modes + self.modes
+        return FIRST + KINDS * self.modes + self.modes + 2
 
     def _field(self, mode: int, kind: int) -> int:
         return FIRST + KINDS * mode + kind
 
     def _tip_turn(self, mode: int) -> int:
         return FIRST + KINDS * self.modes + mode
+
+    def _mouth(self, direction: str) -> int:
+        """The field of the jump at the sleeve's mouth: along x, or about it."""
+        return self.count - (1 if direction == "torsion" else 2)
 
     # ---- weights
 
@@ -72,6 +79,9 @@ class TelescopicBody:
                 columns[0][first] = delta * inverse
                 bias[first] = 2.0 * stretch * (delta_rate - delta * stretch)
                 bias[second] = delta * stretch * stretch
+                if self.shapes.root_slope[j]:
+                    mouth = self._mouth(self.shapes.directions[j])
+                    bias[mouth] = bias.get(mouth, 0.0) + float(self.shapes.root_slope[j]) * delta * stretch * speed
             if self.shapes.directions[j] in TURN:
                 turn = self._tip_turn(j)
                 position[turn], rate[turn], columns[1 + j][turn] = delta * inverse, delta_rate * inverse, inverse
@@ -98,6 +108,7 @@ class TelescopicBody:
             self._set(second, pair, a, b, 0, 0, value)
         for a in range(KINDS * self.modes):
             self._elastic(a, length, first, second, turned, pair)
+        self._jump(length, first, second, turned, pair)
         rotary: Mat = ((self.link.twisting * full, 0.0, 0.0), ZERO, ZERO)
         return Fields(self.mass, first, second, rotary, turned, pair)
 
@@ -130,10 +141,29 @@ class TelescopicBody:
             elif "torsion" not in (direction, other):
                 self._set(second, pair, number, FIRST + b, AXIS[direction], AXIS[other], mu * product * length)
 
-    @staticmethod
-    def _set(
-        second: list[list[Mat]], pair: list[list[Scalar]], a: int, b: int, i: int, j: int, value: Scalar
+    def _jump(
+        self,
+        length: Scalar,
+        first: list[Vec],
+        second: list[list[Mat]],
+        turned: list[Vec],
+        pair: list[list[Scalar]],
     ) -> None:
+        """Integrals of a jump at the mouth: mu or Jx times the other field there, f'(1 - xi) with the mean of f'(0) and 0."""
+        along, about = self._mouth("axial"), self._mouth("torsion")
+        mu, full = self.link.mu, self.link.length
+        first[along], turned[about] = (mu, 0.0, 0.0), (self.link.twisting, 0.0, 0.0)
+        self._set(second, pair, SLIDE, along, 0, 0, mu)
+        self._set(second, pair, ARM, along, 0, 0, mu * (full - length))
+        for j, direction in enumerate(self.shapes.directions):
+            half, stretched = 0.5 * float(self.shapes.root_slope[j]), self._field(j, 1)
+            if direction == "axial":
+                self._set(second, pair, stretched, along, 0, 0, mu * half)
+            elif direction == "torsion":
+                pair[stretched][about] = pair[about][stretched] = self.link.twisting * half
+
+    @staticmethod
+    def _set(second: list[list[Mat]], pair: list[list[Scalar]], a: int, b: int, i: int, j: int, value: Scalar) -> None:
         """C_ab and its mirror image, and their trace."""
         second[a][b] = tuple(tuple(value if (r, c) == (i, j) else 0.0 for c in range(3)) for r in range(3))  # type: ignore[assignment]
         second[b][a] = tuple(tuple(value if (r, c) == (j, i) else 0.0 for c in range(3)) for r in range(3))  # type: ignore[assignment]

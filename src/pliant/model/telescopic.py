@@ -70,10 +70,14 @@ class TelescopicBeam:
         self._check_modes(part)
         self._check_damping(part)
         self._check_numbers(part)
-        if self.extension > self.length and self.on_sleeve_end == "stop":
-            raise ModelError.of(part, "extension", f"must be <= length = {self.length!r} m", self.extension)
-        if self.on_sleeve_end == "spring" and self.end_stiffness is None:
-            raise ModelError.of(part, "end_stiffness", "must be given where a spring pushes back", None)
+        if self.extension >= self.length and self.on_sleeve_end == "stop":
+            rule = f"must be < length = {self.length!r} m where the sleeve's end stops the run"
+            raise ModelError.of(part, "extension", rule, self.extension)
+        if (self.on_sleeve_end == "spring") != (self.end_stiffness is not None):
+            rule = "must be given where on_sleeve_end is 'spring', and only there"
+            raise ModelError.of(part, "end_stiffness", rule, self.end_stiffness)
+        if (self.friction is not None) != (self.preload > 0.0):
+            raise ModelError.of(part, "preload", "must be > 0 N where there is friction, and only there", self.preload)
         if self.friction is not None:
             law = friction_law(part, "friction", self.friction)
             if not isinstance(law, FrictionLaw) or law.holds:
@@ -139,6 +143,8 @@ class TelescopicBeam:
             check.instance(part, f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes), "a set of modes")
             if modes.ends != "cf":
                 raise ModelError.of(part, f"modes[{k}].ends", "must be cf: the arm leaves its sleeve clamped", modes)
+            if isinstance(modes, Modes) and modes.payload:
+                raise ModelError.of(part, f"modes[{k}].payload", "must be False: the free length changes", True)
             first = labels(modes)[0]
             if first in seen:
                 raise ModelError.of(part, f"modes[{k}]", "must be the only set of its direction", first)
@@ -161,6 +167,9 @@ class TelescopicBeam:
             check.instance(part, f"damping[{k}]", damping, kinds, wanted)
             if isinstance(damping, ModalDamping) and not isinstance(damping.ratios, float):
                 check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
+        names = [type(damping).__name__ for damping in several]
+        if len(set(names)) < len(names):
+            raise ModelError.of(part, "damping", "must hold each kind at most once", names)
 
     def _check_numbers(self, part: str) -> None:
         if self.mass_per_length is not None:

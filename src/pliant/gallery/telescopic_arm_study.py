@@ -1,0 +1,69 @@
+"""`pliant reproduce telescopic-arm`: the paper's example, the inverse dynamics of a told motion, a slow extension; claims, figures.
+
+The example is run as published and consistent, with the paper's force and with one that keeps the arm in its sleeve, and with
+one to three modes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.telescopic_arm import FORCES, GRAVITY, MODE_COUNTS, MODELS, telescopic_arm
+from pliant.gallery.telescopic_arm_claims import WITNESSES, Study, claims
+from pliant.gallery.telescopic_arm_figures import figures
+from pliant.gallery.telescopic_arm_runs import continuation, extend, inverse, run
+from pliant.integrate.methods import RK4, RKF45, DormandPrince, Method
+from pliant.simulate import compile_system
+
+COMPUTING = 0.3  # of the whole: pictures take longer than runs
+RECURSIONS = ("articulated", "gibbs_appell")
+METHODS: dict[str, Method] = {
+    "Dormand-Prince": DormandPrince(rtol=1e-8, atol=1e-14),
+    "Runge-Kutta-Fehlberg": RKF45(rtol=1e-8, atol=1e-14),
+    "Runge-Kutta 4, 0.1 ms": RK4(step=1e-4),
+    "Runge-Kutta 4, 0.2 ms": RK4(step=2e-4),
+}
+COARSE = ("Runge-Kutta 4 with 1 ms", RK4(step=1e-3))
+EXTENSION_ROWS = 4000
+REPEAT = 5  # runs of each case, for the time they take
+
+
+def reproduce(out: Path, progress: Progress) -> Summary:
+    """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
+    study = compute(progress)
+    for name, done in study.runs.items():
+        save_result(out, name.replace("/", "-"), done.result)
+    save_figures(out, figures(study), progress, COMPUTING)
+    cases = {name: done.case for name, done in study.runs.items()}
+    asked = {name: done.case for name, done in study.inverse.items()}
+    summary = summary_of("telescopic-arm", cases, claims(study), inverse=asked)
+    write_summary(out, summary)
+    progress("done", 1.0)
+    return summary
+
+
+def compute(progress: Progress) -> Study:
+    """All runs."""
+    run("consistent")  # what a process does once, the first time, is no part of a case's time
+    cases = [(model, force, modes) for model in MODELS for force in FORCES for modes in MODE_COUNTS]
+    runs = {}
+    for k, (model, force, modes) in enumerate(cases):
+        name = f"{model}/{force}/{modes}"
+        progress(f"running {name}", COMPUTING * k / len(cases))
+        runs[name] = run(model, FORCES[force], modes, repeat=REPEAT)
+    progress("inverse dynamics and slow extension", COMPUTING)
+    return Study(
+        runs=runs,
+        inverse={f"{model}/{modes}": inverse(model, modes) for model in MODELS for modes in MODE_COUNTS},
+        extensions={model: extend(model, rows=EXTENSION_ROWS) for model in MODELS},
+        heavy_until=continuation("as-published", gravity=GRAVITY)[0],
+        formulations={
+            model: {name: run(model, formulation=name) for name in (*RECURSIONS, witness)}
+            for model, witness in WITNESSES.items()
+        },
+        methods={name: run("as-published", method=method) for name, method in METHODS.items()},
+        coarse=(COARSE[0], run("as-published", method=COARSE[1])),
+        operations={name: compile_system(telescopic_arm(), name).rhs.operations for name in (*RECURSIONS, "lagrange")},
+        four_modes_until=continuation("consistent", modes=4)[1],
+    )
