@@ -52,10 +52,9 @@ def inverse_dynamics(
     missing = [name for name in _free_names(told) if elastic == "prescribed" and name.split(".")[1] in _modes(told, name)]
     if missing:
         raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
-    if elastic == "quasi-static":
-        return _quasi_static(told, t_start, t_end, **options)
-    if not _free_names(told):
-        return _all_told(told, t_start, t_end, **options)
+    if elastic == "quasi-static" or not _free_names(told):
+        _check_still(told, options)
+        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, **options)
     return simulate(told, t_end, t_start=t_start, **options)
 
 
@@ -74,6 +73,7 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
     copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
     copy.loads |= system.loads
     copy.contacts |= system.contacts
+    copy.closures |= system.closures
     copy.conditions |= system.conditions
     return copy
 
@@ -114,6 +114,17 @@ def _modes(system: System, name: str) -> tuple[str, ...]:
 # ---- without integration
 
 
+def _check_still(system: System, options: Mapping[str, Any]) -> None:
+    """Without a run there are no contacts that close and no options of a run."""
+    if system.contacts:
+        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where there are contacts", sorted(system.contacts))
+    if system.closures:
+        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
+    unknown = sorted(set(options) - {"save"})
+    if unknown:
+        raise ModelError.of("inverse_dynamics", "options", "must be save alone where nothing is integrated", unknown)
+
+
 def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
     """Observed quantities at given states, piece by piece of time."""
     edges = [-np.inf, *traced.breakpoints, np.inf]
@@ -129,7 +140,7 @@ def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> R
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
     from pliant.simulate import collect_rows, save_times
 
-    compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
+    compiled = compile_system(system, still=True)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
     rows = _rows(compiled.traced, times, states, compiled.observe)

@@ -68,16 +68,18 @@ def compile_system(
     cache: bool = True,
     still: bool = False,
     near: float | None = None,
+    t_start: float = 0.0,
 ) -> Compiled:
     """Trace a System and compile its functions; machine code is kept on disk for later processes.
 
     still: allow a System whose every coordinate is prescribed. near: watch for gaps that pass this distance, m.
+    t_start: when closed loops are assembled, s.
     """
     from pliant.compile.llvm import compile_function
     from pliant.compile.trace import trace
 
     began = clock.perf_counter()
-    traced = trace(system, formulation, still, near)
+    traced = trace(system, formulation, still, near, t_start)
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
     rhs = compile_function(traced.rhs, cache=folder)
@@ -114,10 +116,24 @@ def simulate(
     times = _save_plan(save, t_start, t_end)
     method = method or DEFAULT_METHOD
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
-    compiled = system if isinstance(system, Compiled) else compile_system(system, formulation, cache, near=near)
+    if isinstance(system, Compiled):
+        compiled = system
+        _check_compiled(compiled.traced, near, t_start)
+    else:
+        compiled = compile_system(system, formulation, cache, near=near, t_start=t_start)
     run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds)
     run.go(progress)
     return run.collect()
+
+
+def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
+    """What a compiled System was made for and a run asks otherwise."""
+    if near is not None and traced.pairs and traced.near != near:
+        rule = f"must be compiled with near={near}: compile_system(system, near={near})"
+        raise ModelError.of("simulate", "system", rule, traced.near)
+    if traced.project is not None and traced.t_start != t_start:
+        rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
+        raise ModelError.of("simulate", "system", rule, traced.t_start)
 
 
 class _Run:

@@ -23,9 +23,10 @@ Floats = NDArray[np.float64]
 ASSEMBLY_STEPS = 100
 ASSEMBLED = 1e-12  # m or rad, what is left of a residual that counts as closed
 LONGEST_ASSEMBLY_STEP = 0.3  # m or rad: Gauss-Newton is not to leap to another branch
-# Of the trace of D, added to its diagonal: where a mechanism passes a singular position two rows say the same for a moment, and the
-# multipliers are then shared instead of divided by zero; elsewhere it moves them by as much of themselves.
-SINGULAR = 1e-12
+# Of the sum of D's diagonal over rows of the same kind, added to it: where a mechanism passes a singular position two rows say
+# the same for a moment, and the multipliers are then shared instead of divided by zero.
+SINGULAR = 1e-11
+BENDING = 1e-3  # how readily modes and free lengths give way in assembly, beside joints
 DEPENDENT = 1e-9  # of the largest singular value: rows below it say nothing new
 
 
@@ -52,19 +53,22 @@ def assemble(
     move = ca.Function("move", [q_column, step_column], [tracer.column(retract(tree, q, step))])
     count = len(tree.rates)
     position, rate = q0.copy(), v0.copy()
+    own = {k for node in tree.nodes for k in node.own_v}
+    ease = np.array([BENDING if k in own else 1.0 for k in free])
     for _ in range(ASSEMBLY_STEPS):
         c, _, a = (np.array(x).ravel() for x in look(position, rate))
         if np.max(np.abs(c), initial=0.0) <= ASSEMBLED:
             break
         change = np.zeros(count)
-        change[list(free)] = -np.linalg.pinv(a.reshape(-1, count)[:, list(free)], rcond=DEPENDENT) @ c
+        eased = a.reshape(-1, count)[:, list(free)] * ease
+        change[list(free)] = -ease * (np.linalg.pinv(eased, rcond=DEPENDENT) @ c)
         longest = np.max(np.abs(change))
         change *= min(1.0, LONGEST_ASSEMBLY_STEP / max(longest, 1e-300))
         position = np.array(move(position, change)).ravel()
     _check_closed(closures, found.owners, np.array(look(position, rate)[0]).ravel())
     _, speed, a = (np.array(x).ravel() for x in look(position, rate))
     jacobian = a.reshape(-1, count)[:, list(free)]
-    rate[list(free)] -= np.linalg.pinv(jacobian, rcond=DEPENDENT) @ speed
+    rate[list(free)] -= ease * (np.linalg.pinv(jacobian * ease, rcond=DEPENDENT) @ speed)
     independent = _independent(jacobian)
     redundant = {closures[found.owners[k]].name for k in range(len(found.owners)) if k not in independent}
     return Assembly(position, rate, independent, tuple(sorted(redundant)))
@@ -101,6 +105,7 @@ def chosen(found: Rows, keep: Sequence[int]) -> Rows:
     """Some of the rows."""
     return Rows(
         owners=tuple(found.owners[k] for k in keep),
+        angular=tuple(found.angular[k] for k in keep),
         residual=[found.residual[k] for k in keep],
         rate=[found.rate[k] for k in keep],
         gamma=[found.gamma[k] for k in keep],
@@ -177,14 +182,20 @@ def solve(
     free = tracer.substitute(accelerations, column, none)
     count, size = range(len(found.residual)), range(len(free))
     delassus = [[total(found.jacobian[i][k] * response[k][j] for k in size) for j in count] for i in count]
-    soft = SINGULAR * total(delassus[i][i] for i in count)
-    for i in count:
-        delassus[i][i] = delassus[i][i] + soft
+    softened = [list(row) for row in delassus]
+    for kind in (False, True):  # distances and angles have sizes of their own
+        alike = [i for i in count if found.angular[i] is kind]
+        soft = SINGULAR * total(delassus[i][i] for i in alike)
+        for i in alike:
+            softened[i][i] = softened[i][i] + soft
     missing = [-found.gamma[i] - total(found.jacobian[i][k] * free[k] for k in size) for i in count]
-    multipliers = solve_symmetric(delassus, missing)
+    first = solve_symmetric(softened, missing)
+    # once refined with D itself, the softening counts only where D is as small
+    left = [missing[i] - total(delassus[i][j] * first[j] for j in count) for i in count]
+    multipliers = [a + b for a, b in zip(first, solve_symmetric(softened, left), strict=True)]
     closed = [free[k] + total(response[k][j] * multipliers[j] for j in count) for k in size]
-    back = solve_symmetric(delassus, [-c for c in found.residual])
-    slow = solve_symmetric(delassus, [-c for c in found.rate])
+    back = solve_symmetric(softened, [-c for c in found.residual])
+    slow = solve_symmetric(softened, [-c for c in found.rate])
     shift = [total(response[k][j] * back[j] for j in count) for k in size]
     speeds = [v[k] + total(response[k][j] * slow[j] for j in count) for k in size]
     return Solved(closed, multipliers, retract(tree, q, shift), speeds)

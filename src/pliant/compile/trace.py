@@ -70,6 +70,7 @@ class Traced:
     project: ca.Function | None  # the state put back on closed loops, one Newton step
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
+    t_start: float  # s, when closed loops were assembled
 
     @property
     def independent(self) -> int:
@@ -104,16 +105,20 @@ class Traced:
 
 
 def trace(
-    system: System, formulation: str = "articulated", still: bool = False, near: float | None = None
+    system: System,
+    formulation: str = "articulated",
+    still: bool = False,
+    near: float | None = None,
+    t_start: float = 0.0,
 ) -> Traced:
     """All functions of a System; `still` allows one whose every coordinate is prescribed.
 
-    near: a distance, m, whose crossing by the gap of any pair is an event too.
+    near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
     """
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = Trace(system, formulation, near)
+    made = Trace(system, formulation, near, t_start)
     for node in made.tree.nodes:
         _check_formulation(node, formulation)
     if not made.free_v and not still:
@@ -124,8 +129,8 @@ def trace(
 class Trace:
     """One trace in the making."""
 
-    def __init__(self, system: System, formulation: str, near: float | None = None) -> None:
-        self.system, self.formulation, self.near = system, formulation, near
+    def __init__(self, system: System, formulation: str, near: float | None = None, t_start: float = 0.0) -> None:
+        self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
         self.tree = build_tree(system)
         self.tracer = Tracer()
         self.told = self.tree.told
@@ -200,6 +205,7 @@ class Trace:
             project=self._projection(solved, inputs),
             rows=loops.names,
             redundant=loops.redundant,
+            t_start=self.t_start,
         )
 
     def _close(self, acting: Actions) -> Loops:
@@ -218,10 +224,10 @@ class Trace:
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
 
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
-        """A start that closes the loops; prescribed coordinates stand where they are told to at t = 0."""
+        """A start that closes the loops; prescribed coordinates stand where they are told to then."""
         told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column(self._moved())])
-        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(0.0) for s in self.signals), np.zeros(2 * len(self.pairs))])
-        values = np.array(told(0.0, np.nan_to_num(p0))).ravel()
+        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), np.zeros(2 * len(self.pairs))])
+        values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, one in enumerate(self.told):
             q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]

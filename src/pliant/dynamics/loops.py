@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, is_zero, product, scale, sub, transpose
+from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, transpose
 from pliant.dynamics.contact import tangents_of
 from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
@@ -22,21 +22,23 @@ class Rows:
     """Residuals of closures with their derivatives along the motion, one per independent direction."""
 
     owners: tuple[int, ...]  # number of the closure each belongs to
+    angular: tuple[bool, ...]  # whether it is an angle, not a distance
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
     gamma: list[Scalar]  # c'' with a = 0
     jacobian: list[list[Scalar]]  # A
 
 
-def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
-    """(closure, residual) of every direction that can change; those that vanish by structure are left out."""
+def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, bool, Scalar]]:
+    """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out."""
     bodies = poses(tree, q)
     found = []
     for number, closure in enumerate(closures):
         a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
         apart = sub(a.position, b.position)
-        found += [(number, c) for c in _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix)
-                  if not is_zero(c) and not isinstance(c, (int, float))]  # fmt: skip
+        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix)
+        every = [(False, c) for c in distances] + [(True, c) for c in angles]
+        found += [(number, angular, c) for angular, c in every if not isinstance(c, (int, float))]
     return found
 
 
@@ -48,7 +50,7 @@ def rows(
     xi, shift = calculus.symbols("xi", count)
     rate, _ = calculus.symbols("xi_rate", count)
     found = residuals(tree, closures, retract(tree, q, shift))
-    entries = [c for _, c in found]
+    entries = [c for _, _, c in found]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
     jacobian = calculus.jacobian(entries, xi)
@@ -57,25 +59,26 @@ def rows(
         flat = calculus.substitute(flat, old, calculus.column(new))
     m = len(entries)
     matrix = [flat[3 * m + i * count : 3 * m + (i + 1) * count] for i in range(m)]
-    return Rows(tuple(owner for owner, _ in found), flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
+    owners, angular = tuple(owner for owner, _, _ in found), tuple(turned for _, turned, _ in found)
+    return Rows(owners, angular, flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
 
 
-def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> list[Scalar]:
+def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar], list[Scalar]]:
     """c of one closure: distances in the world's or in b's axes, and sines of angles."""
     if closure.kind in ("point", "spherical"):
-        return list(apart)
+        return list(apart), []
     if closure.kind == "distance":
-        return [(dot(apart, apart) - closure.length**2) * (0.5 / closure.length)]
+        return [(dot(apart, apart) - closure.length**2) * (0.5 / closure.length)], []
     across = [_out(b, t) for t in tangents_of(closure.axis)]
     if closure.kind == "slider":
-        return [dot(t, apart) for t in across]
+        return [dot(t, apart) for t in across], []
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
     if closure.kind == "revolute":
         along = _out(a, closure.axis)
-        return [*apart, *(dot(along, t) for t in across)]
+        return list(apart), [dot(along, t) for t in across]
     if closure.kind == "weld":
-        return [*apart, *scale(0.5, turned)]
-    return [*(dot(t, apart) for t in across), *scale(0.5, turned)]  # prismatic
+        return list(apart), list(scale(0.5, turned))
+    return [dot(t, apart) for t in across], list(scale(0.5, turned))  # prismatic
 
 
 def _out(matrix: Mat, v: Vec) -> Vec:

@@ -20,9 +20,10 @@ from pliant.model.joint import Joint
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Signal
 from pliant.model.system import PAYLOAD, Body, System
+from pliant.model.telescopic import TelescopicBeam
 
 VERSION = 1  # of the vocabulary
-BODY_KINDS: dict[str, type] = {"beam": Beam, "rigid": RigidBody}
+BODY_KINDS: dict[str, type] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ SECTIONS = (
     "forces",
     "moments",
     "contacts",
+    "closures",
     "events",
     "run",
 )
@@ -77,6 +79,8 @@ def loads_model(text: str, source: str = "<text>") -> Model:
         _read_load(system, name, item, known, Sequence[Signal] | Signal, system.moment)
     for name, item in _entries(sections, "contacts"):
         read_contact(system, name, item)
+    for name, item in _entries(sections, "closures"):
+        _read_closure(system, name, item)
     for name, item in _entries(sections, "events"):
         _read_event(system, name, item, known)
     return Model(system, _read_run(sections["run"]) if "run" in sections else None)
@@ -187,6 +191,14 @@ def _read_load(system: System, name: str, item: Item, known: Known, hint: Any, a
     at = frame_of(system, read_place(found["at"]))
     expressed = {"expressed": found["expressed"].text()} if "expressed" in found else {}
     build(add, item, name, at, read(hint, found["vector"], known), **expressed)
+
+
+def _read_closure(system: System, name: str, item: Item) -> None:
+    hints = {"axis": Any, "length": float, "by": str, "stiffness": float, "damping": float}
+    found = item.fields(("kind", "a", "b", *hints), ("kind", "a", "b"))
+    a, b = (frame_of(system, read_place(found[key])) for key in ("a", "b"))
+    settings = {key: read(hint, found[key]) for key, hint in hints.items() if key in found}
+    build(system.close, item, name, found["kind"].text(), a, b, **settings)
 
 
 def _read_event(system: System, name: str, item: Item, known: Known) -> None:

@@ -17,7 +17,7 @@ class RunSettings:
 
     t_end: float  # s
     method: Any = None  # one of pliant.integrate.methods; None is simulate's own default
-    save: float | tuple[float, ...] | str = STEPS  # an interval in s, the times in s, or the word steps
+    save: float | tuple[float, ...] | str | None = None  # an interval in s, the times in s, the word steps; 1001 rows
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t_end", check.positive("run", "t_end", self.t_end, "s"))
@@ -27,7 +27,7 @@ class RunSettings:
         if isinstance(self.save, tuple):
             saved = f"{len(self.save)} times from {self.save[0]:g} to {self.save[-1]:g} s"
         else:
-            saved = "every step" if self.save == STEPS else f"every {self.save:g} s"
+            saved = {STEPS: "every step", None: "1001 rows"}.get(self.save) or f"every {self.save:g} s"  # type: ignore[arg-type]
         return f"run to t = {self.t_end:g} s with {self.method or 'the default method'}, saving {saved}"
 
 
@@ -39,7 +39,9 @@ def method_classes() -> dict[str, type]:
     return {word(kind): kind for kind in METHODS}
 
 
-def _checked_save(value: Any, t_end: float) -> float | tuple[float, ...] | str:
+def _checked_save(value: Any, t_end: float) -> float | tuple[float, ...] | str | None:
+    if value is None:
+        return None
     if isinstance(value, str):
         if value != STEPS:
             raise ModelError.of("run", "save", f"must be an interval in s, a list of times or the word {STEPS}", value)

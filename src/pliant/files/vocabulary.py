@@ -16,18 +16,23 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pliant.model import material
 from pliant.model.contact import Plane
+from pliant.model.friction_law import FRICTION_LAWS, FrictionLaw
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, TorsionModes
 from pliant.model.normal_law import PowerLaw
 from pliant.model.signal import Formula, Prescribed
+from pliant.model.telescopic import TelescopicBeam
 
 SHORT_NAMES: dict[type, str] = {AxialModes: "axial", TorsionModes: "torsion", GivenModes: "table"}
 WITHOUT_NAME = (Modes,)  # may stand without its name where several classes are possible
 ONLY_IN_PYTHON = (ShapeFunction,)  # made of functions, which no file can hold
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
+SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
 HINTS: dict[tuple[type, str], Any] = {
     (Joint, "motion"): Prescribed | Mapping[str, Prescribed] | None,
+    (TelescopicBeam, "motion"): Prescribed | None,
+    (TelescopicBeam, "friction"): Union[(*SLIDING, None)],
     (Plane, "normal"): Any,  # a vector, or one of x, y, z
 }
 COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}

@@ -12,9 +12,10 @@ from pliant.files.places import write_place
 from pliant.files.reader import BODY_KINDS, VERSION
 from pliant.files.run_settings import RunSettings
 from pliant.files.written import Data, write, write_fields, write_function, write_named, write_text, write_truth
-from pliant.model.beam import Beam
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
+from pliant.model.loop import Closure
+from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Formula, Signal
 from pliant.model.system import PAYLOAD, Body, Link, System
 
@@ -34,13 +35,14 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
         "forces": {load.name: _load(system, load) for load in loads if isinstance(load, PointForce)},
         "moments": {load.name: _load(system, load) for load in loads if isinstance(load, PointMoment)},
         "contacts": write_contacts(system),
+        "closures": {c.name: _closure(system, c) for c in system.closures.values()},
         "events": {c.name: _event(c) for c in system.conditions.values()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:
         save = list(run.save) if isinstance(run.save, tuple) else run.save
         method = {} if run.method is None else {"method": write_named(run.method)}
-        data["run"] = {"t_end": run.t_end, **method, "save": save}
+        data["run"] = {"t_end": run.t_end, **method, **({} if save is None else {"save": save})}
     return str(yaml.dump(data, Dumper=_Plain, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
 
 
@@ -63,7 +65,7 @@ _Plain.yaml_implicit_resolvers = {
 def _is_payload(system: System, link: Link) -> bool:
     """A body that System.add made of a beam's payload; it comes back with the beam."""
     carrier = system.links.get(link.name.removesuffix(PAYLOAD))
-    return carrier is not None and carrier is not link and isinstance(carrier.body, Beam) and bool(carrier.body.payload)
+    return carrier is not None and carrier is not link and not isinstance(carrier.body, RigidBody) and bool(carrier.body.payload)
 
 
 def _shared_bodies(links: Sequence[Link]) -> list[tuple[str, Body]]:
@@ -107,6 +109,13 @@ def _load(system: System, load: PointForce | PointMoment) -> Data:
     part = f"load {load.name!r}"
     vector = [_signal(f"{part}: vector[{k}]", component) for k, component in enumerate(load.vector)]
     return {"at": write_place(system, load.at), "vector": vector, "expressed": load.expressed}
+
+
+def _closure(system: System, closure: Closure) -> Data:
+    data: Data = {"kind": closure.kind, "a": write_place(system, closure.a), "b": write_place(system, closure.b)}
+    data |= {"axis": list(closure.axis), "by": closure.by}
+    data |= {"length": closure.length} if closure.kind == "distance" else {}
+    return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == "springs" else {})
 
 
 def _event(condition: Condition) -> Data:

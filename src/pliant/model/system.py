@@ -279,6 +279,8 @@ class System:
 
     def __str__(self) -> str:
         head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
+        if self.closures:
+            head += f", {len(self.closures)} closures not counted"
         lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]
         self._describe(GROUND, "", lines)
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
@@ -323,7 +325,7 @@ class System:
         """arm.root and arm.tip where it is one, else the place's own name."""
         if frame.body in self.links:
             handle = BodyHandle(frame.body, self.links[frame.body].body)
-            for known in ("tip", "root"):
+            for known in ("root", "tip"):
                 if frame == getattr(handle, known):
                     return f"{frame.body}.{known}"
         return place

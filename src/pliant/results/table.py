@@ -30,7 +30,7 @@ QUANTITIES = {
         Quantity("kinetic", (), "J", "kinetic energy"),
         Quantity("gravity", (), "J", "potential energy of gravity"),
         Quantity("strain", (), "J", "strain energy of the beams"),
-        Quantity("spring", (), "J", "energy in joint springs and end stops"),
+        Quantity("spring", (), "J", "energy in joint springs, end stops and virtual springs"),
         Quantity("contact", (), "J", "elastic energy in closed contacts"),
         Quantity("work", ("source",), "J", "work done on the mechanism since the start, by source"),
         Quantity("power", ("source",), "W", "power put into the mechanism, by source"),

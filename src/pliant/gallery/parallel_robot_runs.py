@@ -1,0 +1,166 @@
+"""The runs of the parallel robot and what the paper looks at in them: the path, the loops, the forces that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import SolveError
+from pliant.gallery.parallel_robot import LEGS, efforts_on_the_rose, parallel_robot, rose
+from pliant.integrate.methods import DOP853, DormandPrince, Method
+from pliant.results.result import Result
+from pliant.simulate import compile_system, simulate
+
+Floats = NDArray[np.float64]
+
+STIFFNESSES = {f"1e{n}": 10.0**n for n in range(1, 9)}  # N/m, Table 2
+TIGHT = DOP853(rtol=1e-12, atol=1e-14)
+# Stiff springs turn the round-off of positions, 1e-16 m, into accelerations of about 1e-7: where the absolute tolerance asks for
+# less, steps shrink for digits that are not there (Ks = 1e8 with atol 1e-14: 234 million evaluations instead of 2 million).
+TIGHT_STIFF = DOP853(rtol=1e-12, atol=1e-13)
+STIFF = 1e8  # N/m, from where on that is so; prestretched springs, which hardly move, from 1e6 on
+PAPERS = DormandPrince(rtol=1e-3, atol=1e-6)  # what the paper ran: Matlab's RK45 with its default tolerances
+GRID = np.arange(601) / 100.0  # s
+INSTANTS = ("0.1", "0.5", "1", "2", "6")  # s, of the summary
+INVERSE_TIMES = ("0", "0.1", "0.25", "0.5", "0.7", "1", "1.3", "1.75")  # s
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, as a rule to 6 s with rows on the grid."""
+
+    result: Result
+
+    @property
+    def time(self) -> Floats:
+        return self.result.time
+
+    @property
+    def position(self) -> Floats:
+        """Of the platform: (time, axis), m."""
+        return np.column_stack([self.result["platform.x"], self.result["platform.y"]])
+
+    @property
+    def angle(self) -> Floats:
+        """Of the platform, rad; on the rose it is 0."""
+        return self.result["platform.angle"]
+
+    @cached_property
+    def path(self) -> Floats:
+        """Where the platform should be: (time, axis), m."""
+        return np.column_stack(rose(self.time)[0])
+
+    @property
+    def distance(self) -> Floats:
+        """From the path, m."""
+        return np.asarray(np.linalg.norm(self.position - self.path, axis=1))
+
+    @cached_property
+    def constraint_error(self) -> Floats:
+        """sum |c| of the six components, m."""
+        return np.asarray(np.sum(np.abs(self.result.values["constraint"]), axis=1))
+
+    @cached_property
+    def position_error(self) -> Floats:
+        """The paper's: how much the distances from the centre differ, m. It does not see a platform turned or off sideways."""
+        return np.asarray(np.abs(np.linalg.norm(self.position, axis=1) - np.linalg.norm(self.path, axis=1)))
+
+    @property
+    def evaluations(self) -> int:
+        return int(self.result.stats["rhs_evaluations"])
+
+    @property
+    def wall(self) -> float:
+        return float(self.result.stats["wall_s"])
+
+    def reaction_error(self, since: float = 0.0) -> float:
+        """Forces of the closures less those of the exact robot on the rose, root mean square of the six components, N."""
+        rows = self.time > since
+        exact = tip_forces(self.time[rows])
+        return float(np.sqrt(np.mean((self.result.values["multiplier"][rows] - exact) ** 2)))
+
+    @property
+    def case(self) -> dict[str, Any]:
+        """As summary.json has it; logarithms to base 10 of the largest errors over 0 < t <= 6 s."""
+        return {
+            "at_times": {instant: self._at(float(instant)) for instant in INSTANTS},
+            "constraint_error_max_log10": float(np.log10(np.max(self.constraint_error[1:]))),
+            "position_error_max_log10": float(np.log10(np.max(self.position_error[1:]))),
+            "rhs_evaluations": self.evaluations,
+            "wall_s": self.wall,
+        }
+
+    def _at(self, t: float) -> dict[str, float]:
+        k = int(np.argmin(np.abs(self.time - t)))
+        (x, y), phi = self.position[k], self.angle[k]
+        return {"x": float(x), "y": float(y), "phi": float(phi), "sum_abs_c": float(self.constraint_error[k])}
+
+
+def run(
+    stiffness: float | None = None,
+    method: Method | None = None,
+    *,
+    damping: float = 0.0,
+    prestretched: bool = False,
+    times: Floats = GRID,
+) -> Run:
+    """The robot driven by the torques of the rose; tight where no method is given, closed exactly where no stiffness is."""
+    if method is None:
+        limit = 1e6 if prestretched else STIFF
+        method = TIGHT_STIFF if stiffness is not None and stiffness >= limit else TIGHT
+    system = parallel_robot(stiffness, damping=damping, prestretched=prestretched)
+    return Run(_finished(simulate(compile_system(system), float(times[-1]), method=method, save=times.tolist())))
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """Motors told to follow the rose: their torques, and the forces on the tips of the legs."""
+
+    result: Result
+
+    @property
+    def torques(self) -> Floats:
+        """(time, motor), N m."""
+        drives = list(self.result.labels["drive"])
+        return self.result.values["effort"][:, [drives.index(f"upper {leg}.angle motion") for leg in LEGS]]
+
+    @property
+    def forces(self) -> Floats:
+        """(time, component), N: x and y of leg I, II, III."""
+        return self.result.values["multiplier"]
+
+    @property
+    def case(self) -> dict[str, Any]:
+        """As summary.json has it, for a run saved at its times."""
+        rows = zip(INVERSE_TIMES, self.torques.tolist(), self.forces.tolist(), strict=True)
+        return {instant: {"tau": torques, "leg_tip_forces": forces} for instant, torques, forces in rows}
+
+
+def inverse(times: Sequence[float] | None = None) -> Inverse:
+    """Inverse dynamics: no freedom is left, loops carry elbows and platform along with the motors."""
+    wanted = [float(instant) for instant in INVERSE_TIMES] if times is None else list(times)
+    compiled = compile_system(parallel_robot(told=True))
+    return Inverse(_finished(simulate(compiled, wanted[-1], method=TIGHT, save=wanted)))
+
+
+def motor_torques(times: Floats) -> Floats:
+    """In closed form, (time, motor), N m."""
+    return np.column_stack(efforts_on_the_rose(times).motors)
+
+
+def tip_forces(times: Floats) -> Floats:
+    """In closed form, (time, component), N."""
+    return np.column_stack([part for tip in efforts_on_the_rose(times).tips for part in tip])
+
+
+def _finished(result: Result) -> Result:
+    if result.interrupted:
+        raise KeyboardInterrupt
+    if not result.ok:
+        raise SolveError(f"{result.name}: {result.message}")
+    return result

@@ -1,0 +1,69 @@
+"""`pliant reproduce parallel-robot`: the rose by multipliers and by virtual springs of Ks = 1e1 ... 1e8 N/m; claims, figures.
+
+Springs are run tight (DOP853, rtol 1e-12), to see what springs do, and with the paper's method and tolerance, to see what it saw.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.gallery.parallel_robot import T_LOOP
+from pliant.gallery.parallel_robot_claims import REACTIONS_AT, Study, claims
+from pliant.gallery.parallel_robot_figures import figures
+from pliant.gallery.parallel_robot_runs import PAPERS, STIFFNESSES, Run, inverse, run
+from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+
+COMPUTING = 0.8  # of the whole
+DAMPING = 100.0  # N s/m: damping ratios of 0.026 to 0.080 of the six swings at REACTIONS_AT
+STARTS: dict[str, Any] = {"c(0) = 0": {}, "prestretched": {"prestretched": True}, "damped": {"damping": DAMPING}}
+CALM = ("1e4", "1e5", "1e6")  # Ks run from a prestretched start too
+LOOP_ROWS = 401
+BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: rows enough for swings of 255 Hz
+
+
+def reproduce(out: Path, progress: Progress) -> Summary:
+    """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
+    study = compute(progress)
+    runs = cases(study)
+    for name, done in runs.items():
+        save_result(out, name.replace("/", "-"), done.result)
+    save_figures(out, figures(study), progress, COMPUTING)
+    entries = {name: done.case for name, done in runs.items()}
+    summary = summary_of("parallel-robot", entries, claims(study), inverse=study.inverse.case)
+    write_summary(out, summary)
+    progress("done", 1.0)
+    return summary
+
+
+def cases(study: Study) -> dict[str, Run]:
+    """Runs by their names in summary.json."""
+    tight = {f"springs/{ks}": done for ks, done in study.tight.items()}
+    rough = {f"springs-rk45/{ks}": done for ks, done in study.rk45.items()}
+    return {"multipliers": study.multipliers, **tight, **rough}
+
+
+def compute(progress: Progress) -> Study:
+    """All runs."""
+    progress("closing the loops exactly", 0.0)
+    run()  # what a process does once, the first time, is no part of a case's time
+    tight, rough = {}, {}
+    for k, (ks, stiffness) in enumerate(STIFFNESSES.items()):
+        progress(f"springs of {ks} N/m", COMPUTING * (k + 1) / (len(STIFFNESSES) + 2))
+        tight[ks] = run(stiffness)
+        rough[ks] = run(stiffness, PAPERS)
+    progress("reactions and inverse dynamics", COMPUTING * (len(STIFFNESSES) + 1) / (len(STIFFNESSES) + 2))
+    return Study(
+        multipliers=run(),
+        multipliers_rk45=run(method=PAPERS),
+        tight=tight,
+        rk45=rough,
+        prestretched={ks: run(STIFFNESSES[ks], prestretched=True) for ks in CALM},
+        beginnings={name: run(STIFFNESSES[REACTIONS_AT], times=BEGINNING, **start) for name, start in STARTS.items()},
+        damped=run(STIFFNESSES[REACTIONS_AT], damping=DAMPING),
+        damping=DAMPING,
+        inverse=inverse(),
+        loop=inverse(np.linspace(0.0, T_LOOP, LOOP_ROWS).tolist()),
+    )

@@ -1,0 +1,129 @@
+"""Figures 4 to 8 of Ebrahimi, Nouri and Salahshoor, and one that shows the double hit to be the mesh's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.gallery.reproduction import label, panels, shared_legend
+from pliant.gallery.slider_crank import TOUCH
+from pliant.gallery.slider_crank_claims import Study
+from pliant.gallery.slider_crank_runs import TURN, Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+TIME, MILLISECONDS = "time, s", "time, ms"
+STYLES: dict[str, dict[str, Any]] = {
+    "undamped": {"color": "#d1495b", "linewidth": 0.9},
+    "damped": {"color": "#00408a", "linewidth": 1.3},
+    "rigid rod": {"color": "grey", "linewidth": 0.9, "linestyle": ":"},
+}
+MATERIAL_COLOURS = {"steel": "#00408a", "copper": "#c8691c", "aluminium": "#4a9b7f"}
+ZOOM = (0.0367, 0.0371)  # s, the double hit
+ZOOM_ELEMENTS = (0.03675, 0.03725)  # s, all meshes
+WIDE = (0.0364, 0.0373)  # s, the impacts of all rods
+
+
+def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
+    """Functions that draw, by name."""
+    return {
+        "fig04_slider_position": partial(_motion, study, lambda run: run.slider_x, "slider position, m", TOUCH),
+        "fig05_slider_velocity": partial(_motion, study, lambda run: run.slider_v, "slider velocity, m/s"),
+        "fig06_mid_deflection": partial(_motion, study, lambda run: 1e3 * run.v_mid, "mid-point deflection, mm"),
+        "fig07_energy_loss": partial(_energy_loss, study),
+        "fig08_materials": partial(_materials, study),
+        "elements": partial(_elements, study),
+    }
+
+
+def _compared(study: Study) -> dict[str, Run]:
+    return {"undamped": study.undamped[1], "damped": study.damped[1], "rigid rod": study.rigid}
+
+
+def _part(run: Run, span: tuple[float, float]) -> NDArray[np.bool_]:
+    return np.asarray((run.time >= span[0]) & (run.time <= span[1]))
+
+
+def _motion(study: Study, of: Callable[[Run], Floats], unit: str, obstacle: float | None = None) -> Figure:
+    """The paper's two runs and a rigid rod: all of them at the left, the impact at the right."""
+    figure, axes = panels(1, 2, height=3.6, width_ratios=(1.6, 1.0))
+    whole, near = axes[0]
+    for name, run in _compared(study).items():
+        whole.plot(run.time, of(run), label=name, **STYLES[name])
+        rows = _part(run, WIDE)
+        near.plot(1e3 * run.time[rows], of(run)[rows], **STYLES[name])
+    whole.axvspan(*WIDE, color="grey", alpha=0.3)
+    if obstacle is not None:
+        for panel in (whole, near):
+            panel.axhline(obstacle, color="black", linewidth=0.8, label="obstacle" if panel is whole else None)
+    near.set_xlim(1e3 * WIDE[0], 1e3 * WIDE[1])
+    label(whole, "one element", TIME, unit)
+    label(near, "the first impact", MILLISECONDS)
+    shared_legend(figure, whole)
+    return figure
+
+
+def _energy_loss(study: Study) -> Figure:
+    """Fig. 7 with its zoom: E(0) less the kinetic and strain energy; where it went, dashed and dotted."""
+    figure, axes = panels(1, 2, height=3.8, width_ratios=(1.3, 1.0))
+    whole, near = axes[0]
+    for name, run in list(_compared(study).items())[:2]:
+        rows = _part(run, ZOOM)
+        for panel, time, chosen in ((whole, run.time, slice(None)), (near, 1e3 * run.time[rows], rows)):
+            panel.plot(time, run.loss[chosen], label=f"{name}: lost", **STYLES[name])
+            thin = {**STYLES[name], "linewidth": 1.0, "alpha": 0.8}
+            panel.plot(
+                time, run.contact_loss[chosen], label=f"{name}: taken by the contact", **{**thin, "linestyle": "--"}
+            )
+            if np.any(run.rayleigh_loss):
+                panel.plot(
+                    time, run.rayleigh_loss[chosen], label=f"{name}: taken in the rod", **{**thin, "linestyle": ":"}
+                )
+    whole.axvspan(*ZOOM, color="grey", alpha=0.3)
+    near.set_xlim(1e3 * ZOOM[0], 1e3 * ZOOM[1])
+    label(whole, f"of {study.undamped[1].kinetic[0]:.4f} J at the start", TIME, "energy lost, J")
+    label(near, "the impact: what the contact holds comes back", MILLISECONDS)
+    shared_legend(figure, whole)
+    return figure
+
+
+def _materials(study: Study) -> Figure:
+    """Fig. 8, and the transients on a logarithmic axis, where equal rates would be parallel."""
+    figure, axes = panels(1, 2, height=3.6, width_ratios=(1.4, 1.0))
+    whole, near = axes[0]
+    for name, run in study.driven.items():
+        shown = run.time <= 2.0 * TURN
+        whole.plot(run.time[shown], 1e3 * run.v_mid[shown], color=MATERIAL_COLOURS[name], linewidth=1.1, label=name)
+        when, rest = run.transient
+        first = when < TURN
+        near.semilogy(when[first], np.abs(1e3 * rest[first]), color=MATERIAL_COLOURS[name], linewidth=0.7)
+        size = 1e3 * float(np.max(np.abs(rest[first])))
+        near.semilogy(when[first], size * np.exp(-run.decay_rate * when[first]), "--", color=MATERIAL_COLOURS[name],
+                      linewidth=1.2, label=f"{name}, {run.decay_rate:.1f} 1/s")  # fmt: skip
+    near.set_ylim(1e-3, 2e1)
+    label(whole, "crank at 150 rad/s, one damped element", TIME, "mid-point deflection, mm")
+    label(near, "first turn less the steady motion", TIME, "size, mm")
+    whole.legend(fontsize="small", loc="upper right")
+    near.legend(fontsize="small", loc="upper right")
+    return figure
+
+
+def _elements(study: Study) -> Figure:
+    """The contact force with finer rods: two hits with one element, one with more."""
+    figure, axes = panels(1, 2, height=3.4, sharex=True, sharey=True)
+    for panel, (name, runs) in zip(axes[0], (("undamped", study.undamped), ("damped", study.damped)), strict=True):
+        for k, (n, run) in enumerate(runs.items()):
+            rows = _part(run, ZOOM_ELEMENTS)
+            hits, peak = len(run.first_impact), 1e-3 * run.first_impact[0].peak_force
+            name_of = f"{n} element{'s' if n > 1 else ''}, {hits} hit{'s' if hits > 1 else ''}, {peak:.1f} kN"
+            panel.plot(1e3 * run.time[rows], 1e-3 * run.force[rows], color=f"C{k}", linewidth=1.2, label=name_of)
+        label(panel, name, MILLISECONDS, "contact force, kN" if panel is axes[0, 0] else "")
+        panel.legend(fontsize="small", loc="upper right")
+    return figure

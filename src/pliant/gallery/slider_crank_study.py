@@ -1,0 +1,65 @@
+"""`pliant reproduce slider-crank`: the impact with 1, 2, 4, 8 elements, damped and not, and a rigid rod; three materials driven.
+
+Internal damping is alpha and beta of the one-element rod, as the paper has it, for every mesh.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.slider_crank import AREA, CRANK, MATERIALS
+from pliant.gallery.slider_crank_claims import Study, claims
+from pliant.gallery.slider_crank_figures import figures
+from pliant.gallery.slider_crank_runs import Driven, Run, delivered_restitution, drive, run
+
+ELEMENTS = (1, 2, 4, 8)
+COMPUTING = 0.7  # of the whole
+
+
+def reproduce(out: Path, progress: Progress) -> Summary:
+    """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
+    study = compute(progress)
+    runs: dict[str, Run | Driven] = {
+        **{f"undamped/{n}": done for n, done in study.undamped.items()},
+        **{f"damped/{n}": done for n, done in study.damped.items()},
+        "rigid": study.rigid,
+        **{f"driven/{material}": done for material, done in study.driven.items()},
+    }
+    for name, done in runs.items():
+        save_result(out, name.replace("/", "-"), done.stored)
+    save_figures(out, figures(study), progress, COMPUTING)
+    summary = summary_of("slider-crank", {name: done.case for name, done in runs.items()}, claims(study))
+    write_summary(out, summary)
+    progress("done", 1.0)
+    return summary
+
+
+def compute(progress: Progress) -> Study:
+    """All runs."""
+    todo = [(n, damped) for damped in (False, True) for n in ELEMENTS]
+    impacts = {}
+    for k, (n, damped) in enumerate(todo):
+        progress(f"running {'damped' if damped else 'undamped'}/{n}", COMPUTING * k / (len(todo) + 2))
+        impacts[n, damped] = run(n, damped)
+    progress("running the driven crank", COMPUTING * len(todo) / (len(todo) + 2))
+    driven = {material: drive(material) for material in MATERIALS}
+    return Study(
+        undamped={n: impacts[n, False] for n in ELEMENTS},
+        damped={n: impacts[n, True] for n in ELEMENTS},
+        rigid=run(0),
+        driven=driven,
+        driven_fine=drive("steel", max(ELEMENTS)),
+        slider_matters=max(_slider_matters(done) for done in driven.values()),
+        restitution=delivered_restitution(),
+    )
+
+
+def _slider_matters(done: Driven) -> float:
+    """Largest change of the mid-point's deflection where the slider is of the rod's material, m."""
+    density = MATERIALS[done.material].density
+    assert density is not None  # given in MATERIALS
+    other = drive(done.material, slider_mass=density * AREA * CRANK)
+    return float(np.max(np.abs(other.v_mid - done.v_mid)))

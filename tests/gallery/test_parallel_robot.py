@@ -1,0 +1,90 @@
+"""`pliant reproduce parallel-robot`: what it writes and what it finds."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from typer.testing import CliRunner
+
+import pliant as pl
+from pliant.cli import app
+
+FIGURES = ["rose", "constraint_error", "position_error", "cost", "reactions", "inverse"]
+KS = [f"1e{n}" for n in range(1, 9)]
+CASES = ["multipliers", *(f"springs/{ks}" for ks in KS), *(f"springs-rk45/{ks}" for ks in KS)]
+FAILED = ["spring forces give the reactions: error at Ks = 1e6, N rms"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The whole command, into a new folder."""
+    out = tmp_path_factory.mktemp("reproduce") / "robot"
+    done = CliRunner().invoke(app, ["reproduce", "parallel-robot", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    return out, done.stdout, json.loads((out / "summary.json").read_text())
+
+
+def test_all_files_are_there_and_nothing_else(written):
+    out, _, _ = written
+    results = {f"{case.replace('/', '-')}.nc" for case in CASES}
+    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *(f"{figure}.png" for figure in FIGURES)}
+    for figure in FIGURES:
+        assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (out / f"{figure}.png").stat().st_size > 20_000
+
+
+def test_the_summary_has_the_common_shape(written):
+    _, _, summary = written
+    assert list(summary) == ["system", "cases", "inverse", "claims"]
+    assert summary["system"] == "parallel-robot"
+    assert list(summary["cases"]) == CASES
+    for case in summary["cases"].values():
+        assert set(case) == {
+            "at_times",
+            "constraint_error_max_log10",
+            "position_error_max_log10",
+            "rhs_evaluations",
+            "wall_s",
+        }
+        assert list(case["at_times"]) == ["0.1", "0.5", "1", "2", "6"]
+        assert all(set(row) == {"x", "y", "phi", "sum_abs_c"} for row in case["at_times"].values())
+        assert isinstance(case["rhs_evaluations"], int)
+        assert case["wall_s"] > 0.0
+
+
+def test_the_inverse_has_three_torques_and_six_forces_at_each_time(written):
+    _, _, summary = written
+    assert list(summary["inverse"]) == ["0", "0.1", "0.25", "0.5", "0.7", "1", "1.3", "1.75"]
+    assert all([len(row["tau"]), len(row["leg_tip_forces"])] == [3, 6] for row in summary["inverse"].values())
+    assert summary["inverse"]["0"]["tau"] == pytest.approx([-2.96244537, 9.55759517, -6.74403613], abs=1e-8)
+
+
+def test_tight_springs_close_ten_times_better_with_each_decade_of_stiffness(written):
+    _, _, summary = written
+    errors = [summary["cases"][f"springs/1e{n}"]["constraint_error_max_log10"] for n in range(4, 9)]
+    assert [b - a for a, b in pairwise(errors)] == pytest.approx([-1.0] * 4, abs=0.03)
+    assert summary["cases"]["multipliers"]["constraint_error_max_log10"] < -12.0
+    assert summary["cases"]["multipliers"]["position_error_max_log10"] < -11.0
+
+
+def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
+    _, stdout, summary = written
+    for claim in summary["claims"]:
+        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason"}
+        assert claim["holds"] is True or claim["reason"]
+    assert [claim["claim"] for claim in summary["claims"] if not claim["holds"]] == FAILED
+    assert f"{len(summary['claims']) - 1} of {len(summary['claims'])} claims hold" in stdout
+    assert "\x1b" not in stdout
+
+
+def test_the_base_of_the_logarithm_is_stated(written):
+    _, _, summary = written
+    reasons = [claim["reason"] for claim in summary["claims"] if " log(" in claim["claim"]]
+    assert len(reasons) == 2
+    assert all("natural logarithm: below -5 from Ks = 1e5 on; to base 10 it needs" in reason for reason in reasons)
+
+
+def test_results_can_be_read_again(written):
+    out, _, summary = written
+    result = pl.Result.from_netcdf(out / "springs-1e6.nc")
+    assert result["platform.angle"][-1] == summary["cases"]["springs/1e6"]["at_times"]["6"]["phi"]

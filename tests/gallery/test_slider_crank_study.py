@@ -1,0 +1,110 @@
+"""`pliant reproduce slider-crank`: what it writes and what it finds."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import pliant as pl
+from pliant.cli import app
+
+FIGURES = ["fig04_slider_position", "fig05_slider_velocity", "fig06_mid_deflection", "fig07_energy_loss", "fig08_materials",
+           "elements"]  # fmt: skip
+IMPACTS = [*(f"{damping}/{n}" for damping, n in product(("undamped", "damped"), (1, 2, 4, 8))), "rigid"]
+DRIVEN = ["driven/steel", "driven/copper", "driven/aluminium"]
+COLUMNS = ["t", "crank_angle", "crank_speed", "slider_x", "slider_v", "u_tip", "v_mid", "kinetic", "strain", "rayleigh_loss",
+           "contact_loss"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The whole command, into a new folder."""
+    out = tmp_path_factory.mktemp("reproduce") / "crank"
+    done = CliRunner().invoke(app, ["reproduce", "slider-crank", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    return out, done.stdout, json.loads((out / "summary.json").read_text())
+
+
+def test_all_files_are_there_and_nothing_else(written):
+    out, _, _ = written
+    results = {f"{case.replace('/', '-')}.nc" for case in (*IMPACTS, *DRIVEN)}
+    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *(f"{figure}.png" for figure in FIGURES)}
+    for figure in FIGURES:
+        assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (out / f"{figure}.png").stat().st_size > 20_000
+
+
+def test_the_summary_has_the_common_shape(written):
+    _, _, summary = written
+    assert list(summary) == ["system", "cases", "claims"]
+    assert summary["system"] == "slider-crank"
+    assert list(summary["cases"]) == [*IMPACTS, *DRIVEN]
+    for name in IMPACTS:
+        case = summary["cases"][name]
+        assert set(case) == {"contacts", "columns", "samples", "energy_error_max", "wall_s"}
+        assert case["columns"] == COLUMNS
+        samples = np.array(case["samples"])
+        assert samples[:, 0] == pytest.approx(np.arange(501) * 2e-4, abs=1e-12)
+        assert samples.shape == (501, len(COLUMNS))
+        assert case["energy_error_max"] < 1e-9
+        assert 0.0 < case["wall_s"] < 60.0
+        for touch in case["contacts"]:
+            assert list(touch) == ["begin", "end", "approach", "separation", "peak", "loss"]
+            assert touch["separation"] < 0.0 < touch["approach"]
+            assert touch["begin"] < touch["end"]
+
+
+def test_driven_cases_have_the_extremes_of_the_first_turn(written):
+    _, _, summary = written
+    for name in DRIVEN:
+        case = summary["cases"][name]
+        assert set(case) == {"v_mid_max", "v_mid_min", "columns", "samples", "wall_s"}
+        samples = dict(zip(case["columns"], np.array(case["samples"]).T, strict=True))
+        assert samples["crank_angle"] == pytest.approx(np.pi / 6.0 + 150.0 * samples["t"], rel=1e-12)
+        first = samples["v_mid"][samples["t"] <= 2.0 * np.pi / 150.0]
+        assert case["v_mid_min"] <= np.min(first) < 0.0 < np.max(first) <= case["v_mid_max"]
+    assert summary["cases"]["driven/steel"]["v_mid_max"] == pytest.approx(5.4654344e-3, rel=1e-8)
+
+
+def test_losses_and_energies_of_a_sample_add_up(written):
+    """Wherever nothing is pressed together."""
+    _, _, summary = written
+    for name in IMPACTS:
+        case = summary["cases"][name]
+        rows = dict(zip(case["columns"], np.array(case["samples"]).T, strict=True))
+        apart = np.all([(rows["t"] < c["begin"]) | (rows["t"] > c["end"]) for c in case["contacts"]], axis=0)
+        total = rows["kinetic"] + rows["strain"] + rows["rayleigh_loss"] + rows["contact_loss"]
+        assert total[apart] == pytest.approx(18.928758341, rel=1e-8)
+        assert rows["contact_loss"][-1] == pytest.approx(sum(c["loss"] for c in case["contacts"]), rel=1e-9)
+        assert np.any(rows["rayleigh_loss"]) == name.startswith("damped")
+
+
+def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
+    _, stdout, summary = written
+    claims = {claim["claim"]: claim for claim in summary["claims"]}
+    for claim in claims.values():
+        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason"}
+        assert claim["holds"] is True or claim["reason"]
+    failed = [name for name, claim in claims.items() if not claim["holds"]]
+    assert [name.split(":")[0].split("(")[0].strip() for name in failed] == [
+        "vibration decays at about the same speed in all materials",
+        "one element is enough for the rod",
+        "one element is enough for the rod",
+        "one element is enough for the rod",
+        "Lankarani-Nikravesh's law gives the restitution asked for",
+        "linear strain is enough",
+    ]
+    assert "27 %" in claims[failed[0]]["reason"]
+    assert claims[failed[1]]["ours"] == {"1": 2, "2": 1, "4": 1, "8": 1}
+    assert f"{len(claims) - len(failed)} of {len(claims)} claims hold" in stdout
+    assert "\x1b" not in stdout
+
+
+def test_results_can_be_read_again(written):
+    out, _, summary = written
+    result = pl.Result.from_netcdf(out / "damped-2.nc")
+    case = summary["cases"]["damped/2"]
+    assert [contact.begin for contact in result.contacts] == [touch["begin"] for touch in case["contacts"]]
+    assert result["crank.angle"][-1] == case["samples"][-1][1]
