@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 import pliant as pl
-from pliant.gallery.falling_chain import FRICTION, RESTITUTION, STIFFNESS, T_END, V0, V1, falling_chain
+from pliant.gallery.falling_chain.system import FRICTION, RESTITUTION, STIFFNESS, T_END, V0, V1, falling_chain
 from pliant.model.contact import Plane
 from pliant.model.normal_law import CustomNormal
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 import pliant as pl
-from pliant.gallery.falling_chain import MODE_SETS, T_END, falling_chain
-from pliant.gallery.falling_chain_runs import Run
+from pliant.gallery.falling_chain.runs import Run
+from pliant.gallery.falling_chain.system import MODE_SETS, T_END, falling_chain
 from pliant.simulate import Compiled, compile_system
 
 METHODS = (pl.DOP853, pl.DormandPrince, pl.RKF45)

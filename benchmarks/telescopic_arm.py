@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pliant as pl
-from pliant.gallery.telescopic_arm import MODELS, T_END, telescopic_arm
-from pliant.gallery.telescopic_arm_claims import PAPERS_SECONDS
-from pliant.gallery.telescopic_arm_runs import TIGHT
+from pliant.gallery.telescopic_arm.claims import PAPERS_SECONDS
+from pliant.gallery.telescopic_arm.runs import TIGHT
+from pliant.gallery.telescopic_arm.system import MODELS, T_END, telescopic_arm
 from pliant.simulate import compile_system
 
 METHODS = {"tight": TIGHT, "default": pl.DOP853(rtol=1e-9, atol=1e-12)}
@@ -29,7 +29,7 @@ COLD_S, RUN_MS = 0.5, 5.0  # targets
 FIRST = """
 import time
 import pliant as pl
-from pliant.gallery.telescopic_arm import T_END, telescopic_arm
+from pliant.gallery.telescopic_arm.system import T_END, telescopic_arm
 began = time.perf_counter()
 pl.simulate(telescopic_arm({model!r}, modes={modes}), T_END, cache=False)
 print(time.perf_counter() - began)

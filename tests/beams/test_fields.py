@@ -10,7 +10,7 @@ import pliant as pl
 from pliant.beams import beam_shapes, field_integrals, field_values, shape_integrals
 from pliant.beams.fields import foreshortening, stiffening_pairs
 from pliant.errors import ModelError
-from pliant.gallery.tipping_arm import AREA, DENSITY, LENGTH, Case, arm
+from pliant.gallery.tipping_arm.system import AREA, DENSITY, LENGTH, Case, arm
 
 L, MU = 0.7, 1.3
 

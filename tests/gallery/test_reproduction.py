@@ -11,7 +11,7 @@ import pliant as pl
 from pliant.cli import app
 from pliant.errors import SolveError
 from pliant.gallery import reproduction
-from pliant.gallery.falling_chain import MODE_SETS
+from pliant.gallery.falling_chain.system import MODE_SETS
 from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summary_of, words, write_summary
 
 runner = CliRunner()

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import app
-from pliant.gallery.telescopic_arm import MOTION
+from pliant.gallery.telescopic_arm.system import MOTION
 
 FIGURES = ["fig03_angle", "fig04_angular_velocity", "fig05_modal_coordinate", "fig06_modal_rate", "fig07_length",
            "fig08_length_rate", "energy", "modes", "inverse", "slow_extension"]  # fmt: skip

@@ -13,8 +13,8 @@ import pytest
 import pliant as pl
 from pliant.beams.damping import rayleigh_from_ratios
 from pliant.beams.integrals import shape_integrals
-from pliant.gallery import slider_crank as crank
-from pliant.gallery import slider_crank_runs as runs
+from pliant.gallery.slider_crank import runs
+from pliant.gallery.slider_crank import system as crank
 from pliant.model.damping import RULES
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "slider_crank.json").read_text())

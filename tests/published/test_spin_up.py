@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.gallery.tipping_arm_spin_up import SPEED, TIGHT, angle, run
+from pliant.gallery.tipping_arm.spin_up import SPEED, TIGHT, angle, run
 
 EXACT = -0.573833  # m, geometrically exact
 PAGE = {  # tip extreme, m

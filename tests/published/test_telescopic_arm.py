@@ -12,9 +12,17 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.gallery.telescopic_arm import FORCES, MODELS, MOTION, T_END, extending_arm, first_frequency, telescopic_arm
-from pliant.gallery.telescopic_arm_claims import difference
-from pliant.gallery.telescopic_arm_runs import TIGHT, continuation, extend, inverse, run
+from pliant.gallery.telescopic_arm.claims import difference
+from pliant.gallery.telescopic_arm.runs import TIGHT, continuation, extend, inverse, run
+from pliant.gallery.telescopic_arm.system import (
+    FORCES,
+    MODELS,
+    MOTION,
+    T_END,
+    extending_arm,
+    first_frequency,
+    telescopic_arm,
+)
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "telescopic_arm.json").read_text())
 FORWARD = {case["case"]: case for case in REFERENCE["forward"]}

@@ -15,7 +15,8 @@ import pytest
 import pliant as pl
 from pliant.compile.trace import trace
 from pliant.errors import ModelError
-from pliant.gallery.tipping_arm import (
+from pliant.gallery.tipping_arm.runs import LATE, TIGHT, run
+from pliant.gallery.tipping_arm.system import (
     AREA,
     DENSITY,
     GRAVITY,
@@ -28,7 +29,6 @@ from pliant.gallery.tipping_arm import (
     shape,
     tipping_arm,
 )
-from pliant.gallery.tipping_arm_runs import LATE, TIGHT, run
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "tipping_arm.json").read_text())
 RUNS = {reference["name"]: reference for reference in REFERENCE["runs"]}

@@ -164,9 +164,9 @@ def study(module: str) -> Reproduction:
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    "falling-chain": study("falling_chain_study"),
-    "tipping-arm": study("tipping_arm_study"),
-    "telescopic-arm": study("telescopic_arm_study"),
-    "parallel-robot": study("parallel_robot_study"),
-    "slider-crank": study("slider_crank_study"),
+    "falling-chain": study("falling_chain.study"),
+    "tipping-arm": study("tipping_arm.study"),
+    "telescopic-arm": study("telescopic_arm.study"),
+    "parallel-robot": study("parallel_robot.study"),
+    "slider-crank": study("slider_crank.study"),
 }

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.falling_chain import ENDS, LENGTH, shape
-from pliant.gallery.falling_chain_claims import MEAN_ERROR, Study
-from pliant.gallery.falling_chain_runs import PAPERS_RTOL, Run
+from pliant.gallery.falling_chain.claims import MEAN_ERROR, Study
+from pliant.gallery.falling_chain.runs import PAPERS_RTOL, Run
+from pliant.gallery.falling_chain.system import ENDS, LENGTH, shape
 from pliant.gallery.reproduction import label, panels, shared_legend
 
 if TYPE_CHECKING:

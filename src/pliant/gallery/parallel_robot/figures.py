@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.parallel_robot import LEGS, RADIUS, T_LOOP, rose
-from pliant.gallery.parallel_robot_claims import BELOW, PAPER_SECONDS, REACTIONS_AT, Study
-from pliant.gallery.parallel_robot_runs import Run, tip_forces
+from pliant.gallery.parallel_robot.claims import BELOW, PAPER_SECONDS, REACTIONS_AT, Study
+from pliant.gallery.parallel_robot.runs import Run, tip_forces
+from pliant.gallery.parallel_robot.system import LEGS, RADIUS, T_LOOP, rose
 from pliant.gallery.reproduction import label, panels, shared_legend
 
 if TYPE_CHECKING:

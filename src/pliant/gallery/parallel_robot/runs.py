@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.parallel_robot import LEGS, efforts_on_the_rose, parallel_robot, rose
+from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
 from pliant.integrate.methods import DOP853, DormandPrince, Method
 from pliant.results.result import Result
 from pliant.simulate import compile_system, simulate

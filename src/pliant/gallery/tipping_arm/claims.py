@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pliant.gallery.reproduction import Claim
-from pliant.gallery.tipping_arm import ALPHA, AREA, DENSITY, GRAVITY, LENGTH
-from pliant.gallery.tipping_arm_runs import LATE, Run
-from pliant.gallery.tipping_arm_spin_up import BROKEN, SpinUp
+from pliant.gallery.tipping_arm.runs import LATE, Run
+from pliant.gallery.tipping_arm.spin_up import BROKEN, SpinUp
+from pliant.gallery.tipping_arm.system import ALPHA, AREA, DENSITY, GRAVITY, LENGTH
 
 BENDINGS = (0.5, 1.0, 2.0)  # EI over Table 1's
 SOFTER = 1e5  # times: a contact at which the peak force does grow with EI

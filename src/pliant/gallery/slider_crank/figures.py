@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import label, panels, shared_legend
-from pliant.gallery.slider_crank import TOUCH
-from pliant.gallery.slider_crank_claims import Study
-from pliant.gallery.slider_crank_runs import TURN, Run
+from pliant.gallery.slider_crank.claims import Study
+from pliant.gallery.slider_crank.runs import TURN, Run
+from pliant.gallery.slider_crank.system import TOUCH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import label, panels, shared_legend
-from pliant.gallery.tipping_arm import ALPHA
-from pliant.gallery.tipping_arm_claims import EXACT_SPIN_UP, SOFTER, Study
-from pliant.gallery.tipping_arm_runs import Run
-from pliant.gallery.tipping_arm_spin_up import RISE, STIFFENINGS
+from pliant.gallery.tipping_arm.claims import EXACT_SPIN_UP, SOFTER, Study
+from pliant.gallery.tipping_arm.runs import Run
+from pliant.gallery.tipping_arm.spin_up import RISE, STIFFENINGS
+from pliant.gallery.tipping_arm.system import ALPHA
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

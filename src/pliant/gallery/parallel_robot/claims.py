@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.parallel_robot_runs import Inverse, Run, motor_torques, tip_forces
+from pliant.gallery.parallel_robot.runs import Inverse, Run, motor_torques, tip_forces
 from pliant.gallery.reproduction import Claim
 
 Floats = NDArray[np.float64]

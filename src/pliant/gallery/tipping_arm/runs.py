@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.beams import beam_shapes
 from pliant.dynamics.tree import build_tree
 from pliant.errors import SolveError
-from pliant.gallery.tipping_arm import Case, arm, tipping_arm
+from pliant.gallery.tipping_arm.system import Case, arm, tipping_arm
 from pliant.integrate.methods import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.results.contacts import ContactRecord

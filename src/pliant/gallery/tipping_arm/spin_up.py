@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.tipping_arm_runs import TIP_TURNS, tip_values
+from pliant.gallery.tipping_arm.runs import TIP_TURNS, tip_values
 from pliant.integrate.methods import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.model.joint import Revolute

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import label, panels, shared_legend
-from pliant.gallery.telescopic_arm import FORCES, LENGTH, MODE_COUNTS, MODELS, START
-from pliant.gallery.telescopic_arm_claims import Study
-from pliant.gallery.telescopic_arm_runs import Run
+from pliant.gallery.telescopic_arm.claims import Study
+from pliant.gallery.telescopic_arm.runs import Run
+from pliant.gallery.telescopic_arm.system import FORCES, LENGTH, MODE_COUNTS, MODELS, START
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

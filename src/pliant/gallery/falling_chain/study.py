@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.gallery.falling_chain import MODE_SETS, falling_chain
-from pliant.gallery.falling_chain_claims import Study, claims
-from pliant.gallery.falling_chain_figures import figures
-from pliant.gallery.falling_chain_runs import fehlberg, run
+from pliant.gallery.falling_chain.claims import Study, claims
+from pliant.gallery.falling_chain.figures import figures
+from pliant.gallery.falling_chain.runs import fehlberg, run
+from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.simulate import compile_system
 

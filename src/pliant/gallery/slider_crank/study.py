@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
-from pliant.gallery.slider_crank import AREA, CRANK, MATERIALS
-from pliant.gallery.slider_crank_claims import Study, claims
-from pliant.gallery.slider_crank_figures import figures
-from pliant.gallery.slider_crank_runs import Driven, Run, delivered_restitution, drive, run
+from pliant.gallery.slider_crank.claims import Study, claims
+from pliant.gallery.slider_crank.figures import figures
+from pliant.gallery.slider_crank.runs import Driven, Run, delivered_restitution, drive, run
+from pliant.gallery.slider_crank.system import AREA, CRANK, MATERIALS
 
 ELEMENTS = (1, 2, 4, 8)
 COMPUTING = 0.7  # of the whole

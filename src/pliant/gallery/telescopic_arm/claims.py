@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.gallery.reproduction import Claim
-from pliant.gallery.telescopic_arm import GRAVITY, LENGTH, MODELS, START
-from pliant.gallery.telescopic_arm_runs import Extension, Inverse, Run
+from pliant.gallery.telescopic_arm.runs import Extension, Inverse, Run
+from pliant.gallery.telescopic_arm.system import GRAVITY, LENGTH, MODELS, START
 
 PAPERS_SECONDS = 550.38  # Matlab on a Core 2 Duo E7500, 3 GHz
 SILENT, PLOTTED = "not looked at", "plots only"

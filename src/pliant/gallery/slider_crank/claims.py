@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import Claim
-from pliant.gallery.slider_crank import CRANK, EULER_LOAD, MATERIALS, RESTITUTION, ROD, frequencies, modal_damping
-from pliant.gallery.slider_crank_runs import Driven, Run
+from pliant.gallery.slider_crank.runs import Driven, Run
+from pliant.gallery.slider_crank.system import (
+    CRANK,
+    EULER_LOAD,
+    MATERIALS,
+    RESTITUTION,
+    ROD,
+    frequencies,
+    modal_damping,
+)
 
 BEFORE = (0.0, 0.0362)  # s, before any rod's slider touches
 AFTER = (0.0374, 0.095)  # s, between the first impact and the next

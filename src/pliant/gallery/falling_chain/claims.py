@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from pliant.gallery.falling_chain import FRICTION, V1
-from pliant.gallery.falling_chain_runs import PAPERS_RTOL, Run
+from pliant.gallery.falling_chain.runs import PAPERS_RTOL, Run
+from pliant.gallery.falling_chain.system import FRICTION, V1
 from pliant.gallery.reproduction import Claim
 
 MEAN_ERROR = {"ss-ss-ss": 0.18, "cs-ss-sc": 0.13, "sc-cc-cs": 0.06, "cc-cc-cc": 0.04}  # %, section on eq. 31

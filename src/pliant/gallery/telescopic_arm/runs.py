@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.telescopic_arm import (
+from pliant.gallery.telescopic_arm.system import (
     DEFLECTION,
     LENGTH,
     MOTION,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.slider_crank import (
+from pliant.gallery.slider_crank.system import (
     AREA,
     MATERIALS,
     ROD,

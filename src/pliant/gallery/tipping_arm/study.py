@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pliant.gallery import tipping_arm_spin_up as spin_up
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
-from pliant.gallery.tipping_arm import ALPHA, MODELS, STIFFNESS, WALL, Case
-from pliant.gallery.tipping_arm_claims import BENDINGS, SOFTER, Study, claims
-from pliant.gallery.tipping_arm_figures import figures
-from pliant.gallery.tipping_arm_runs import Run, run
+from pliant.gallery.tipping_arm import spin_up
+from pliant.gallery.tipping_arm.claims import BENDINGS, SOFTER, Study, claims
+from pliant.gallery.tipping_arm.figures import figures
+from pliant.gallery.tipping_arm.runs import Run, run
+from pliant.gallery.tipping_arm.system import ALPHA, MODELS, STIFFNESS, WALL, Case
 
 CASES, COMPUTING = 0.55, 0.75  # of the whole: when the cases are done, and when all runs are
 MODES = (1, 2, 3, 4, 5, 6)  # exact cantilever modes, for the convergence of the contact force

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.gallery.parallel_robot import T_LOOP
-from pliant.gallery.parallel_robot_claims import REACTIONS_AT, Study, claims
-from pliant.gallery.parallel_robot_figures import figures
-from pliant.gallery.parallel_robot_runs import PAPERS, STIFFNESSES, Run, inverse, run
+from pliant.gallery.parallel_robot.claims import REACTIONS_AT, Study, claims
+from pliant.gallery.parallel_robot.figures import figures
+from pliant.gallery.parallel_robot.runs import PAPERS, STIFFNESSES, Run, inverse, run
+from pliant.gallery.parallel_robot.system import T_LOOP
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 
 COMPUTING = 0.8  # of the whole

@@ -1,0 +1,1 @@
+"""The falling elastic chain: Yousefzadeh and Shafei 2024."""

@@ -1,0 +1,1 @@
+"""The planar 3RRR robot: Raoofian, Taghvaeipour, Kamali 2017."""

@@ -1,0 +1,1 @@
+"""The flexible slider-crank under impact: Ebrahimi, Nouri, Salahshoor."""

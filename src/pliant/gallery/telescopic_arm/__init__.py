@@ -1,0 +1,1 @@
+"""Elastic links with revolute-prismatic joints: Korayem, Shafei, Dehkordi."""

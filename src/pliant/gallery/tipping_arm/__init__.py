@@ -1,0 +1,1 @@
+"""The flexible arm tipping against a wall: Wang, Yan, Fang, Jin 2012."""
