@@ -113,6 +113,13 @@ def test_all_may_be_prescribed():
     assert np.all(stiff.values["strain"] == 0.0)
 
 
+def touching():
+    system = two_links()
+    tip = system.handle("fore").tip
+    system.contact(points=tip, against=pl.Plane(normal=(0, 1), point=(0, -3)), normal=pl.Hertz(stiffness=1e6))
+    return system
+
+
 WRONG = {
     "unknown coordinate": (lambda: pl.inverse_dynamics(two_links(), {"uper.angle": swing}, 1.0),
                            "must name one of .* \\(did you mean 'upper.angle'\\?\\)"),
@@ -122,6 +129,10 @@ WRONG = {
                       "must prescribe \\['upper.y1', 'upper.y2', 'fore.y1', 'fore.y2'\\] too"),
     "joints missing": (lambda: pl.inverse_dynamics(two_links(), {"upper.angle": swing}, 1.0, elastic="quasi-static"),
                        "must prescribe \\['fore.angle'\\] for quasi-static modes"),
+    "contacts at rest": (lambda: pl.inverse_dynamics(touching(), motion(), 1.0, elastic="quasi-static"),
+                         "elastic must be integrated where there are contacts"),
+    "options of no run": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="quasi-static", method=TIGHT),
+                          "options must be save alone where nothing is integrated, got \\['method'\\]"),
     "unknown way": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="rigid"), "must be one of integrated"),
 }  # fmt: skip
 

@@ -163,3 +163,48 @@ def test_two_closures_of_the_same_frames_are_refused():
     system = four_bar(1)
     with pytest.raises(pl.ModelError, match="must not hold the two frames that 'pin0' holds"):
         system.close("again", "point", system.handle("A1").tip, system.handle("C0").tip)
+
+
+def driven_four_bar(start=0.0):
+    """A parallelogram whose first rod is told to turn; the rest is held by the pin."""
+    system = four_bar(1)
+    told = pl.System("driven", gravity=(0, -9.81))
+    rod = pl.RigidBody.rod(1.0, 1.0)
+    first = told.add("A0", rod, joint=pl.Revolute(motion=lambda t: np.pi / 2 - 0.5 * t + start))
+    coupler = told.add("C0", rod, joint=pl.Revolute(angle=-1.0), on=first.tip)
+    post = told.add("A1", rod, joint=pl.Revolute(angle=1.2), on=told.ground.moved((1.0, 0.0)))
+    told.close("pin0", "point", coupler.tip, post.tip)
+    assert set(system.links) == set(told.links)
+    return told
+
+
+def test_loops_are_assembled_where_told_coordinates_are_when_the_run_starts():
+    run = pl.simulate(driven_four_bar(), 2.0, t_start=1.0, save=[1.0, 2.0])
+    assert np.max(np.abs(run.values["constraint"])) < 1e-11
+    assert run["A1.angle"] == pytest.approx(run["A0.angle"], abs=1e-9)
+
+
+def test_a_compiled_loop_says_when_it_was_assembled():
+    compiled = compile_system(driven_four_bar())
+    with pytest.raises(pl.ModelError, match=r"must be assembled at t_start = 1.0 s"):
+        pl.simulate(compiled, 2.0, t_start=1.0)
+
+
+def test_inverse_dynamics_keeps_the_loops():
+    """The torque that holds a parallelogram upright against nothing, and turned: half the weight of all but the coupler."""
+    run = pl.inverse_dynamics(four_bar(1), {"A0.angle": lambda t: np.pi / 2 - 0.2 + 0.0 * t}, 1.0, save=[0.0, 1.0])
+    lever = np.cos(np.pi / 2 - 0.2)
+    assert run.values["effort"][:, 0] == pytest.approx(9.81 * lever * (0.5 + 1.0 + 0.5), rel=1e-9)
+
+
+def test_assembly_turns_joints_before_it_bends_links():
+    beam = pl.Beam(length=1.0, section=pl.Section.rectangle(0.01, 0.02), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 2))  # fmt: skip
+    system = pl.System("rough", gravity=(0, 0))
+    first = system.add("first", beam, joint=pl.Revolute(angle=1.3))
+    coupler = system.add("coupler", beam, joint=pl.Revolute(angle=-1.4), on=first.tip)
+    last = system.add("last", beam, joint=pl.Revolute(angle=1.7), on=system.ground.moved((1.0, 0.0)))
+    system.close("pin", "point", coupler.tip, last.tip)
+    traced = compile_system(system).traced
+    modes = [k for node in traced.tree.nodes for k in node.own_q]
+    assert np.max(np.abs(traced.y0[modes])) < 1e-5

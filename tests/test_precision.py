@@ -41,3 +41,9 @@ def test_it_is_fine_throughout_where_contact_is_near_from_the_start():
 def test_a_coarse_tolerance_finer_than_the_fine_one_is_refused():
     with pytest.raises(pl.ModelError, match=r"VariablePrecisionRK4: coarse must be in \[rtol, 0.1\)"):
         pl.VariablePrecisionRK4(rtol=1e-6, atol=1e-9, coarse=1e-8)
+
+
+def test_a_compiled_system_that_does_not_watch_the_distance_is_refused():
+    compiled = pl.compile_system(falling_ball())
+    with pytest.raises(pl.ModelError, match=r"must be compiled with near=0.01"):
+        pl.simulate(compiled, 0.6, method=pl.VariablePrecisionRK4(rtol=1e-8, atol=1e-10))

@@ -1,0 +1,61 @@
+"""Closures and telescopic links in model files."""
+
+import pytest
+
+import pliant as pl
+
+TEXT = """
+pliant: 1
+system: crane
+gravity: [0, -9.81]
+bodies:
+  boom:
+    telescopic:
+      length: 1.0
+      mass_per_length: 2.0
+      section: {A: 3.6482e-4, Iz: 1.1772e-8}
+      material: {E: 2e11, G: 77e9}
+      modes: {ends: cf, count: 1}
+      extension: 0.5
+      on_sleeve_end: spring
+      end_stiffness: 1e5
+      friction: {coulomb: {mu: 0.1}}
+      preload: 5.0
+      payload: {mass: 0.5}
+    joint: {revolute: {angle: 0.3}}
+  strut: {rod: {length: 1, mass: 1}, joint: {revolute: {angle: 1.0}}, on: {frame: ground, offset: [0.5, -0.5]}}
+drives:
+  push: {coordinate: boom.extension, effort: "3*sin(t)"}
+closures:
+  pin: {kind: slider, a: strut.tip, b: boom.root, axis: x}
+  rope: {kind: distance, a: boom.tip, b: {frame: ground, offset: [0, 2]}, length: 2.4, by: springs, stiffness: 1e4, damping: 10}
+run: {t_end: 0.1}
+"""
+
+
+def test_a_file_with_them_runs_and_comes_back_the_same():
+    model = pl.loads_model(TEXT)
+    again = pl.loads_model(pl.dump_model(model.system, model.run))
+    assert again.system.closures == model.system.closures
+    assert again.system.links == model.system.links
+    assert again.run == model.run
+    run = pl.simulate(model.system, model.run.t_end)
+    assert run.ok
+    assert abs(run.values["constraint"][:, 0]).max() < 1e-10
+    assert run.ledger.relative_error_max < 1e-7
+
+
+WRONG = {
+    "kind: slider": ("kind: slidder", "kind must be one of point"),
+    "by: springs, stiffness: 1e4": ("by: springs", "stiffness must be given for virtual springs"),
+    "length: 2.4, by": ("by", "length must be given for a distance"),
+    "a: strut.tip": ("a: strot.tip", "did you mean 'strut'"),
+    "extension: 0.5": ("extension: -0.5", "TelescopicBeam: extension must be > 0 m, got -0.5"),
+}
+
+
+@pytest.mark.parametrize("old", WRONG)
+def test_wrong_ones_are_refused(old):
+    new, message = WRONG[old]
+    with pytest.raises(pl.ModelError, match=message):
+        pl.loads_model(TEXT.replace(old, new))
