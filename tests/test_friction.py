@@ -16,7 +16,7 @@ FINE = pl.DOP853(rtol=1e-11, atol=1e-14)
 MASS, PRESS = 2.0, 20.0  # kg, N
 SPRING, BELT = 150.0, 0.08  # N/m, m/s
 DEPTH, STIFFNESS = 1e-4, 2e7  # m, N/m^1.5: they press with 20 N
-FRICTION = "floor block.tip friction"
+FRICTION = "floor block.root friction"
 
 EXAMPLES = {
     laws.Coulomb: laws.Coulomb(mu=0.3, transition=2e-3),

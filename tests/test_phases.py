@@ -375,7 +375,7 @@ def test_a_ball_that_slides_comes_to_roll_at_five_sevenths(spin, share):
     if slid > 0.0:
         sliding = run.time < 0.9 * slid
         assert run.rate("ball.x")[sliding] == pytest.approx(1.0 - 0.3 * G * run.time[sliding], abs=1e-6)
-    lost = -run.values["work"][-1, run.labels["source"].index("contact ball.tip friction")]
+    lost = -run.values["work"][-1, run.labels["source"].index("contact ball.root friction")]
     kinetic = run.values["kinetic"]
     assert lost == pytest.approx(kinetic[0] - kinetic[-1], rel=1e-6, abs=1e-8)
     assert run.ledger.relative_error_max < 1e-9
