@@ -42,6 +42,7 @@ class Outcome:
     interrupted: bool = False
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
+    contacts: tuple[Any, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
 
     def to_netcdf(self, path: Path) -> None:
@@ -168,6 +169,7 @@ def test_a_real_run_writes_the_result_and_the_picture(tmp_path: Path) -> None:
     out, picture = tmp_path / "chain.nc", tmp_path / "chain.png"
     done = runner.invoke(app, ["run", CHAIN, "--out", str(out), "--plot", str(picture)])
     assert done.exit_code == 0, done.output
+    assert "touches" in done.stdout and " N on ground " in done.stdout
     assert "half a metre up falling at t = 0.285568625 s" in done.stdout  # sqrt(0.8 / 9.81): it falls freely
     touches = Result.from_netcdf(out).contacts
     assert touches[0].begin == pytest.approx(math.sqrt(1.8 / 9.81), abs=1e-9)  # and its ends hit the ground from 0.9 m

@@ -213,12 +213,18 @@ def _summary(result: Any, out: Path) -> list[tuple[str, str]]:
     rows = [("status", str(result.message))]
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows.append(("energy balance", _short(result.ledger.balance_error_max)))
+    rows += [("touches", _touches(result.contacts))] if result.contacts else []
     events = list(result.events)
     rows.append(("events", str(len(events))))
     rows += [("", f"{event.name} {_sense(event.direction)} at t = {event.t:.9g} s") for event in events[:LISTED_EVENTS]]
     if len(events) > LISTED_EVENTS:
         rows.append(("", f"and {len(events) - LISTED_EVENTS} more"))
     return [*rows, ("written to", str(out))]
+
+
+def _touches(contacts: Any) -> str:
+    hardest = max(contacts, key=lambda touch: touch.peak_force)
+    return f"{len(contacts)}, the hardest {hardest.peak_force:.5g} N on {hardest.pair} at t = {hardest.begin:.6g} s"
 
 
 def _sense(direction: int) -> str:
