@@ -1,1 +1,5 @@
 """Elastic links with revolute-prismatic joints: Korayem, Shafei, Dehkordi."""
+
+from pliant.gallery.telescopic_arm.system import telescopic_arm
+
+__all__ = ["telescopic_arm"]
