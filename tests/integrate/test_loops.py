@@ -11,8 +11,11 @@ import pytest
 
 RUN_ONCE = """
 import sys
-from pliant.integrate.loops import explicit_loop
-explicit_loop()
+import pliant as pl
+system = pl.System("ball", gravity=(0, -9.81))
+ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Planar(position=(0, 0.1)))
+system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e6))
+assert len(pl.simulate(system, 0.3, cache=False).contacts) == 1
 print("numba" in sys.modules)
 """
 

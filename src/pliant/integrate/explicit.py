@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import config, from_dtype, njit, types
+from numba import from_dtype, njit, types
 
 from pliant.integrate.events import first_event, forget_hits, measure, take_sides
 from pliant.integrate.kernels import OPTIONS, call_kernel, compiled, finite, floats, ints, put, stage
@@ -280,12 +280,7 @@ def compile_loop() -> tuple[str, bytes]:
     That is how Numba calls compiled code, and what its own disk cache stores.
     """
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
-    # nothing here counts references: looking for pairs to prune would take a seventh of the time
-    pruning, config.LLVM_REFPRUNE_PASS = config.LLVM_REFPRUNE_PASS, 0
-    try:
-        dispatcher = njit(types.int64(from_dtype(RUN)), **options)(_advance)
-    finally:
-        config.LLVM_REFPRUNE_PASS = pruning
+    dispatcher = njit(types.int64(from_dtype(RUN)), **options)(_advance)
     made = dispatcher.overloads[dispatcher.signatures[0]]
     _, _, (object_code, _) = made.library.serialize_using_object_code()
     return made.fndesc.llvm_func_name, object_code

@@ -19,7 +19,8 @@ from pliant.machine.host import VERSIONS, Target, host, load_object, require_fun
 Loop = Callable[[int], int]  # address of a run's record -> code of `status`
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_C_FUNCTIONS = ("exp", "log", "pow")  # what the loops call; LLVM wants to find them beforehand
+NUMBA_RUNTIME = b"NRT_"  # how Numba's own functions begin: code that calls them cannot run in a process without Numba
+_C_FUNCTIONS = ("exp", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
 
 
 @functools.cache
@@ -32,7 +33,8 @@ def explicit_loop() -> Loop:
         from pliant.integrate import explicit
 
         symbol, data = explicit.compile_loop()
-        cache.store(key, symbol.encode() + b"\0" + data)
+        if NUMBA_RUNTIME not in data:
+            cache.store(key, symbol.encode() + b"\0" + data)
     else:
         head, _, data = stored.partition(b"\0")
         symbol = head.decode()
