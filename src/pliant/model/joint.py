@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -87,6 +87,9 @@ Motions = OneMotion | Mapping[str, OneMotion] | None
 class Joint:
     """What all joints share. A joint of several coordinates takes mappings, as in spring={"x": Spring(10.0)}."""
 
+    STARTS: ClassVar[tuple[str, ...]] = ()  # fields that hold initial positions, in order
+    START_RATES: ClassVar[tuple[str, ...]] = ()
+
     spring: Spring | Mapping[str, Spring] | None = None
     damper: Damper | Mapping[str, Damper] | None = None
     limits: Limits | Mapping[str, Limits] | None = None
@@ -115,11 +118,15 @@ class Joint:
     @property
     def start(self) -> tuple[float, ...]:
         """Initial positions, in the order of the motions' positions."""
-        return ()
+        return self._flat(self.STARTS)
 
     @property
     def start_rates(self) -> tuple[float, ...]:
-        return ()
+        return self._flat(self.START_RATES)
+
+    def _flat(self, fields: tuple[str, ...]) -> tuple[float, ...]:
+        values = (getattr(self, field) for field in fields)
+        return tuple(x for value in values for x in (value if isinstance(value, tuple) else (value,)))
 
     @property
     def springs(self) -> Mapping[str, Spring]:
@@ -167,6 +174,9 @@ class Weld(Joint):
 class Revolute(Joint):
     """Turns about `axis`."""
 
+    STARTS: ClassVar[tuple[str, ...]] = ("angle",)
+    START_RATES: ClassVar[tuple[str, ...]] = ("rate",)
+
     angle: float = 0.0  # rad
     rate: float = 0.0  # rad/s
     axis: Any = "z"
@@ -180,18 +190,13 @@ class Revolute(Joint):
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(ROTATION, "angle", self.axis),)
 
-    @property
-    def start(self) -> tuple[float, ...]:
-        return (self.angle,)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return (self.rate,)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Prismatic(Joint):
     """Slides along `axis`."""
+
+    STARTS: ClassVar[tuple[str, ...]] = ("displacement",)
+    START_RATES: ClassVar[tuple[str, ...]] = ("rate",)
 
     displacement: float = 0.0  # m
     rate: float = 0.0  # m/s
@@ -206,18 +211,13 @@ class Prismatic(Joint):
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(TRANSLATION, "displacement", self.axis),)
 
-    @property
-    def start(self) -> tuple[float, ...]:
-        return (self.displacement,)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return (self.rate,)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Cylindrical(Joint):
     """Slides along and turns about the same `axis`."""
+
+    STARTS: ClassVar[tuple[str, ...]] = ("displacement", "angle")
+    START_RATES: ClassVar[tuple[str, ...]] = ("rates",)
 
     displacement: float = 0.0  # m
     angle: float = 0.0  # rad
@@ -234,18 +234,13 @@ class Cylindrical(Joint):
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))
 
-    @property
-    def start(self) -> tuple[float, ...]:
-        return (self.displacement, self.angle)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return tuple(self.rates)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Universal(Joint):
     """Turns about axes[0] of the frame it stands on, then about axes[1] of the turned frame."""
+
+    STARTS: ClassVar[tuple[str, ...]] = ("angles",)
+    START_RATES: ClassVar[tuple[str, ...]] = ("rates",)
 
     angles: Sequence[float] = (0.0, 0.0)  # rad
     rates: Sequence[float] = (0.0, 0.0)  # rad/s
@@ -266,14 +261,6 @@ class Universal(Joint):
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(ROTATION, "angle1", self.axes[0]), Motion(ROTATION, "angle2", self.axes[1]))
 
-    @property
-    def start(self) -> tuple[float, ...]:
-        return tuple(self.angles)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return tuple(self.rates)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Spherical(Joint):
@@ -281,6 +268,9 @@ class Spherical(Joint):
 
     A spring acts on the rotation vector, a damper on the angular velocity; both under the name `rotation`.
     """
+
+    STARTS: ClassVar[tuple[str, ...]] = ("orientation",)
+    START_RATES: ClassVar[tuple[str, ...]] = ("angular_velocity",)
 
     orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
     angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
@@ -295,18 +285,13 @@ class Spherical(Joint):
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(BALL, "rotation"),)
 
-    @property
-    def start(self) -> tuple[float, ...]:
-        return tuple(self.orientation)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return tuple(self.angular_velocity)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Planar(Joint):
     """Moves in the x-y plane and turns about z; position and velocity in the axes it stands on."""
+
+    STARTS: ClassVar[tuple[str, ...]] = ("position", "angle")
+    START_RATES: ClassVar[tuple[str, ...]] = ("velocity", "rate")
 
     position: Sequence[float] = (0.0, 0.0)  # m
     angle: float = 0.0  # rad
@@ -327,18 +312,13 @@ class Planar(Joint):
             Motion(ROTATION, "angle", check.AXES["z"]),
         )
 
-    @property
-    def start(self) -> tuple[float, ...]:
-        return (*self.position, self.angle)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return (*self.velocity, self.rate)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Free(Joint):
     """All six: position and velocity in the axes it stands on, orientation as a quaternion, rates in body axes."""
+
+    STARTS: ClassVar[tuple[str, ...]] = ("position", "orientation")
+    START_RATES: ClassVar[tuple[str, ...]] = ("velocity", "angular_velocity")
 
     position: Sequence[float] = (0.0, 0.0, 0.0)  # m
     orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
@@ -357,14 +337,6 @@ class Free(Joint):
     def motions(self) -> tuple[Motion, ...]:
         slides = tuple(Motion(TRANSLATION, name, check.AXES[name]) for name in ("x", "y", "z"))
         return (*slides, Motion(BALL, "rotation"))
-
-    @property
-    def start(self) -> tuple[float, ...]:
-        return (*self.position, *self.orientation)
-
-    @property
-    def start_rates(self) -> tuple[float, ...]:
-        return (*self.velocity, *self.angular_velocity)
 
 
 JOINTS: tuple[type[Joint], ...] = (Weld, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Free)
