@@ -127,13 +127,14 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
 
 def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
     """Observed quantities at given states, piece by piece of time."""
+    return np.array([observe(t, y, _parameters(traced, float(t))) for t, y in zip(times, states, strict=True)])
+
+
+def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
+    """p in the piece of time that holds t."""
     edges = [-np.inf, *traced.breakpoints, np.inf]
-    out = []
-    for t, y in zip(times, states, strict=True):
-        k = int(np.searchsorted(traced.breakpoints, t, side="right"))
-        begin, end = max(edges[k], times[0] - 1.0), min(edges[k + 1], times[-1] + 1.0)
-        out.append(observe(t, y, traced.parameters(begin, end)))
-    return np.array(out)
+    k = int(np.searchsorted(traced.breakpoints, t, side="right"))
+    return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
 
 def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> Result:
@@ -187,13 +188,8 @@ class _Balance:
         self._traced = traced
         self._residual, self._jacobian, self._efforts = static_rows(traced)
 
-    def _p(self, t: float) -> NDArray[np.float64]:
-        edges = [-1e300, *self._traced.breakpoints, 1e300]
-        k = int(np.searchsorted(self._traced.breakpoints, t, side="right"))
-        return self._traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
-
     def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
-        z, p = guess.copy(), self._p(t)
+        z, p = guess.copy(), _parameters(self._traced, t)
         for _ in range(NEWTON_STEPS):
             residual = np.array(self._residual(t, z, p)).ravel()
             step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
@@ -203,4 +199,4 @@ class _Balance:
         raise SolveError(f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s")
 
     def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array(self._efforts(t, z, self._p(t))).ravel()
+        return np.array(self._efforts(t, z, _parameters(self._traced, t))).ravel()

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from pliant.integrate import DOP853, METHODS, RK4, RKF45, DormandPrince, Status, Stepper
 
@@ -136,5 +137,7 @@ def test_one_tolerance_per_component_is_honoured(equations):
 def test_stiffness_costs_steps_but_not_accuracy(kind, equations):
     stepper = Stepper(equations.van_der_pol, 2, 0, kind(rtol=1e-8, atol=1e-10))
     stepper.start(0.0, [2.0, 0.0], [100.0])
-    assert stepper.advance(160.0).status is Status.REACHED
-    assert abs(stepper.y[0]) < 2.1
+    assert stepper.advance(50.0).status is Status.REACHED
+    stiff = solve_ivp(lambda t, y: [y[1], 100.0 * (1.0 - y[0] ** 2) * y[1] - y[0]], (0.0, 50.0), [2.0, 0.0],
+                      method="Radau", rtol=1e-10, atol=1e-12)  # fmt: skip
+    assert stepper.y == pytest.approx(stiff.y[:, -1], rel=1e-6)

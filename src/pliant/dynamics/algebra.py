@@ -97,10 +97,9 @@ def axial(m: Mat) -> Vec:
     return (m[1][2] - m[2][1], m[2][0] - m[0][2], m[0][1] - m[1][0])
 
 
-def symmetric(upper: Sequence[Scalar]) -> Mat:
-    """xx, xy, xz, yy, yz, zz."""
-    xx, xy, xz, yy, yz, zz = upper
-    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+def mirrored(m: Mat) -> Mat:
+    """The upper triangle, mirrored: what is symmetric stays so to the last bit."""
+    return ((m[0][0], m[0][1], m[0][2]), (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
 
 
 def solve_symmetric(matrix: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:

@@ -21,6 +21,7 @@ from pliant.dynamics.algebra import (
     mat_add,
     mat_scale,
     mat_sub,
+    mirrored,
     product,
     scale,
     skew,
@@ -308,7 +309,7 @@ def shifted(art: Articulated, r: Vec) -> Articulated:
     s = skew(r)
     h = mat_add(art.H, product(s, art.M))
     inertia = mat_sub(mat_add(art.J, product(s, transpose(art.H))), product(h, s))
-    return Articulated(_mirror(inertia), h, art.M, add(art.n, cross(r, art.f)), art.f)
+    return Articulated(mirrored(inertia), h, art.M, add(art.n, cross(r, art.f)), art.f)
 
 
 def _outward_accelerations(
@@ -399,10 +400,4 @@ def _replaced(v: Vec, k: int, value: Scalar) -> Vec:
 
 def _symmetric_sub(m: Mat, u: Vec, w: Vec) -> Mat:
     """m - u w^T with w parallel to u."""
-    return _mirror(tuple(sub(m[i], scale(u[i], w)) for i in range(3)))  # type: ignore[arg-type]
-
-
-def _mirror(m: Mat) -> Mat:
-    return ((m[0][0], m[0][1], m[0][2]), (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
-
-
+    return mirrored(tuple(sub(m[i], scale(u[i], w)) for i in range(3)))  # type: ignore[arg-type]

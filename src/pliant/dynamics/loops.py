@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, transpose
+from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, transpose
 from pliant.dynamics.contact import tangents_of
 from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
@@ -69,19 +69,13 @@ def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar]
         return list(apart), []
     if closure.kind == "distance":
         return [(dot(apart, apart) - closure.length**2) * (0.5 / closure.length)], []
-    across = [_out(b, t) for t in tangents_of(closure.axis)]
+    across = [times(b, t) for t in tangents_of(closure.axis)]
     if closure.kind == "slider":
         return [dot(t, apart) for t in across], []
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
     if closure.kind == "revolute":
-        along = _out(a, closure.axis)
+        along = times(a, closure.axis)
         return list(apart), [dot(along, t) for t in across]
     if closure.kind == "weld":
         return list(apart), list(scale(0.5, turned))
     return [dot(t, apart) for t in across], list(scale(0.5, turned))  # prismatic
-
-
-def _out(matrix: Mat, v: Vec) -> Vec:
-    return (dot(matrix[0], v), dot(matrix[1], v), dot(matrix[2], v))
-
-

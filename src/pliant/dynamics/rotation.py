@@ -17,6 +17,7 @@ from pliant.dynamics.algebra import (
     is_zero,
     mat_add,
     mat_scale,
+    mirrored,
     product,
     scale,
     skew,
@@ -72,7 +73,7 @@ class Rotation:
         if self.is_identity:
             return m
         if self.index is None:
-            return _mirror(product(self.matrix, product(m, transpose(self.matrix))))
+            return mirrored(product(self.matrix, product(m, transpose(self.matrix))))
         return self._symmetric_about_axis(m)
 
     def matrix_out(self, m: Mat) -> Mat:
@@ -289,8 +290,3 @@ def spin(matrix: Mat, rate: Mat) -> Vec:
     """omega in turned axes from R and R': the vector of R^T R'."""
     w = product(transpose(matrix), rate)
     return (0.5 * (w[2][1] - w[1][2]), 0.5 * (w[0][2] - w[2][0]), 0.5 * (w[1][0] - w[0][1]))
-
-
-def _mirror(m: Mat) -> Mat:
-    """The upper triangle, mirrored: what is symmetric stays so to the last bit."""
-    return ((m[0][0], m[0][1], m[0][2]), (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from pliant.integrate.tableaus import Tableau, hermite_rows
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.uint8]
 
 BLOCK = 8  # components that a stage sum takes at a time: vectors are filled up with zeros to a multiple of this
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2

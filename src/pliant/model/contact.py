@@ -51,8 +51,7 @@ class Capsule:
 
     def ends(self) -> tuple[Sphere, Sphere]:
         """Against a plane a capsule is its two ends."""
-        far = Frame(self.at.body, self.at.station, self.at.offset, self.at.turns)
-        return Sphere(self.at, self.radius), Sphere(_along_x(far, self.length), self.radius)
+        return Sphere(self.at, self.radius), Sphere(_along_x(self.at, self.length), self.radius)
 
 
 @dataclass(frozen=True, kw_only=True)
