@@ -14,7 +14,7 @@ from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions
 from pliant.dynamics.loops import Rows, rows
-from pliant.dynamics.sparse import LeastChange, Row, applied, factorise, least_change, symmetric_product
+from pliant.dynamics.sparse import Factor, LeastChange, Row, applied, factorise, least_change, symmetric_product
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.model.loop import Closure
@@ -24,9 +24,11 @@ Floats = NDArray[np.float64]
 ASSEMBLY_STEPS = 100
 ASSEMBLED = 1e-12  # m or rad, what is left of a residual that counts as closed
 LONGEST_ASSEMBLY_STEP = 0.3  # m or rad: Gauss-Newton is not to leap to another branch
-# Of the sum of D's diagonal over rows of the same kind, added to it: where a mechanism passes a singular position two rows say
-# the same for a moment, and the multipliers are then shared instead of divided by zero.
-SINGULAR = 1e-11
+# Of the trace of D over a closure's rows of one kind, added to its diagonal: in a singular position a closure has a direction in
+# which nothing moves, and a residual of round-off size, 1e-16 m, would be divided by that nothing. What D says in a direction of
+# relative size x is held up to (SINGULAR / (x + SINGULAR))^(REFINED + 1).
+SINGULAR = 1e-9
+REFINED = 2
 BENDING = 1e-3  # how readily modes and free lengths give way in assembly, beside joints
 DEPENDENT = 1e-9  # of the largest singular value: rows below it say nothing new
 
@@ -188,13 +190,10 @@ def solve(
     delassus = symmetric_product(found.jacobian, response)
     factor = factorise(_softened(found, delassus))
     missing = [-gamma - moved for gamma, moved in zip(found.gamma, applied(found.jacobian, free), strict=True)]
-    first = factor.solve(missing)
-    # once refined with D itself, the softening counts only where D is as small
-    left = [b - done for b, done in zip(missing, applied(delassus, first), strict=True)]
-    multipliers = [a + b for a, b in zip(first, factor.solve(left), strict=True)]
+    multipliers = _refined(factor, delassus, missing)
     closed = [a + more for a, more in zip(free, applied(response, multipliers), strict=True)]
-    shift = applied(response, factor.solve([-c for c in found.residual]))
-    slow = applied(response, factor.solve([-c for c in found.rate]))
+    shift = applied(response, _refined(factor, delassus, [-c for c in found.residual]))
+    slow = applied(response, _refined(factor, delassus, [-c for c in found.rate]))
     speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
     return Solved(closed, multipliers, retract(tree, q, shift), speeds)
 
@@ -207,6 +206,15 @@ def _response(tracer: Tracer, column: ca.SX, accelerations: Sequence[Scalar]) ->
     values = iter(tracer.substitute([*entries, *accelerations], column, none))
     response = [{j: next(values) for j in row} for row in pattern]
     return response, list(values)
+
+
+def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> list[Scalar]:
+    """Solved with the softened D and refined with D itself, so that the softening counts only where D is as small."""
+    found = factor.solve(right)
+    for _ in range(REFINED):
+        left = [b - done for b, done in zip(right, applied(matrix, found), strict=True)]
+        found = [a + b for a, b in zip(found, factor.solve(left), strict=True)]
+    return found
 
 
 def _softened(found: Rows, delassus: Sequence[Row]) -> list[Row]:
