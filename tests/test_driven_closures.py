@@ -182,28 +182,30 @@ def test_a_motion_that_fits_where_it_starts_but_not_after_is_refused_by_its_rate
     system.close("mesh", "gear", "wheel.angle", "other.angle", ratio=1.0)
     system.close("turn", "prescribed", "wheel.angle", motion=lambda t: 0.0 * t)
     system.close("too", "prescribed", "other.angle", motion=lambda t: 2.0 * t)
-    with pytest.raises(pl.SolveError, match="rates at the start must keep it closed, .* what other closures or motions forbid"):
+    with pytest.raises(pl.SolveError, match=r"rates at the start must keep it closed, .* what other closures or motions forbid"):
         compile_system(system)
 
 
+COORDINATE = {"kind": "prescribed", "b": None, "motion": abs}
+FRAME = {"kind": "prescribed", "a": "tip", "b": "ground", "motion": (abs, None)}
 WRONG = {
     "gear without ratio": ({"kind": "gear"}, "ratio must be given for a gear"),
     "gear of ratio zero": ({"kind": "gear", "ratio": 0.0}, "ratio must not be 0"),
     "gear of frames": ({"kind": "gear", "ratio": 1.0, "a": "tip"}, r"a must be one of \['one.angle', 'two.angle'"),
     "gear of one": ({"kind": "gear", "ratio": 1.0, "b": "one.angle"}, "b must be another coordinate than a"),
     "gear of nothing": ({"kind": "gear", "ratio": 1.0, "b": "two.angel"}, "did you mean 'two.angle'"),
-    "gear of two told": ({"kind": "gear", "ratio": 1.0, "a": "told.angle", "b": "also.angle"}, "b must not be prescribed where a is"),
-    "ratio of a point": ({"kind": "point", "ratio": 1.0, "a": "tip", "b": "ground"}, "ratio must be left out for a closure of kind point"),
-    "prescribed without motion": ({"kind": "prescribed", "b": None}, "motion must be given for a prescribed closure"),
-    "prescribed by a number": ({"kind": "prescribed", "b": None, "motion": 1.0}, "motion must be a function of t"),
-    "prescribed twice": ({"kind": "prescribed", "a": "told.angle", "b": None, "motion": abs}, "must not be one whose motion is prescribed"),
-    "prescribed with b": ({"kind": "prescribed", "motion": abs}, "b must be left out where a coordinate is prescribed"),
-    "frame by one function": ({"kind": "prescribed", "a": "tip", "b": "ground", "motion": abs}, "motion must be 2 or 3 functions of t"),
-    "frame by nothing": ({"kind": "prescribed", "a": "tip", "b": "ground", "motion": (None, None)}, "must tell at least one direction"),
-    "frame without b": ({"kind": "prescribed", "a": "tip", "b": None, "motion": (abs, None)}, "b must be a frame"),
-    "motion of a weld": ({"kind": "weld", "a": "tip", "b": "ground", "motion": abs}, "motion must be left out for a closure of kind weld"),
+    "gear of two told": ({"kind": "gear", "ratio": 1.0, "a": "told.angle", "b": "also.angle"}, "must not be prescribed where a is"),
     "length of a gear": ({"kind": "gear", "ratio": 1.0, "length": 1.0}, "length must be left out for a closure of kind gear"),
-}  # fmt: skip
+    "ratio of a frame": ({**FRAME, "ratio": 1.0}, "ratio must be left out for a closure of kind prescribed"),
+    "prescribed without motion": ({**COORDINATE, "motion": None}, "motion must be given for a prescribed closure"),
+    "prescribed by a number": ({**COORDINATE, "motion": 1.0}, "motion must be a function of t"),
+    "prescribed twice": ({**COORDINATE, "a": "told.angle"}, "a must not be one whose motion is prescribed"),
+    "prescribed with b": ({**COORDINATE, "b": "two.angle"}, "b must be left out where a coordinate is prescribed"),
+    "frame by one function": ({**FRAME, "motion": abs}, "motion must be 2 or 3 functions of t"),
+    "frame by nothing": ({**FRAME, "motion": (None, None)}, "must tell at least one direction"),
+    "frame without b": ({**FRAME, "b": None}, "b must be a frame"),
+    "motion of a weld": ({**FRAME, "kind": "weld"}, "motion must be left out for a closure of kind weld"),
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
