@@ -187,7 +187,8 @@ def _bodies(bodies: tuple[BodyOutline, ...]) -> list[dict[str, Any]]:
         grey = body.kind in ("rigid", "payload")
         described.append({
             "name": body.name, "kind": body.kind, "joint": body.joint, "on": body.on, "lines": body.lines,
-            "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields), "colour": GROUND if grey else colour,
+            "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields),
+            "colour": GROUND if grey else colour,
         })  # fmt: skip
         colour += not grey
     return described
