@@ -24,14 +24,13 @@ from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.slider_crank.system import slider_crank
 from pliant.gallery.tipping_arm import tipping_arm
 
-COLOURS = 128  # of a picture; enough for lines on paper, and small
 WINDOW = {"width": 1280, "height": 720}
-DPI = 110
+DPI = 100
 
 
 def spatial_arm() -> pl.System:
     """Two elastic links that bend both ways and twist, with a ball at the end, swing down onto a floor."""
-    tube = pl.Section.tube(0.012, 0.010) if hasattr(pl.Section, "tube") else pl.Section.rectangle(0.016, 0.008)
+    tube = pl.Section.tube(0.012, 0.010)
     modes = [pl.Modes("cf", 2), pl.Modes("cf", 2, plane="z"), pl.TorsionModes("cf", 1)]
     link = pl.Beam(length=0.8, section=tube, material=pl.ALUMINIUM, theory="euler-bernoulli", modes=modes,
                    damping=[pl.KelvinVoigt(2e6)])  # fmt: skip
@@ -93,13 +92,13 @@ PLOTS: dict[str, Callable[[], object]] = {
     "phase_portrait": lambda: pl.plot.phase_portrait(tipping()),
     "spectrum": lambda: pl.plot.spectrum(tipping()),
 }
-# name: (result, when, as a part of the run, deformation scale, light or dark)
+# name: (result, s, deformation scale, light or dark)
 PAGES = {
-    "page": (chain, 0.5264 / 1.5, 5.0, "light"),
-    "page-spatial": (spatial, 0.42, 3.0, "dark"),
-    "page-robot": (robot, 0.3, 1.0, "light"),
-    "page-crank": (crank, 0.55, 3.0, "light"),
-    "page-tipping": (tipping, 0.317, 5.0, "dark"),
+    "page": (chain, 0.5264, 5.0, "light"),
+    "page-spatial": (spatial, 0.805, 3.0, "dark"),
+    "page-robot": (robot, 1.2, 1.0, "light"),
+    "page-crank": (crank, 0.033, 3.0, "light"),
+    "page-tipping": (tipping, 0.3815, 5.0, "dark"),
 }
 
 
@@ -116,13 +115,13 @@ def main() -> None:
             PLOTS[name]().savefig(buffer, dpi=DPI)  # type: ignore[attr-defined]
             _keep(buffer, asked.out / f"{name}.png")
     if "film" in wanted:
-        pl.animation.write_animation(chain(), asked.out / "film.gif", fps=12, scale=5.0)
+        pl.animation.write_animation(chain(), asked.out / "film.gif", fps=10, scale=5.0)
     _photograph([name for name in PAGES if name in wanted], asked.out)
     print(f"{sum(file.stat().st_size for file in asked.out.iterdir()) / 1e6:.2f} MB in {asked.out}")
 
 
 def _keep(buffer: io.BytesIO, target: Path) -> None:
-    Image.open(buffer).convert("RGB").quantize(COLOURS).save(target, optimize=True)
+    Image.open(buffer).convert("RGB").save(target, optimize=True)
 
 
 def _photograph(names: Iterable[str], out: Path) -> None:
@@ -139,11 +138,11 @@ def _photograph(names: Iterable[str], out: Path) -> None:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for name in names:
-            result, part, scale, scheme = PAGES[name]
+            result, t, scale, scheme = PAGES[name]
             file = pl.player.write(result(), Path(folder) / f"{name}.html", scale=scale)
             page = browser.new_page(viewport=WINDOW, color_scheme=scheme)
             page.goto(file.as_uri())
-            page.evaluate("part => pliant.seek(pliant.run.begin + part * (pliant.run.end - pliant.run.begin))", part)
+            page.evaluate("t => pliant.seek(t)", t)
             page.wait_for_timeout(300)
             _keep(io.BytesIO(page.screenshot()), out / f"{name}.png")
             page.close()

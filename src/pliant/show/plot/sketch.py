@@ -44,10 +44,11 @@ class Sketch:
             panel.set_aspect("equal")
         else:
             panel.set(zlabel=names[2], zlim=(self.low[2], self.high[2]))
-            panel.set_box_aspect(self.high - self.low, zoom=0.8)  # room for the names of the axes
+            panel.set_box_aspect(self.high - self.low, zoom=0.78)  # room for the names of the axes
             for axis in (panel.xaxis, panel.yaxis, panel.zaxis):
                 axis.pane.set_alpha(0.0)
                 axis.set_major_locator(_ticks())
+            panel.zaxis.labelpad = 7.0
         self._draw_ground(panel)
 
     def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
