@@ -40,8 +40,9 @@ def spatial_arm() -> pl.System:
     upper = system.add("upper", link, joint=pl.Revolute(axis="y", angle=-0.7, damper=pl.Damper(0.3)), on=column.tip)
     lower = system.add("lower", link, joint=pl.Revolute(axis="y", angle=1.1, damper=pl.Damper(0.15)), on=upper.tip)
     ball = system.add("ball", pl.RigidBody(mass=0.3, inertia=(1e-4, 1e-4, 1e-4)), joint=pl.Weld(), on=lower.tip)
-    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 0, 1)), name="floor",
-                   normal=pl.HuntCrossley(stiffness=2e6, restitution=0.6), friction=pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2))  # fmt: skip
+    normal, friction = pl.HuntCrossley(stiffness=2e6, restitution=0.6), pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2)
+    floor = pl.Plane(normal=(0, 0, 1))
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=floor, normal=normal, friction=friction, name="floor")
     return system
 
 

@@ -1,5 +1,6 @@
 """Films: as many frames as they should have, all different, whole or not at all."""
 
+import itertools
 import shutil
 import subprocess
 
@@ -22,7 +23,7 @@ def test_a_gif_has_its_frames_at_its_pace_and_they_move(chain, tmp_path):
         for k in range(film.n_frames):
             film.seek(k)
             frames.append(np.asarray(film.convert("RGB")).copy())
-    assert all(np.any(a != b) for a, b in zip(frames, frames[1:], strict=False))
+    assert all(np.any(a != b) for a, b in itertools.pairwise(frames))
     assert [p.name for p in tmp_path.iterdir()] == ["chain.gif"]
 
 

@@ -108,7 +108,7 @@ def test_the_stacked_ledger_adds_up_to_what_there_was_and_was_put_in(chain, arm)
 
 def test_the_zoom_shows_the_touch_it_is_asked_for(chain):
     touch = chain.contacts[3]
-    above, below = pl.plot.contact_forces(chain, zoom=3).axes
+    _, below = pl.plot.contact_forces(chain, zoom=3).axes
     assert below.get_title(loc="left").startswith(touch.pair) and f"{touch.begin:.6g}" in below.get_xlabel()
     left, right = below.get_xlim()
     assert left < 0.0 < 1e3 * touch.duration < right < 2e3 * touch.duration

@@ -78,7 +78,8 @@ def paths(result: Result) -> Figure:
             for line in body.lines:
                 panel.plot(*(points[row, list(line), axis] for axis in scene.axes), color=INK, linewidth=1.1,
                            alpha=0.15 + 0.65 * row / (GHOSTS - 1))  # fmt: skip
-    panel.set_title(f"{result.name}: paths of the tips in {'-'.join(AXES[k] for k in scene.axes)}, links at {GHOSTS} times", loc="left")
+    seen = "-".join(AXES[k] for k in scene.axes)
+    panel.set_title(f"{result.name}: paths of the tips in {seen}, links at {GHOSTS} times", loc="left")
     legend(panel)
     return made
 
