@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import os
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.drafts import draft_of
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.mechanism import snapshots
@@ -47,16 +47,12 @@ def write_animation(
     target = Path(path)
     _check(target, fps, scale, speed)
     pace = pleasant_speed(float(result.time[-1] - result.time[0])) if speed is None else float(speed)
-    draft = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
-    try:
+    with draft_of(target) as draft:
         if target.suffix == ".mp4":
             _write_mp4(_frames(result, fps, scale, pace), draft, fps)
         else:  # a GIF counts in hundredths of a second, and nothing shows it faster than fifty frames in one
             delay = max(round(100 / fps), 2)
             _write_gif(_frames(result, 100 / delay, scale, pace), draft, 10 * delay)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
     return target
 
 

@@ -10,9 +10,7 @@ import base64
 import html
 import json
 import math
-import os
 import re
-import tempfile
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.drafts import draft_of
 from pliant.errors import ModelError
 from pliant.results.outline import GROUND, BodyOutline
 from pliant.results.result import Result
@@ -59,17 +58,9 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise ModelError.of("player", field, "must be finite and > 0", value)
     text = page(result, float(scale), speed)
-    target = Path(path)
-    handle, draft = tempfile.mkstemp(suffix=".html", prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
-    except BaseException:
-        os.unlink(draft)
-        raise
-    return target
+    with draft_of(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return Path(path)
 
 
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
