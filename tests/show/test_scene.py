@@ -114,6 +114,23 @@ def test_a_result_without_an_outline_says_what_to_do(chain):
         Scene(replace(chain, outline=None))
 
 
+def test_what_is_drawn_of_a_failed_run_is_what_was_finite(chain):
+    """Of runs that end in nan, and of one that has but its first row."""
+    broken = {name: np.where(_number(values) < 300, values, np.nan) for name, values in chain.values.items()}
+    assert len(Scene(replace(chain, values=broken)).result.time) == 300
+    first = {name: values[:1] for name, values in chain.values.items()}
+    for result in (replace(chain, values=broken), replace(chain, time=chain.time[:1], values=first)):
+        for draw in (pl.plot.mechanism, pl.plot.contact_forces, pl.plot.overview, pl.player.page):
+            draw(result)
+    with pytest.raises(pl.ModelError, match="at least one that is finite"):
+        Scene(replace(chain, values={name: np.full_like(values, np.nan) for name, values in chain.values.items()}))
+
+
+def _number(values):
+    """The number of the row, everywhere in it."""
+    return np.arange(len(values)).reshape(-1, *(1,) * (values.ndim - 1))
+
+
 def test_a_rigid_body_is_a_line_a_plate_or_a_star():
     places = {
         "line": {"far": (2.0, 0.0, 0.0)},

@@ -101,6 +101,7 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
 def _frames(result: Result, fps: float, scale: float, speed: float) -> Iterator[Pixels]:
     """Pictures one after another, (height, width, 4) bytes each: what stands still is drawn once."""
     sketch = Sketch(Scene(result, scale))
+    result = sketch.scene.result
     figure = _stage(sketch, speed)
     (panel,), (stamp,), canvas = figure.axes, figure.texts, cast(Any, figure.canvas)
     canvas.draw()

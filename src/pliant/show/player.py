@@ -65,8 +65,9 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
 
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
-    rows = kept_rows(result, MOST_ROWS)
     scene = Scene(result)
+    result = scene.result
+    rows = kept_rows(result, MOST_ROWS)
     panels = _panels(result)
     blocks = _blocks(scene, panels, rows)
     header, numbers = _header(scene, panels, rows, blocks), _packed(result.time[rows], blocks)

@@ -34,6 +34,7 @@ def mechanism(result: Result, times: Sequence[float] | None = None, scale: float
     is drawn dotted. Between rows positions are interpolated.
     """
     scene = Scene(result, _number("scale", scale))
+    result = scene.result
     chosen = np.linspace(result.time[0], result.time[-1], SNAPSHOTS) if times is None else _times(result, times)
     sketch = Sketch(scene)
     made, panels = snapshots(sketch, len(chosen))
@@ -66,6 +67,7 @@ def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
 def paths(result: Result) -> Figure:
     """The paths of all tips, with the mechanism at a few times, the later the darker."""
     scene = Scene(result)
+    result = scene.result
     sketch = Sketch(scene)
     made, (panel,) = snapshots(sketch, 1)
     sketch.prepare(panel)
