@@ -97,7 +97,7 @@ from pliant.scalar import (
     tanh,
     where,
 )
-from pliant.show import plot
+from pliant.show import animation, player, plot
 from pliant.simulate import compile_system, every, simulate
 
 __version__ = "0.1.0"
@@ -185,6 +185,7 @@ __all__ = [
     "ZhiyingQishao",
     "absolute",
     "acos",
+    "animation",
     "asin",
     "atan",
     "atan2",
@@ -205,6 +206,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pi",
+    "player",
     "plot",
     "sign",
     "simulate",
