@@ -23,7 +23,7 @@ from pliant.compile.events import Event, contact_events, model_events, pair_slot
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
+from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
 from pliant.dynamics.kinematics import poses, twists
@@ -41,7 +41,8 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")
+DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
 
@@ -320,6 +321,8 @@ class Trace:
             return lagrange.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
+        if self.formulation == "denoc":
+            return denoc.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs_appell":
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
@@ -362,12 +365,13 @@ class Trace:
 def _check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
-    if node.place.first_order and formulation == "lagrange":
+    if node.place.first_order and formulation in DIFFERENTIATING:
         rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
         raise ModelError.of(part, "formulation", rule, formulation)
-    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation == "lagrange":
-        raise ModelError.of(part, "formulation", "must not be 'lagrange' for a form as published", formulation)
-    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in ("lagrange", "gibbs"):
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
+        rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
         raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
 
 
