@@ -144,13 +144,18 @@ def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
             acting.tau[k] = acting.tau[k] + a * multiplier
 
 
-def springs(found: Rows, closures: Sequence[Closure], acting: Actions) -> Scalar:
-    """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store."""
+def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: bool = True) -> Scalar:
+    """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
+
+    pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
+    """
     stored: Scalar = 0.0
     power: dict[str, Scalar] = {}
     for k, owner in enumerate(found.owners):
         closure = closures[owner]
-        force = -closure.stiffness * found.residual[k] - closure.damping * found.rate[k]
+        force = -closure.damping * found.rate[k]
+        if pull:
+            force = force - closure.stiffness * found.residual[k]
         for number, a in enumerate(found.jacobian[k]):
             acting.tau[number] = acting.tau[number] + a * force
         stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]

@@ -25,10 +25,12 @@ from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.closure_twists import twist_rows, wrenches
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import rows
+from pliant.dynamics.loops import rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
@@ -151,6 +153,7 @@ class Trace:
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
+        self.kept: tuple[int, ...] = ()  # rows of exact closures that say something new
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
@@ -180,7 +183,7 @@ class Trace:
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, acting.loads, self._closing(loops))
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], clocked, pace)
         n_state = len(self.free_q) + len(self.free_v)
@@ -214,15 +217,23 @@ class Trace:
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = rows(self.tree, sprung, self.q, self.v, self.tracer)
-        stored = springs(soft, sprung, acting)
+        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             return Loops(exact, rows(self.tree, [], self.q, self.v, self.tracer), column, sprung, soft, stored, ())
         start = self._assemble(exact)
+        self.kept = start.independent
         hard = chosen(rows(self.tree, exact, self.q, self.v, self.tracer), start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+
+    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+        """What closures do to the bodies they hold."""
+        state = (self.bodies, self.q, self.tracer)
+        hard = twist_rows(self.tree, loops.exact, *state)
+        soft = twist_rows(self.tree, loops.soft_closures, *state)
+        return wrenches([*(hard[k] for k in self.kept), *soft], [*self.multipliers, *loops.spring_forces])
 
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
         """A start that closes the loops; prescribed coordinates stand where they are told to then."""
@@ -318,7 +329,8 @@ class Trace:
     def _forward(self, acting: Actions) -> Forward:
         state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
         if self.formulation == "lagrange":
-            return lagrange.forward_dynamics(*state, self.tracer)
+            sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q))
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
         if self.formulation == "denoc":

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, transpose
+from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
 from pliant.dynamics.contact import tangents_of
-from pliant.dynamics.kinematics import place_pose, poses
+from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.tree import Tree
 from pliant.model.loop import Closure
@@ -34,12 +34,29 @@ def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> l
     bodies = poses(tree, q)
     found = []
     for number, closure in enumerate(closures):
-        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
-        apart = sub(a.position, b.position)
-        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix)
-        every = [(False, c) for c in distances] + [(True, c) for c in angles]
-        found += [(number, angular, c) for angular, c in every if not isinstance(c, (int, float))]
+        every = closure_rows(tree, closure, bodies, q)
+        found += [(number, angular, c) for angular, c in every if is_live(c)]
     return found
+
+
+def closure_rows(
+    tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar]
+) -> list[tuple[bool, Scalar]]:
+    """(is it an angle, residual) of all directions of one closure, given where the bodies are."""
+    a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
+    distances, angles = _rows_of(closure, sub(a.position, b.position), a.rotation.matrix, b.rotation.matrix)
+    return [(False, c) for c in distances] + [(True, c) for c in angles]
+
+
+def is_live(residual: Scalar) -> bool:
+    """Whether it can change: a number vanishes by structure."""
+    return not isinstance(residual, (int, float))
+
+
+def stored_energy(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> Scalar:
+    """What virtual springs hold: sum of Ks c^2 / 2."""
+    found = residuals(tree, closures, q)
+    return total(0.5 * closures[owner].stiffness * c * c for owner, _, c in found)
 
 
 def rows(

@@ -1,0 +1,80 @@
+"""Closures seen from the bodies they hold: c' = K t over the bodies' twists, so that multipliers are wrenches K^T lam on bodies.
+
+Each of the two bodies is moved by a small twist of its own, joints left aside, and the residuals are differentiated. With t = N q'
+the Jacobian of the coordinates is A = K N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.gibbs_appell import Wrench
+from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.lagrange import Calculus
+from pliant.dynamics.loops import closure_rows, is_live
+from pliant.dynamics.rotation import Rotation
+from pliant.dynamics.tree import ROOT, Tree
+from pliant.model.loop import Closure
+
+TWIST = 6  # omega and v; rates of the body's own coordinates follow
+
+
+@dataclass(frozen=True)
+class TwistRow:
+    """One row of K: by body, over its [omega, v, z'] in world axes."""
+
+    of: Mapping[int, Sequence[Scalar]]
+
+
+def twist_rows(
+    tree: Tree, closures: Sequence[Closure], bodies: Sequence[Pose], q: Sequence[Scalar], calculus: Calculus
+) -> list[TwistRow]:
+    """K, one row for every residual that can change, in the order of `residuals`."""
+    found: list[TwistRow] = []
+    for closure in closures:
+        live = [is_live(c) for _, c in closure_rows(tree, closure, bodies, q)]
+        found += [row for row, kept in zip(_rows(tree, closure, bodies, q, calculus), live, strict=True) if kept]
+    return found
+
+
+def _rows(
+    tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar], calculus: Calculus
+) -> list[TwistRow]:
+    held = sorted({tree.place(frame).node for frame in (closure.a, closure.b)} - {ROOT})
+    widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
+    column, twist = calculus.symbols("twist", sum(widths))
+    moved, bent = list(bodies), list(q)
+    starts = [sum(widths[:k]) for k in range(len(widths))]
+    for k, start in zip(held, starts, strict=True):
+        turn, shift = _vec(twist, start), _vec(twist, start + 3)
+        moved[k] = Pose(add(bodies[k].position, shift), _turned(bodies[k].rotation, turn))
+        for number, i in enumerate(tree.nodes[k].own_q):
+            bent[i] = q[i] + twist[start + TWIST + number]
+    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent)], column)
+    none = calculus.column([0.0] * len(twist))
+    at_rest = [calculus.substitute(row, column, none) for row in rows]
+    return [
+        TwistRow({k: row[start : start + width] for k, start, width in zip(held, starts, widths, strict=True)})
+        for row in at_rest
+    ]
+
+
+def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[int, Wrench]:
+    """K^T lam by body: moment about its origin and force, world axes."""
+    found: dict[int, Wrench] = {}
+    for row, multiplier in zip(rows, multipliers, strict=True):
+        for k, entries in row.of.items():
+            n, f = found.get(k, (ZERO, ZERO))
+            found[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
+    return found
+
+
+def _vec(entries: Sequence[Scalar], start: int) -> Vec:
+    return (entries[start], entries[start + 1], entries[start + 2])
+
+
+def _turned(rotation: Rotation, turn: Vec) -> Rotation:
+    """exp(turn) R to first order, which is all that first derivatives see."""
+    return Rotation(None, 0.0, product(mat_add(IDENTITY, skew(turn)), rotation.matrix))
