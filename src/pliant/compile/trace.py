@@ -123,7 +123,7 @@ def trace(
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     made = Trace(system, formulation, near, t_start)
     for node in made.tree.nodes:
-        _check_formulation(node, formulation)
+        check_formulation(node, formulation)
     if not made.free_v and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
     return made.finish()
@@ -166,7 +166,7 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         bristle_column, pressed = self._press(acting)
-        loops = self._close(acting)
+        loops = self.close(acting)
         forward = self._forward(acting)
         forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
@@ -212,7 +212,7 @@ class Trace:
             t_start=self.t_start,
         )
 
-    def _close(self, acting: Actions) -> Loops:
+    def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
@@ -339,6 +339,13 @@ class Trace:
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
 
+    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        state = (self.tree, self.q, self.v, a, acting.loads)
+        if self.formulation == "denoc":
+            return denoc.inverse_dynamics(*state, self.tracer)
+        return gibbs_appell.inverse_dynamics(*state)
+
     def _coordinate_rates(self) -> list[Scalar]:
         rates: list[Scalar] = [0.0] * len(self.q)
         for node in self.tree.nodes:
@@ -374,7 +381,7 @@ class Trace:
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
 
 
-def _check_formulation(node: Node, formulation: str) -> None:
+def check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
     if node.place.first_order and formulation in DIFFERENTIATING:
