@@ -1,7 +1,7 @@
 """The decoupled natural orthogonal complement: t = N_l N_d q', I = N_d^T N_l^T M N_l N_d, convective C (Saha; Raoofian 2017).
 
 Twists t_i = [omega, v, z'] are those of the bodies' frames, in world axes, with the rates of a body's own coordinates behind. A
-body hands its twist on, t_i = B_i t_parent + P_i q_i': B_i is a translation (and what a bent parent adds), P_i holds the joint's axes.
+body hands its twist on, t_i = B_i t_parent + P_i q_i': B_i moves it (and adds what a bent parent does), P_i holds the joint's axes.
 N_l = (1 - B)^-1 is lower triangular, N_d = diag(P_i). Newton and Euler for all bodies read M t' + H t = w, so that (eq. 17)
     C = N_d^T N_l^T (M N_l' N_d + M N_l N_d' + H N_l N_d),      I q'' + C q' = N_d^T N_l^T w.
 N_l', N_d' and M' are differentiated, not derived. H is chosen with M' - 2 H skew, hence I' - 2 C skew too. In the plane it is the
