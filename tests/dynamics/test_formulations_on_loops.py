@@ -1,4 +1,4 @@
-"""Every formulation on every kind of loop: accelerations, multipliers and reactions at random states, trajectories, springs in V."""
+"""Every formulation on every kind of loop: accelerations, multipliers, reactions at random states; trajectories; springs in V."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,8 @@ def spatial_loop(elastic=False, **closing):
     system = pl.System("RSSR", gravity=(0.5, -9.81, 0.3))
     rod = {"mass": 1.0, "inertia": (0.01, 0.02, 0.03)}
     crank = system.add("crank", pl.RigidBody(**rod, com=(0.1, 0.02, 0.0), tip=(0.3, 0.0, 0.0)), joint=pl.Revolute(rate=2.0))
-    coupler = system.add("coupler", pl.RigidBody(**rod, com=(0.4, 0.0, 0.01), tip=(0.9, 0.0, 0.0)), joint=pl.Spherical(), on=crank.tip)
+    link = pl.RigidBody(**rod, com=(0.4, 0.0, 0.01), tip=(0.9, 0.0, 0.0))
+    coupler = system.add("coupler", link, joint=pl.Spherical(), on=crank.tip)
     stand = system.ground.moved((1.1, -0.2, 0.4))
     body = mechanisms.spatial_link() if elastic else pl.RigidBody(**rod, com=(0.2, 0.0, 0.03), tip=(0.7, 0.0, 0.0))
     rocker = system.add("rocker", body, joint=pl.Revolute(axis=(0.3, 0.2, 1.0), angle=0.4), on=stand.turned(1.2, "z"))
@@ -154,7 +155,7 @@ def test_trajectories_agree_within_their_tolerance(name):
 
 @pytest.mark.parametrize("stiffness", [1e3, 1e6])
 def test_modified_denoc_and_its_energy_twin_agree(stiffness):
-    """Wrenches of springs projected on the coordinates, against Ks c^2/2 in the Lagrangian: the paper's comparison, to round-off."""
+    """Wrenches of springs projected on the coordinates, against Ks c^2/2 in the Lagrangian: the paper's comparison."""
     system = parallel_robot(stiffness)
     newton, energy = trace(system, "denoc"), trace(system, "lagrange")
     p = newton.parameters(0.0, 1.0)
