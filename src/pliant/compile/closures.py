@@ -153,9 +153,7 @@ def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: boo
     power: dict[str, Scalar] = {}
     for k, owner in enumerate(found.owners):
         closure = closures[owner]
-        force = -closure.damping * found.rate[k]
-        if pull:
-            force = force - closure.stiffness * found.residual[k]
+        force = (-closure.stiffness * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
         for number, a in enumerate(found.jacobian[k]):
             acting.tau[number] = acting.tau[number] + a * force
         stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]
