@@ -109,8 +109,10 @@ def test_twists_inertia_and_convective_terms_are_what_they_must_be(name):
 
 
 def test_the_factors_have_their_shape_and_give_the_inertia():
-    """N_l lower triangular with ones on its diagonal, N_d one block a body, I and C assembled from them."""
+    """N_l lower triangular with ones on its diagonal, N_d one block a body, I and C assembled from them; nothing to write to."""
     made = pl.denoc(mechanisms.spatial_arm())
+    with pytest.raises(ValueError, match="read-only"):
+        made.I[0, 0] = 1.0
     assert np.all(np.triu(made.N_l, 1) == 0.0)
     assert np.all(np.diag(made.N_l) == 1.0)
     for k, name in enumerate(made.coordinates):
@@ -150,6 +152,24 @@ def test_prescribed_coordinates_stand_and_accelerate_as_told():
     there = pl.denoc(system, q=run.values["q"][0], v=run.values["v"][0], t=0.5)
     assert there.forward().a == pytest.approx(run.values["a"][0], rel=1e-9)
     assert there.inverse(there.forward().a).tau == pytest.approx([run.values["effort"][0, 0], 0.0], abs=1e-9)
+
+
+def test_signals_are_read_at_the_time_asked_for():
+    """A table whose piece at hand is a parameter, and a formula with breakpoints."""
+    system = pl.System("driven", gravity=(0, 0))
+    rod = system.add("rod", pl.RigidBody.rod(1.0, 3.0), joint=pl.Revolute())
+    system.drive("table", "rod.angle", pl.PiecewiseLinear([0.0, 1.0, 2.0], [0.0, 4.0, 0.0]))
+    system.moment("burst", rod.tip, (0.0, 0.0, pl.Formula(lambda t, q, v: pl.where(t < 1.0, 0.0, 5.0), breakpoints=(1.0,))))
+    inertia = 3.0 / 3.0
+    for t, effort in ((0.5, 2.0), (0.75, 3.0), (1.5, 2.0 + 5.0)):
+        assert pl.denoc(system, t=t).forward().a == pytest.approx([effort / inertia], rel=1e-12)
+
+
+def test_what_nothing_resists_is_said_to_be_singular():
+    system = pl.System("thin", gravity=(0, 0))
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(axis="x"))
+    with pytest.raises(pl.SolveError, match="denoc: the equations of 'thin' must be regular, are singular at this state"):
+        pl.denoc(system).forward()
 
 
 def two_links():

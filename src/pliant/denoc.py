@@ -214,6 +214,8 @@ def denoc(system: System, *, q: Given = None, v: Given = None, t: float = 0.0) -
         return _vector("denoc", "q", tree.positions, q, start_q), _vector("denoc", "v", tree.rates, v, start_v)
 
     names, found = evaluate(system, t, choose)
+    for array in found.values():
+        array.flags.writeable = False
     return Denoc(system.name, t, names.positions, names.coordinates, names.twist, names.closures, **found)
 
 

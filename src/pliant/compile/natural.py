@@ -91,7 +91,7 @@ def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Sca
 
 
 def _vectors(made: Trace, of: Natural, acting: Actions, loops: Loops) -> dict[str, list[Scalar]]:
-    pushed = of.project(wrenches(poses(made.tree, made.q), acting.loads))
+    pushed = of.complement.project(wrenches(poses(made.tree, made.q), acting.loads))
     laws: list[Closure] = [loops.soft_closures[k] for k in loops.soft.owners]
     exact = [math.nan] * len(loops.hard.residual)
     return {

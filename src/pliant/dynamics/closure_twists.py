@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.denoc import TWIST
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.lagrange import Calculus
@@ -17,8 +18,6 @@ from pliant.dynamics.loops import closure_rows, is_live
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.tree import ROOT, Tree
 from pliant.model.loop import Closure
-
-TWIST = 6  # omega and v; rates of the body's own coordinates follow
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,14 @@ class Complement:
                 found[i][number] = applied(block, column)
         return found
 
+    def project(self, wrenches: Sequence[Column]) -> list[Scalar]:
+        """N^T w."""
+        found: list[Scalar] = [0.0] * len(self.tree.rates)
+        for columns, wrench in zip(self.product, wrenches, strict=True):
+            for number, column in columns.items():
+                found[number] = found[number] + inner(column, wrench)
+        return found
+
     def columns(self, j: int) -> list[tuple[int, Column]]:
         """Columns of P_j by number in v."""
         return [(number, [row[k] for row in self.diagonal[j]]) for k, number in enumerate(numbers(self.tree.nodes[j]))]
@@ -74,14 +82,6 @@ class Natural:
     C: list[list[Scalar]]
     gravity: list[Scalar]  # N^T w_G
 
-    def project(self, wrenches: Sequence[Column]) -> list[Scalar]:
-        """N^T w."""
-        found: list[Scalar] = [0.0] * len(self.I)
-        for columns, wrench in zip(self.complement.product, wrenches, strict=True):
-            for number, column in columns.items():
-                found[number] = found[number] + inner(column, wrench)
-        return found
-
 
 def natural(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus) -> Natural:
     """N_l, N_d, their rates, M, H, I and C at a state."""
@@ -95,9 +95,8 @@ def natural(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calc
         M.append(mass)
         H.append(convective)
     inertia, coriolis = _assembled(complement, rate, M, H, len(tree.rates))
-    made = Natural(complement, rate, M, H, inertia, coriolis, [])
     weights = [applied(mass, _falling(node, tree.gravity)) for mass, node in zip(M, tree.nodes, strict=True)]
-    return Natural(complement, rate, M, H, inertia, coriolis, made.project(weights))
+    return Natural(complement, rate, M, H, inertia, coriolis, complement.project(weights))
 
 
 def forward_dynamics(
@@ -132,7 +131,7 @@ def _bias(
     made: Natural, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], loads: Sequence[BodyLoad]
 ) -> list[Scalar]:
     """C v less what gravity and the loads on the bodies give."""
-    given = made.project(wrenches(poses(tree, q), loads))
+    given = made.complement.project(wrenches(poses(tree, q), loads))
     return [inner(row, v) - g - w for row, g, w in zip(made.C, made.gravity, given, strict=True)]
 
 
