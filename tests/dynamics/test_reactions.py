@@ -243,6 +243,21 @@ def test_a_loop_cut_elsewhere_has_the_same_reactions(elastic):
     assert two.values["multiplier"] == pytest.approx(one.of_body("reaction_force", "rocker")[:, :2], **near)
 
 
+def test_a_body_told_to_stand_still_is_held_too():
+    """Told angles that never move leave nothing to trace of the bar, and yet its closure's rows are there."""
+    system = pl.System("still", gravity=(0, -G))
+    stand = system.add("stand", pl.RigidBody.rod(0.5, 2.0), joint=pl.Revolute(motion=lambda t: 0.0 * t))
+    bar = system.add("bar", pl.RigidBody.rod(0.5, 1.0), joint=pl.Planar(position=(0.5, 0.0), angle=-np.pi / 2))
+    system.close("pin", "point", bar.root, stand.tip)
+    run = pl.simulate(system, 0.1, save=[0.0, 0.1])
+    assert run.values["multiplier"][0] == pytest.approx([0.0, G], abs=1e-9)
+    assert of(run, "bar")[0] == pytest.approx(np.zeros(3), abs=1e-9)
+    force, moment = of(run, "stand")
+    assert force == pytest.approx([0.0, 3.0 * G, 0.0], abs=1e-9)
+    assert moment == pytest.approx([0.0, 0.0, 2.0 * G * 0.25 + G * 0.5], abs=1e-9)
+    assert run.values["effort"][0] == pytest.approx([moment[2]], abs=1e-9)
+
+
 def test_springs_that_close_a_loop_load_the_bodies_too():
     """The ground pins carry the weight and the change of momentum of all three bars, the springs between them none of it."""
     system = four_bar("far pin")

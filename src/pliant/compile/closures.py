@@ -105,6 +105,7 @@ def chosen(found: Rows, keep: Sequence[int]) -> Rows:
     """Some of the rows."""
     return Rows(
         owners=tuple(found.owners[k] for k in keep),
+        directions=tuple(found.directions[k] for k in keep),
         angular=tuple(found.angular[k] for k in keep),
         residual=[found.residual[k] for k in keep],
         rate=[found.rate[k] for k in keep],

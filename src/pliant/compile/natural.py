@@ -75,7 +75,8 @@ def _twist_names(tree: Tree) -> tuple[str, ...]:
 def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Scalar]]]:
     tree = made.tree
     state = (poses(tree, made.q), made.q, made.tracer)
-    hard, soft = (twist_rows(tree, held, *state) for held in (loops.exact, loops.soft_closures))
+    hard = twist_rows(tree, loops.exact, loops.hard, *state)
+    soft = twist_rows(tree, loops.soft_closures, loops.soft, *state)
     return {
         "N_l": _lower(tree, of.complement),
         "N_d": _diagonal(tree, of.complement),
@@ -86,7 +87,7 @@ def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Sca
         "I": of.I,
         "C": of.C,
         "A": loops.hard.jacobian + loops.soft.jacobian,
-        "K": [_twist_row(tree, row) for row in (*(hard[k] for k in made.kept), *soft)],
+        "K": [_twist_row(tree, row) for row in (*hard, *soft)],
     }
 
 

@@ -153,7 +153,6 @@ class Trace:
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
-        self.kept: tuple[int, ...] = ()  # rows of exact closures that say something new
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
@@ -222,7 +221,6 @@ class Trace:
             column, _ = self.tracer.symbols("multiplier", 0)
             return Loops(exact, rows(self.tree, [], self.q, self.v, self.tracer), column, sprung, soft, stored, ())
         start = self._assemble(exact)
-        self.kept = start.independent
         hard = chosen(rows(self.tree, exact, self.q, self.v, self.tracer), start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
@@ -231,9 +229,9 @@ class Trace:
     def _closing(self, loops: Loops) -> dict[int, Wrench]:
         """What closures do to the bodies they hold."""
         state = (self.bodies, self.q, self.tracer)
-        hard = twist_rows(self.tree, loops.exact, *state)
-        soft = twist_rows(self.tree, loops.soft_closures, *state)
-        return wrenches([*(hard[k] for k in self.kept), *soft], [*self.multipliers, *loops.spring_forces])
+        hard = twist_rows(self.tree, loops.exact, loops.hard, *state)
+        soft = twist_rows(self.tree, loops.soft_closures, loops.soft, *state)
+        return wrenches([*hard, *soft], [*self.multipliers, *loops.spring_forces])
 
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
         """A start that closes the loops; prescribed coordinates stand where they are told to then."""

@@ -14,7 +14,7 @@ from pliant.dynamics.denoc import TWIST
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.lagrange import Calculus
-from pliant.dynamics.loops import closure_rows, is_live
+from pliant.dynamics.loops import Rows, closure_rows
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.tree import ROOT, Tree
 from pliant.model.loop import Closure
@@ -28,17 +28,19 @@ class TwistRow:
 
 
 def twist_rows(
-    tree: Tree, closures: Sequence[Closure], bodies: Sequence[Pose], q: Sequence[Scalar], calculus: Calculus
+    tree: Tree,
+    closures: Sequence[Closure],
+    rows: Rows,
+    bodies: Sequence[Pose],
+    q: Sequence[Scalar],
+    calculus: Calculus,
 ) -> list[TwistRow]:
-    """K, one row for every residual that can change, in the order of `residuals`."""
-    found: list[TwistRow] = []
-    for closure in closures:
-        live = [is_live(c) for _, c in closure_rows(tree, closure, bodies, q)]
-        found += [row for row, kept in zip(_rows(tree, closure, bodies, q, calculus), live, strict=True) if kept]
-    return found
+    """K of the same rows as those over the coordinates."""
+    every = [_directions(tree, closure, bodies, q, calculus) for closure in closures]
+    return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
 
 
-def _rows(
+def _directions(
     tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar], calculus: Calculus
 ) -> list[TwistRow]:
     held = sorted({tree.place(frame).node for frame in (closure.a, closure.b)} - {ROOT})

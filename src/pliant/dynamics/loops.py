@@ -22,6 +22,7 @@ class Rows:
     """Residuals of closures with their derivatives along the motion, one per independent direction."""
 
     owners: tuple[int, ...]  # number of the closure each belongs to
+    directions: tuple[int, ...]  # which of its closure's residuals each is
     angular: tuple[bool, ...]  # whether it is an angle, not a distance
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
@@ -29,13 +30,13 @@ class Rows:
     jacobian: list[list[Scalar]]  # A
 
 
-def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, bool, Scalar]]:
-    """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out."""
+def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, int, bool, Scalar]]:
+    """(closure, direction, is it an angle, residual) of all that can change; what vanishes by structure is left out."""
     bodies = poses(tree, q)
     found = []
     for number, closure in enumerate(closures):
-        every = closure_rows(tree, closure, bodies, q)
-        found += [(number, angular, c) for angular, c in every if is_live(c)]
+        every = enumerate(closure_rows(tree, closure, bodies, q))
+        found += [(number, k, angular, c) for k, (angular, c) in every if not isinstance(c, (int, float))]
     return found
 
 
@@ -48,15 +49,10 @@ def closure_rows(
     return [(False, c) for c in distances] + [(True, c) for c in angles]
 
 
-def is_live(residual: Scalar) -> bool:
-    """Whether it can change: a number vanishes by structure."""
-    return not isinstance(residual, (int, float))
-
-
 def stored_energy(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> Scalar:
     """What virtual springs hold: sum of Ks c^2 / 2."""
     found = residuals(tree, closures, q)
-    return total(0.5 * closures[owner].stiffness * c * c for owner, _, c in found)
+    return total(0.5 * closures[owner].stiffness * c * c for owner, _, _, c in found)
 
 
 def rows(
@@ -67,7 +63,7 @@ def rows(
     xi, shift = calculus.symbols("xi", count)
     rate, _ = calculus.symbols("xi_rate", count)
     found = residuals(tree, closures, retract(tree, q, shift))
-    entries = [c for _, _, c in found]
+    entries = [c for _, _, _, c in found]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
     jacobian = calculus.jacobian(entries, xi)
@@ -76,8 +72,9 @@ def rows(
         flat = calculus.substitute(flat, old, calculus.column(new))
     m = len(entries)
     matrix = [flat[3 * m + i * count : 3 * m + (i + 1) * count] for i in range(m)]
-    owners, angular = tuple(owner for owner, _, _ in found), tuple(turned for _, turned, _ in found)
-    return Rows(owners, angular, flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
+    owners, directions = tuple(owner for owner, _, _, _ in found), tuple(k for _, k, _, _ in found)
+    angular = tuple(turned for _, _, turned, _ in found)
+    return Rows(owners, directions, angular, flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
 
 
 def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar], list[Scalar]]:
