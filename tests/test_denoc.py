@@ -15,7 +15,7 @@ from pliant.dynamics.lagrange import retract
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.parallel_robot.system import LEGS
-from pliant.model.loop import KINDS
+from pliant.model.loop import FRAME_KINDS
 
 SYSTEMS = {**mechanisms.ALL, **{f"telescopic {name}": build for name, build in test_telescopic.ALL.items()}}
 
@@ -207,7 +207,7 @@ def held(kind, by, elastic):
 
 
 @pytest.mark.parametrize("elastic", [False, True], ids=["rigid", "elastic"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FRAME_KINDS)
 def test_closures_over_twists_are_those_over_coordinates(kind, elastic):
     """A = K N at random states, whatever is held; and the springs' wrenches do the work of their forces."""
     system = held(kind, "springs", elastic)

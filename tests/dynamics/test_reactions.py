@@ -275,6 +275,19 @@ def test_springs_that_close_a_loop_load_the_bodies_too():
         assert rocker - pulled == pytest.approx(mass * (half * (bend * across - turn**2 * along) + [0.0, G]), rel=1e-9)
 
 
+def test_a_gear_acts_inside_the_joints_it_couples():
+    """Along their axes the two joints transmit lam and -ratio lam; nothing else reaches the bodies."""
+    system = pl.System("geared", gravity=(0, -G))
+    system.add("first", pl.RigidBody.rod(0.4, 1.0), joint=pl.Revolute())
+    system.add("second", pl.RigidBody.rod(0.4, 3.0), joint=pl.Revolute(angle=0.3), on=system.ground.moved((1.0, 0.0)))
+    system.close("gear", "gear", "first.angle", "second.angle", ratio=-2.0)
+    run = pl.simulate(system, 0.2, method=TIGHT, save=0.05)
+    force = run.values["multiplier"][:, 0]
+    assert np.max(np.abs(force)) > 1.0
+    assert run.of_body("reaction_moment", "first")[:, 2] == pytest.approx(force, rel=1e-9)
+    assert run.of_body("reaction_moment", "second")[:, 2] == pytest.approx(2.0 * force, rel=1e-9)
+
+
 # ---- contact
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.compile.closures import Loops
 from pliant.compile.trace import Trace, check_formulation
 from pliant.compile.traced import Scalar
-from pliant.dynamics.closure_twists import TwistRow, twist_rows
+from pliant.dynamics.closure_twists import TwistRow
 from pliant.dynamics.denoc import Block, Complement, Natural, natural, numbers, size, wrenches
 from pliant.dynamics.kinematics import poses
 from pliant.dynamics.loads import Actions, actions
@@ -74,9 +74,6 @@ def _twist_names(tree: Tree) -> tuple[str, ...]:
 
 def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Scalar]]]:
     tree = made.tree
-    state = (poses(tree, made.q), made.q, made.tracer)
-    hard = twist_rows(tree, loops.exact, loops.hard, *state)
-    soft = twist_rows(tree, loops.soft_closures, loops.soft, *state)
     return {
         "N_l": _lower(tree, of.complement),
         "N_d": _diagonal(tree, of.complement),
@@ -86,8 +83,8 @@ def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Sca
         "H": _blocks(tree, of.H),
         "I": of.I,
         "C": of.C,
-        "A": loops.hard.jacobian + loops.soft.jacobian,
-        "K": [_twist_row(tree, row) for row in (*hard, *soft)],
+        "A": [[row.get(k, 0.0) for k in range(len(tree.rates))] for row in loops.hard.jacobian + loops.soft.jacobian],
+        "K": [_twist_row(tree, row) for row in made.twist_rows(loops)],
     }
 
 

@@ -1,7 +1,7 @@
 """Closures seen from the bodies they hold: c' = K t over the bodies' twists, so that multipliers are wrenches K^T lam on bodies.
 
 Each of the two bodies is moved by a small twist of its own, joints left aside, and the residuals are differentiated. With t = N q'
-the Jacobian of the coordinates is A = K N.
+the Jacobian of the coordinates is A = K N; closures of coordinates have none.
 """
 
 from __future__ import annotations
@@ -31,19 +31,28 @@ def twist_rows(
     tree: Tree,
     closures: Sequence[Closure],
     rows: Rows,
+    told: Sequence[Sequence[Scalar]],
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     calculus: Calculus,
 ) -> list[TwistRow]:
-    """K of the same rows as those over the coordinates."""
-    every = [_directions(tree, closure, bodies, q, calculus) for closure in closures]
+    """K of the same rows as those over the coordinates; told: where motions of closures are, None for what is free."""
+    pairs = zip(closures, told, strict=True)
+    every = [_directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]
     return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
 
 
 def _directions(
-    tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar], calculus: Calculus
+    tree: Tree,
+    closure: Closure,
+    told: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    q: Sequence[Scalar],
+    calculus: Calculus,
 ) -> list[TwistRow]:
-    held = sorted({tree.place(frame).node for frame in (closure.a, closure.b)} - {ROOT})
+    if closure.frames is None:  # gears and told coordinates act inside joints: no body is pushed from without
+        return [TwistRow({}) for _ in closure_rows(tree, closure, bodies, q, told)]
+    held = sorted({tree.place(frame).node for frame in closure.frames} - {ROOT})
     widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
     column, twist = calculus.symbols("twist", sum(widths))
     moved, bent = list(bodies), list(q)
@@ -53,7 +62,7 @@ def _directions(
         moved[k] = Pose(add(bodies[k].position, shift), _turned(bodies[k].rotation, turn))
         for number, i in enumerate(tree.nodes[k].own_q):
             bent[i] = q[i] + twist[start + TWIST + number]
-    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent)], column)
+    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent, told)], column)
     none = calculus.column([0.0] * len(twist))
     at_rest = [calculus.substitute(row, column, none) for row in rows]
     return [
