@@ -1,5 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince, VariablePrecisionRK4
@@ -127,6 +128,7 @@ __all__ = [
     "Cylindrical",
     "Dahl",
     "Damper",
+    "Denoc",
     "DormandPrince",
     "ElementModes",
     "Exact",
@@ -199,6 +201,7 @@ __all__ = [
     "cos",
     "cosh",
     "deg",
+    "denoc",
     "dump_model",
     "every",
     "exp",

@@ -11,7 +11,10 @@ from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.body import combine
 from pliant.dynamics.contact import Pressed
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
@@ -27,6 +30,8 @@ class State:
     v: Sequence[Scalar]
     bodies: Sequence[Pose]
     moving: Sequence[Twist]
+    loads: Sequence[BodyLoad]
+    closing: Mapping[int, Wrench]  # of closures on the bodies they hold
 
 
 def observe(
@@ -65,7 +70,12 @@ def observe(
         "tip_position": [],
         "tip_velocity": [],
         "tip_deflection": [],
+        "reaction_force": [],
+        "reaction_moment": [],
     }
+    for moment, force in reactions(tree, q, v, accelerations, bodies, state.loads, state.closing):
+        observed["reaction_moment"] += moment
+        observed["reaction_force"] += force
     for node in tree.nodes:
         place = tree.place(state.system.handle(node.name).tip)
         pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
@@ -73,6 +83,7 @@ def observe(
         observed["tip_velocity"] += pose.rotation.out(twist.velocity)
         observed["tip_deflection"] += _deflection(state, node, place)
     return observed
+
 
 def _deflection(state: State, node: Node, place: Place) -> Vec:
     """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""

@@ -44,6 +44,10 @@ QUANTITIES = {
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
         Quantity("contact_point", ("pair", "axis"), "m", "where the first body of each pair touches, or would, world axes"),
         Quantity("contact_normal", ("pair", "axis"), "1", "out of the second body of each pair, world axes"),
+        Quantity("reaction_force", ("body", "axis"), "N", "force on each body from its inboard joint, drives and springs of the "
+                 "joint included, world axes"),
+        Quantity("reaction_moment", ("body", "axis"), "N m", "moment on each body from its inboard joint, drives and springs of "
+                 "the joint included, about root_position, world axes"),
         Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held"),
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
