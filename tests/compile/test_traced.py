@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pliant import scalar
-from pliant.compile.traced import Traced, Tracer
+from pliant.compile.traced import Tracer
 
 
 @pytest.fixture
@@ -46,21 +46,20 @@ def value(tracer, expression, **at):
 @pytest.mark.parametrize("name", ["sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "sqrt", "log", "absolute", "sign",
                                   "floor", "asin", "acos", "atan"])  # fmt: skip
 def test_functions_agree_with_numbers(tracer, name):
-    column = ca.SX.sym("x")
-    traced = Traced(tracer, column)
+    _, (traced,) = tracer.symbols("x", 1)
     function = getattr(scalar, name)
     assert value(tracer, function(traced), x=0.7) == pytest.approx(function(0.7), rel=1e-15)
 
 
 def test_where_takes_one_side_even_if_the_other_is_nan(tracer):
-    x = Traced(tracer, ca.SX.sym("x"))
+    _, (x,) = tracer.symbols("x", 1)
     chosen = scalar.where(x > 0.0, scalar.log(x), -1.0)
     assert value(tracer, chosen, x=-2.0) == -1.0
     assert value(tracer, chosen, x=2.0) == math.log(2.0)
 
 
 def test_numpy_functions_and_numbers_work_on_it(tracer):
-    x = Traced(tracer, ca.SX.sym("x"))
+    _, (x,) = tracer.symbols("x", 1)
     assert value(tracer, np.float64(2.0) * np.sin(x) + np.float64(1.0), x=0.3) == 2.0 * math.sin(0.3) + 1.0
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -23,6 +23,17 @@ LARGEST_EXPANDED_POWER = 8.0
 _COMMUTATIVE = frozenset((ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR, ca.OP_FMIN, ca.OP_FMAX))
 _POWERS = frozenset((ca.OP_POW, ca.OP_CONSTPOW))
 _ALIASES = frozenset((ca.OP_ASSIGN, ca.OP_LIFT))
+
+
+class Graph(Protocol):
+    """Nodes as a tracer numbers them: kind and arguments of each, the values of constants."""
+
+    kind: list[int]
+    a: list[int]
+    b: list[int]
+    values: dict[int, float]
+
+    def name_of(self, node: int) -> str: ...
 
 
 @dataclass
@@ -122,6 +133,40 @@ def read_program(function: ca.Function) -> Program:
             slots[outputs(k)[0]] = program.value((TIME, STATE, PARAMETER)[argument], place)
         else:
             slots[outputs(k)[0]] = _operation(program, op, [slots[slot] for slot in inputs(k)], function.name())
+    return program
+
+
+def write_program(name: str, graph: Graph, inputs: Sequence[Sequence[int]], outputs: Sequence[int]) -> Program:
+    """The program of f(t, y, p) -> out over a traced graph: what the outputs need, each value right before its first reader."""
+    program = Program(n_y=len(inputs[1]), n_p=len(inputs[2]))
+    values: list[int] = [NONE] * len(graph.kind)
+    for leaf, places in zip((TIME, STATE, PARAMETER), inputs, strict=True):
+        for place, node in enumerate(places):
+            values[node] = program.value(leaf, place)
+    kinds, left, right = graph.kind, graph.a, graph.b
+    for output in outputs:
+        waiting = [output]
+        while waiting:
+            node = waiting[-1]
+            if values[node] != NONE:
+                waiting.pop()
+                continue
+            kind, a, b = kinds[node], left[node], right[node]
+            if kind >= 0:
+                if values[a] == NONE:
+                    waiting.append(a)
+                    continue
+                if b != NONE and values[b] == NONE:
+                    waiting.append(b)
+                    continue
+                arguments = [values[a]] if b == NONE else [values[a], values[b]]
+                values[node] = _operation(program, kind, arguments, name)
+            elif node in graph.values:
+                values[node] = program.constant(graph.values[node])
+            else:
+                raise ModelError.of(f"function {name!r}", "free symbols", "must all be inputs", graph.name_of(node))
+            waiting.pop()
+    program.outputs = [values[output] for output in outputs]
     return program
 
 

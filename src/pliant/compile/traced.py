@@ -1,12 +1,13 @@
-"""The scalar that traces: arithmetic on it builds a CasADi SX graph, and what is known vanishes at once.
+"""The scalar that traces: arithmetic on it builds a graph, and what is known vanishes at once.
 
-Constants stay Python floats, so zeros and ones of the geometry drop out before CasADi sees them; equal
-expressions are built once. `SX.binary` takes 4 us where `a * b` on bare SX takes 30.
+Constants stay Python floats, so zeros and ones of the geometry drop out before a node is made; equal expressions are one node.
+The graph is lists of numbers, from which machine code is written directly; CasADi, which needs ten times as long for a node, is
+asked only for derivatives and substitutions, and for functions that a user wants from it.
 """
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -14,19 +15,37 @@ import casadi as ca
 
 Scalar = Any  # a Python float or a Traced
 
+# Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
+SYMBOL, CONSTANT = -1, -2
+NONE = -1  # stands for an argument that is not there
+
+_ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV
+_SQ, _SQRT, _SIN, _COS, _TWICE, _FABS = ca.OP_SQ, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS, ca.OP_TWICE, ca.OP_FABS
+_COMMUTATIVE = frozenset((_ADD, _MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR))
+
 
 class Tracer:
-    """One graph in the making, with the table of what it already holds."""
+    """One graph in the making, with the table of what it already holds.
+
+    Node `i` is `kind[i]` (a leaf above or casadi's operation code) of the nodes `a[i]` and `b[i]`, all of them made before it.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], Traced] = {}
-        self._constants: dict[float, ca.SX] = {}
-        self._alive: list[Traced] = []  # nodes are told apart by identity: none may die and leave its id to another
+        self.kind: list[int] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.values: dict[int, float] = {}  # of constants, by node
+        self._nodes: list[Traced] = []
+        self._known: dict[tuple[int, int, int], Traced] = {}
+        self._constants: dict[float, Traced] = {}
+        self._sx: dict[int, ca.SX] = {}  # CasADi's twins of nodes, where it was asked for them
+        self._twins: dict[int, Scalar] = {}  # the way back, by CasADi's own identity of an element
+        self._kept: list[ca.SX] = []  # elements alive, so that their identities go to no others
 
     def symbols(self, name: str, count: int) -> tuple[ca.SX, list[Traced]]:
         """A column of fresh symbols, as CasADi sees it and as scalars."""
         column = ca.SX.sym(name, count)
-        return column, [Traced(self, column[k]) for k in range(count)]
+        return column, [self._symbol(element) for element in column.nonzeros()]
 
     def column(self, scalars: Iterable[Scalar]) -> ca.SX:
         """Scalars as one dense CasADi column."""
@@ -34,16 +53,29 @@ class Tracer:
         return ca.densify(ca.vertcat(*entries)) if entries else ca.SX.zeros(0, 1)
 
     def scalars(self, column: ca.SX) -> list[Scalar]:
-        """The entries of a CasADi column; constants come back as floats."""
-        return [self._wrap(column[k]) for k in range(column.numel())]
+        """The entries of a dense CasADi column; constants come back as floats."""
+        return [self._wrap(element) for element in column.nonzeros()]
 
     def sx(self, value: Scalar) -> ca.SX:
-        if isinstance(value, Traced):
-            return value.sx
-        number = float(value)
-        if number not in self._constants or math.isnan(number):
-            self._constants[number] = ca.SX(number)
-        return self._constants[number]
+        """CasADi's twin of a scalar."""
+        number = self.node_of(value)
+        waiting = [number]
+        while waiting:
+            node = waiting[-1]
+            if node in self._sx:
+                waiting.pop()
+                continue
+            missing = [x for x in self.arguments(node) if x not in self._sx]
+            if missing:
+                waiting += missing
+            else:
+                self._make_twin(waiting.pop())
+        return self._sx[number]
+
+    def arguments(self, node: int) -> list[int]:
+        if self.kind[node] < 0:
+            return []
+        return [self.a[node]] if self.b[node] == NONE else [self.a[node], self.b[node]]
 
     def directional(self, scalars: Sequence[Scalar], at: ca.SX, along: ca.SX) -> list[Scalar]:
         """d scalars / d at . along, exactly."""
@@ -54,83 +86,293 @@ class Tracer:
 
     def jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[list[Scalar]]:
         matrix = ca.densify(ca.jacobian(self.column(scalars), at))
-        return [[self._wrap(matrix[i, j]) for j in range(matrix.shape[1])] for i in range(matrix.shape[0])]
+        rows, columns = matrix.shape
+        entries = self.scalars(matrix)  # CasADi counts down the columns
+        return [[entries[j * rows + i] for j in range(columns)] for i in range(rows)]
 
     def substitute(self, scalars: Sequence[Scalar], old: ca.SX, new: ca.SX) -> list[Scalar]:
         return self.scalars(ca.densify(ca.substitute(self.column(scalars), old, new)))
 
-    def unary(self, code: int, a: Traced) -> Traced:
-        return self._node((code, id(a)), lambda: ca.SX.unary(code, a.sx))
+    def unary(self, code: int, a: Traced) -> Scalar:
+        """An operation of one argument, simplified as CasADi simplifies it."""
+        inner = self.kind[a.number]
+        if code == _COS and inner == _NEG:
+            a = self._first(a)
+        elif code == _FABS and inner in (_FABS, _SQ):
+            return a
+        elif code == _FABS and inner == _NEG:
+            a = self._first(a)
+        elif code == _SQRT and inner == _SQ:
+            return self.unary(_FABS, self._first(a))
+        elif code in (_INV, _NEG) and inner == code:
+            return self._first(a)
+        elif code == _SQ:
+            return self.square(a)
+        elif code == _TWICE:
+            return self.scaled(2.0, a)
+        return self._node(code, a.number)
 
-    def binary(self, code: int, a: Scalar, b: Scalar) -> Traced:
-        left, right = _key(a), _key(b)
-        key = (code, right, left) if code in _COMMUTATIVE and right < left else (code, left, right)
-        return self._node(key, lambda: ca.SX.binary(code, self.sx(a), self.sx(b)))
+    def binary(self, code: int, a: Scalar, b: Scalar) -> Scalar:
+        """An operation of two arguments, one of them traced, other than those that have a method of their own."""
+        if a is b and code in (ca.OP_FMIN, ca.OP_FMAX):
+            return a
+        left = a if isinstance(a, Traced) else self.constant(a)
+        right = b if isinstance(b, Traced) else self.constant(b)
+        return self._node(code, left.number, right.number)
 
-    def _node(self, key: tuple[object, ...], make: Callable[[], ca.SX]) -> Traced:
-        known = self._known.get(key)
+    def sum(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if other == _NEG:
+            if kind == _NEG:
+                return -(self._first(x) + self._first(y))
+            return x - self._first(y)
+        if kind == _NEG:
+            return y - self._first(x)
+        if kind == _SUB and self.b[x.number] == y.number:
+            return self._scalar(self.a[x.number])
+        if other == _SUB and self.b[y.number] == x.number:
+            return self._scalar(self.a[y.number])
+        if kind == _SQ and other == _SQ and self._one(self._first(x), self._first(y)):
+            return 1.0
+        return self.scaled(2.0, x) if x is y else self._node(_ADD, x.number, y.number)
+
+    def difference(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if x is y:
+            return 0.0
+        if other == _NEG:
+            return self._first(y) + x if kind != _NEG else self._first(y) - self._first(x)
+        if kind == _NEG:
+            return -(self._first(x) + y)
+        if kind == _ADD and y.number in (self.a[x.number], self.b[x.number]):
+            return self._other(x, y)
+        if other == _ADD and x.number in (self.a[y.number], self.b[y.number]):
+            return -self._other(y, x)
+        return self._node(_SUB, x.number, y.number)
+
+    def product(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if x is y:
+            return self.square(x)
+        if kind == _NEG:
+            return self._first(x) * self._first(y) if other == _NEG else -(self._first(x) * y)
+        if other == _NEG:
+            return -(x * self._first(y))
+        if other == _INV:
+            return x / self._first(y)
+        if kind == _INV:
+            return y / self._first(x)
+        if kind == _DIV and self.b[x.number] == y.number:
+            return self._scalar(self.a[x.number])
+        if other == _DIV and self.b[y.number] == x.number:
+            return self._scalar(self.a[y.number])
+        return self._node(_MUL, x.number, y.number)
+
+    def scaled(self, factor: float, y: Traced) -> Scalar:
+        """factor y, the factor being none of 0, 1 and -1."""
+        kind = self.kind[y.number]
+        if kind == _NEG:
+            return -(factor * self._first(y))
+        if kind == _INV:
+            return factor / self._first(y)
+        if kind == _MUL and self.a[y.number] in self.values:
+            return (factor * self.values[self.a[y.number]]) * self._nodes[self.b[y.number]]
+        if factor == 2.0:
+            return self._node(_TWICE, y.number)
+        return self._node(_MUL, self.constant(factor).number, y.number)
+
+    def quotient(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if x is y:
+            return 1.0
+        if kind == _NEG:
+            return self._first(x) / self._first(y) if other == _NEG else -(self._first(x) / y)
+        if other == _NEG:
+            return -(x / self._first(y))
+        if other == _INV:
+            return x * self._first(y)
+        if kind == _MUL and y.number in (self.a[x.number], self.b[x.number]):
+            return self._other(x, y)
+        return self._node(_DIV, x.number, y.number)
+
+    def over(self, factor: float, y: Traced) -> Scalar:
+        """factor / y, the factor not being 0."""
+        if factor == 1.0:
+            return self.unary(_INV, y)
+        if self.kind[y.number] == _NEG:
+            return -(factor / self._first(y))
+        if self.kind[y.number] == _INV:
+            return factor * self._first(y)
+        return self._node(_DIV, self.constant(factor).number, y.number)
+
+    def square(self, x: Traced) -> Scalar:
+        kind = self.kind[x.number]
+        if kind == _NEG:
+            return self.square(self._first(x))
+        return self._first(x) if kind == _SQRT else self._node(_SQ, x.number)
+
+    def constant(self, value: float) -> Traced:
+        """The node of a number."""
+        number = float(value)
+        known = self._constants.get(number)
         if known is None:
-            known = self._known[key] = Traced(self, make())
+            known = self._constants[number] = self._append(CONSTANT, NONE, NONE)
+            self.values[known.number] = number
         return known
 
+    def node_of(self, value: Scalar) -> int:
+        """The number of a scalar's node."""
+        return (value if isinstance(value, Traced) else self.constant(value)).number
+
+    def number_of(self, element: ca.SX) -> int:
+        """The number of the node of a CasADi element."""
+        return self.node_of(self._wrap(element))
+
+    def name_of(self, node: int) -> str:
+        return str(self.sx(self._nodes[node]))
+
+    def _node(self, code: int, a: int, b: int = NONE) -> Traced:
+        """The node of an operation; constants stand first where the order is free, then the older node."""
+        if code in _COMMUTATIVE and (b in self.values or (a > b and a not in self.values)):
+            a, b = b, a
+        key = (code, a, b)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._append(code, a, b)
+        return known
+
+    def _append(self, kind: int, a: int, b: int) -> Traced:
+        made = Traced(self, len(self.kind))
+        self.kind.append(kind)
+        self.a.append(a)
+        self.b.append(b)
+        self._nodes.append(made)
+        return made
+
+    def _first(self, x: Traced) -> Traced:
+        return self._nodes[self.a[x.number]]
+
+    def _other(self, x: Traced, y: Traced) -> Scalar:
+        """The argument of x that is not y."""
+        return self._scalar(self.b[x.number] if self.a[x.number] == y.number else self.a[x.number])
+
+    def _scalar(self, number: int) -> Scalar:
+        return self.values[number] if number in self.values else self._nodes[number]
+
+    def _one(self, x: Traced, y: Traced) -> bool:
+        """Whether x and y are the sine and the cosine of one angle."""
+        return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
+
+    def _symbol(self, element: ca.SX) -> Traced:
+        made = self._append(SYMBOL, NONE, NONE)
+        self._pair(made.number, element, made)
+        return made
+
+    def _pair(self, number: int, element: ca.SX, scalar: Scalar) -> None:
+        """Remember a node and its twin; kept alive here, the twin's identity goes to no other element."""
+        self._sx[number] = element
+        self._twins.setdefault(element.element_hash(), scalar)
+
+    def _make_twin(self, node: int) -> None:
+        kind, a, b = self.kind[node], self.a[node], self.b[node]
+        if kind == CONSTANT:
+            self._sx[node] = ca.SX(self.values[node])
+        elif b == NONE:
+            self._pair(node, ca.SX.unary(kind, self._sx[a]), self._nodes[node])
+        else:
+            self._pair(node, ca.SX.binary(kind, self._sx[a], self._sx[b]), self._nodes[node])
+
     def _wrap(self, element: ca.SX) -> Scalar:
-        return float(element) if element.is_constant() else Traced(self, element)
+        """The scalar of a CasADi element; what CasADi made by itself becomes nodes."""
+        waiting = [element]
+        while True:
+            top = waiting[-1]
+            known = self._twin(top)
+            if known is None:
+                parts = [top.dep(k) for k in range(top.n_dep())]
+                arguments = [self._twin(part) for part in parts]
+                missing = [part for part, twin in zip(parts, arguments, strict=True) if twin is None]
+                if missing:
+                    waiting += missing
+                    continue
+                known = self._operation(top.op(), arguments)
+                self._twins[top.element_hash()] = known
+                self._kept.append(top)
+            waiting.pop()
+            if not waiting:
+                return known
+
+    def _twin(self, element: ca.SX) -> Scalar | None:
+        known = self._twins.get(element.element_hash())
+        if known is None:
+            if element.is_constant():
+                return float(element)
+            if element.is_symbolic():
+                return self._symbol(element)
+        return known
+
+    def _operation(self, code: int, arguments: Sequence[Scalar]) -> Scalar:
+        """What CasADi made by itself, made here."""
+        if not any(isinstance(x, Traced) for x in arguments):
+            numbers = [ca.SX(x) for x in arguments]
+            return float(ca.SX.unary(code, *numbers) if len(numbers) == 1 else ca.SX.binary(code, *numbers))
+        if code in _ARITHMETIC:
+            return _ARITHMETIC[code](*arguments)
+        return self.unary(code, *arguments) if len(arguments) == 1 else self.binary(code, *arguments)
 
 
-_COMMUTATIVE = {ca.OP_ADD, ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR}
-
-
-def _key(value: Scalar) -> tuple[bool, float]:
-    """What tells operands apart: nodes by identity (the tracer keeps them alive), constants by value."""
-    return (True, id(value)) if isinstance(value, Traced) else (False, float(value))
+_ARITHMETIC: dict[int, Callable[..., Scalar]] = {
+    _ADD: operator.add, _SUB: operator.sub, _MUL: operator.mul, _DIV: operator.truediv, _NEG: operator.neg,
+    _INV: lambda x: 1.0 / x, ca.OP_POW: operator.pow, ca.OP_CONSTPOW: operator.pow,
+}  # fmt: skip
 
 
 class Traced:
     """A node of the graph. Comparisons give nodes too, for `where`; there is no truth value while tracing."""
 
-    __slots__ = ("sx", "tracer")
+    __slots__ = ("number", "tracer")
 
-    def __init__(self, tracer: Tracer, sx: ca.SX) -> None:
+    def __init__(self, tracer: Tracer, number: int) -> None:
         self.tracer = tracer
-        self.sx = sx
-        tracer._alive.append(self)
+        self.number = number  # of the node
 
     def __add__(self, other: Scalar) -> Scalar:
-        if _is_number(other) and other == 0.0:
-            return self
-        return self.tracer.binary(ca.OP_ADD, self, other)
+        if type(other) is not Traced:
+            if other == 0.0:
+                return self
+            other = self.tracer.constant(other)
+        return self.tracer.sum(self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
-        if _is_number(other) and other == 0.0:
-            return self
-        return 0.0 if other is self else self.tracer.binary(ca.OP_SUB, self, other)
+        if type(other) is not Traced:
+            if other == 0.0:
+                return self
+            other = self.tracer.constant(other)
+        return self.tracer.difference(self, other)
 
     def __rsub__(self, other: Scalar) -> Scalar:
-        return -self if other == 0.0 else self.tracer.binary(ca.OP_SUB, other, self)
+        return -self if other == 0.0 else self.tracer.difference(self.tracer.constant(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        if _is_number(other):
-            if other == 0.0:
-                return 0.0
-            if other == 1.0:
-                return self
-            if other == -1.0:
-                return -self
-        return self.tracer.binary(ca.OP_MUL, self, other)
+        if type(other) is Traced:
+            return self.tracer.product(self, other)
+        if other == 0.0:
+            return 0.0
+        if other == 1.0:
+            return self
+        if other == -1.0:
+            return -self
+        return self.tracer.scaled(float(other), self)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        if _is_number(other):
-            return self * (1.0 / other)
-        return 1.0 if other is self else self.tracer.binary(ca.OP_DIV, self, other)
+        return self.tracer.quotient(self, other) if type(other) is Traced else self * (1.0 / other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        if other == 0.0:
-            return 0.0
-        return self.tracer.unary(ca.OP_INV, self) if other == 1.0 else self.tracer.binary(ca.OP_DIV, other, self)
+        return 0.0 if other == 0.0 else self.tracer.over(float(other), self)
 
     def __pow__(self, power: Scalar) -> Scalar:
         if _is_number(power):
@@ -140,6 +382,10 @@ class Traced:
                 return self
             if power == 2.0:
                 return self * self
+            if power == 0.5:
+                return self.tracer.unary(ca.OP_SQRT, self)
+            if power == -1.0:
+                return 1.0 / self
             return self.tracer.binary(ca.OP_CONSTPOW, self, power)
         return self.tracer.binary(ca.OP_POW, self, power)
 
