@@ -67,7 +67,8 @@ class MachineCode:
 
 
 def compile_function(
-    function: ca.Function | TracedFunction, *, cache: Path | None, optimise: bool | None = None, chunk_size: int = CHUNK_SIZE
+    function: ca.Function | TracedFunction, *, cache: Path | None, optimise: bool | None = None, chunk_size: int = CHUNK_SIZE,
+    roll: bool = True,
 ) -> MachineCode:
     """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
 
@@ -80,10 +81,10 @@ def compile_function(
     operations = program.operations
     if target.fused:
         fuse(program)
-    schedule = make_schedule(program, chunk_size)
+    schedule = make_schedule(program, chunk_size, roll=roll)
     text = emit(program, schedule, fused=target.fused)
     if optimise is None:
-        optimise = operations <= LARGEST_OPTIMISED
+        optimise = schedule.written <= LARGEST_OPTIMISED
     data, from_cache = _object_code(text, target, int(optimise), cache)
     require_functions(library_functions(program))
     engine = load_object(data, target)

@@ -15,6 +15,7 @@ from pliant.errors import ModelError
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
 TIME, STATE, PARAMETER, CONSTANT = -1, -2, -3, -4
 ABSORBED = -5  # a product that lives on inside a fused one
+INPUT = -6  # of a loop's body: the place is that of a stream
 NONE = -1  # stands for an argument that is not there
 
 # Half-integer powers up to this size become products and one square root; the error grows by half an ulp a factor.
@@ -73,12 +74,16 @@ class Program:
         key = (kind, a, b)
         number = self._number.get(key)
         if number is None:
-            number = self._number[key] = len(self.kind)
-            self.kind.append(kind)
-            self.a.append(a)
-            self.b.append(b)
-            self.c.append(NONE)
+            number = self._number[key] = self.append(kind, a, b, NONE)
         return number
+
+    def append(self, kind: int, a: int, b: int, c: int) -> int:
+        """The number of a value that is known to be new."""
+        self.kind.append(kind)
+        self.a.append(a)
+        self.b.append(b)
+        self.c.append(c)
+        return len(self.kind) - 1
 
     def constant(self, x: float) -> int:
         bits = struct.pack("<d", x)  # -0.0 and 0.0 are equal but not the same, nan is the same but not equal
