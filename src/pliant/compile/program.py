@@ -149,28 +149,28 @@ def write_program(name: str, graph: Graph, inputs: Sequence[Sequence[int]], outp
         for place, node in enumerate(places):
             values[node] = program.value(leaf, place)
     kinds, left, right = graph.kind, graph.a, graph.b
+    # a graph holds each node once; only products and roots that powers are made of may be there already
+    new = SUPPORTED if _POWERS.isdisjoint(kinds) else frozenset[int]()
     for output in outputs:
         waiting = [output]
         while waiting:
-            node = waiting[-1]
+            node = waiting.pop()
             if values[node] != NONE:
-                waiting.pop()
                 continue
             kind, a, b = kinds[node], left[node], right[node]
-            if kind >= 0:
-                if values[a] == NONE:
-                    waiting.append(a)
-                    continue
-                if b != NONE and values[b] == NONE:
-                    waiting.append(b)
-                    continue
+            if kind < 0:
+                if node not in graph.values:
+                    raise ModelError.of(f"function {name!r}", "free symbols", "must all be inputs", graph.name_of(node))
+                values[node] = program.constant(graph.values[node])
+            elif values[a] == NONE:
+                waiting += (node, a)
+            elif b != NONE and values[b] == NONE:
+                waiting += (node, b)
+            elif kind in new:
+                values[node] = program.append(kind, values[a], NONE if b == NONE else values[b], NONE)
+            else:
                 arguments = [values[a]] if b == NONE else [values[a], values[b]]
                 values[node] = _operation(program, kind, arguments, name)
-            elif node in graph.values:
-                values[node] = program.constant(graph.values[node])
-            else:
-                raise ModelError.of(f"function {name!r}", "free symbols", "must all be inputs", graph.name_of(node))
-            waiting.pop()
     program.outputs = [values[output] for output in outputs]
     return program
 

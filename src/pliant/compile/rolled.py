@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from pliant.compile.program import CONSTANT, INPUT, NONE, PARAMETER, STATE, TIME, Program
 from pliant.compile.repeats import FEWEST_BLOCKS, Columns, Integers, Run
 
-SMALLEST_BLOCK = 100  # operations: shorter blocks are joined, so that less goes through memory and more can overlap
+SMALLEST_BLOCK = 600  # operations, loads and stores: smaller blocks are joined, so that less goes through memory
 COPIES_A_BLOCK = 8
-FEWEST_SAVED = 500  # operations that a loop must spare, to be worth its loads and stores
-SHORTEST = 2000  # operations: below it a program is left as it is
+FEWEST_SAVED = 150  # operations that a loop must spare, to be worth its loads and stores
+MOST_WRITES = 64  # of a block that is joined of smaller ones: LLVM's time grows with the square of them
+SHORTEST = 4000  # operations: below it a program is left as it is
 
 Booleans = NDArray[np.bool_]
 
@@ -147,12 +148,16 @@ def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
     fits &= (addresses[1:] // _APART == addresses[:-1] // _APART).all(axis=1)
     alike = (step[1:] == step[:-1]).all(axis=1) & fits[1:] & fits[:-1]
     edges = [0, *(np.flatnonzero(~alike) + 1).tolist(), step.shape[0]]
-    joined = max(1, -(-SMALLEST_BLOCK // grid.width))
+    writes = int(grid.exported.sum()) + len(grid.outputs)
+    size = grid.width + int((addresses[0] != 0).sum())
+    wanted = min(-(-SMALLEST_BLOCK // size), max(1, MOST_WRITES // max(writes, 1)))
     found: list[Grid] = []
     free = 0
     for begin, end in zip(edges[:-1], edges[1:], strict=True):
         first = max(begin, free)
-        count = (end + 1 - first) // joined  # k steps alike join k + 1 blocks
+        rows = end + 1 - first  # k steps alike make k + 1 blocks
+        joined = max(1, min(wanted, rows // (2 * FEWEST_BLOCKS)))
+        count = rows // joined
         if fits[begin] and count >= FEWEST_BLOCKS and (count - 1) * joined * grid.width >= FEWEST_SAVED:
             found.append(grid.part(first, count, joined))
             free = first + count * joined

@@ -14,9 +14,12 @@ import casadi as ca
 import numpy as np
 
 from pliant.compile.program import NONE, Program
-from pliant.compile.repeats import Columns, find_runs
+from pliant.compile.repeats import Columns, Integers, find_runs
 from pliant.compile.rolled import SHORTEST, Grid, Loop, copy_loops, find_leaving, give_frames, make_grids, make_loop, stretches
 from pliant.compile.sincos import WIDTH
+
+
+_SINES = frozenset((ca.OP_SIN, ca.OP_COS))
 
 
 @dataclass
@@ -59,13 +62,15 @@ class Schedule:
 
 def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Schedule:
     """`roll`: make loops of what repeats."""
+    columns = Columns.of(program)
     angles = batched_angles(program)
     batch = -(-len(angles) // WIDTH) * WIDTH
-    sines = _places_of_sines(program, angles, batch)
+    sines = _places_of_sines(columns, angles, batch)
     early = _needed_for(program, angles)
-    computed = [v for v, kind in enumerate(program.kind) if kind >= 0 and v not in sines]
-    orders = [[v for v in computed if v in early] if angles else [], [v for v in computed if v not in early]]
-    making = _Making(program, angles, sines, 3 * batch)
+    late = columns.kind >= 0
+    late[early] = late[list(sines)] = False
+    orders = [early.tolist(), np.flatnonzero(late).tolist()]
+    making = _Making(program, columns, angles, sines, 3 * batch)
     before, after = making.pieces(orders, chunk_size, roll)
     making.write_angles(before, chunk_size)
     n_work = making.share_work(before + after)
@@ -79,33 +84,37 @@ def batched_angles(program: Program) -> dict[int, int]:
     In a mechanism these are nearly all: joint angles are coordinates, and those of bent tips polynomials of them.
     """
     angles: dict[int, int] = {}
-    after_sine: set[int] = set()
+    a, b, c = program.a, program.b, program.c
+    after_sine = bytearray(len(program.kind) + 1)  # the last stands for an argument that is not there: NONE
     for value, kind in enumerate(program.kind):
-        if kind in (ca.OP_SIN, ca.OP_COS):
-            after_sine.add(value)
-            if program.a[value] not in after_sine:
-                angles.setdefault(program.a[value], len(angles))
-        elif any(argument in after_sine for argument in program.arguments(value)):
-            after_sine.add(value)
+        if kind < 0:
+            continue
+        if kind in _SINES:
+            after_sine[value] = 1
+            if not after_sine[a[value]]:
+                angles.setdefault(a[value], len(angles))
+        elif after_sine[a[value]] or after_sine[b[value]] or after_sine[c[value]]:
+            after_sine[value] = 1
     return angles
 
 
-def _places_of_sines(program: Program, angles: dict[int, int], batch: int) -> dict[int, int]:
+def _places_of_sines(columns: Columns, angles: dict[int, int], batch: int) -> dict[int, int]:
     part = {ca.OP_SIN: batch, ca.OP_COS: 2 * batch}
-    return {
-        value: part[kind] + angles[program.a[value]]
-        for value, kind in enumerate(program.kind)
-        if kind in part and program.a[value] in angles
-    }
+    sines = np.flatnonzero(np.isin(columns.kind, list(part)))
+    of = zip(sines.tolist(), columns.kind[sines].tolist(), columns.index[sines].tolist(), strict=True)
+    return {value: part[kind] + angles[angle] for value, kind, angle in of if angle in angles}
 
 
-def _needed_for(program: Program, values: dict[int, int]) -> set[int]:
-    """The values and all that they are computed from."""
-    needed = set(values)
-    for value in range(len(program.kind) - 1, -1, -1):
-        if value in needed:
-            needed.update(program.arguments(value))
-    return needed
+def _needed_for(program: Program, values: Iterable[int]) -> Integers:
+    """The operations among the values, and all that they are computed from, in order."""
+    needed: set[int] = set()
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if program.kind[value] >= 0 and value not in needed:
+            needed.add(value)
+            waiting += program.arguments(value)
+    return np.array(sorted(needed), dtype=np.int64)
 
 
 def _cut(values: list[int], size: int) -> list[Chunk]:
@@ -118,9 +127,10 @@ def _cut(values: list[int], size: int) -> list[Chunk]:
 class _Making:
     """A schedule in the making: loops are known by their stretches until every value has its place."""
 
-    def __init__(self, program: Program, angles: dict[int, int], sines: dict[int, int], n_work: int) -> None:
-        self.program, self.angles, self.n_work = program, angles, n_work
-        self.columns = Columns.of(program)
+    def __init__(
+        self, program: Program, columns: Columns, angles: dict[int, int], sines: dict[int, int], n_work: int
+    ) -> None:
+        self.program, self.columns, self.angles, self.n_work = program, columns, angles, n_work
         self.place = np.full(len(program.kind), -1, dtype=np.int64)
         for fixed in (sines, {v: k for v, k in angles.items() if program.kind[v] >= 0}):
             self.place[list(fixed)] = list(fixed.values())
