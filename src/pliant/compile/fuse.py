@@ -45,4 +45,5 @@ def fuse(program: Program) -> None:
 def _count_readers(program: Program) -> list[int]:
     columns = Columns.of(program)
     read = columns.arguments[columns.arguments != NONE]
-    return np.bincount(np.concatenate([read, program.outputs]).astype(np.int64), minlength=len(program.kind)).tolist()
+    every = np.concatenate([read, np.array(program.outputs, dtype=np.int64)])
+    return [int(count) for count in np.bincount(every, minlength=len(program.kind))]

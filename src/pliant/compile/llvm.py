@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.compile.emit import KERNEL, emit, library_functions
-from pliant.compile.fuse import fuse
 from pliant.compile.function import TracedFunction
+from pliant.compile.fuse import fuse
 from pliant.compile.program import Program, read_program
 from pliant.compile.reciprocals import share_reciprocals
 from pliant.compile.schedule import make_schedule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -26,7 +26,7 @@ _POWERS = frozenset((ca.OP_POW, ca.OP_CONSTPOW))
 _ALIASES = frozenset((ca.OP_ASSIGN, ca.OP_LIFT))
 
 
-class Graph(Protocol):
+class Nodes(Protocol):
     """Nodes as a tracer numbers them: kind and arguments of each, the values of constants."""
 
     kind: list[int]
@@ -141,7 +141,7 @@ def read_program(function: ca.Function) -> Program:
     return program
 
 
-def write_program(name: str, graph: Graph, inputs: Sequence[Sequence[int]], outputs: Sequence[int]) -> Program:
+def write_program(name: str, graph: Nodes, inputs: Sequence[Sequence[int]], outputs: Sequence[int]) -> Program:
     """The program of f(t, y, p) -> out over a traced graph: what the outputs need, each value right before its first reader."""
     program = Program(n_y=len(inputs[1]), n_p=len(inputs[2]))
     values: list[int] = [NONE] * len(graph.kind)

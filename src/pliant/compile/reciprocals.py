@@ -59,6 +59,6 @@ def _rebuilt(
     kind[moved[quotients]] = ca.OP_MUL
     arguments[1, moved[quotients]] = inverse[columns.arguments[1][quotients]]
     arguments[0, inverse[inverted]] = new[inverted]
-    shared = Program(program.n_y, program.n_p, kind.tolist(), *arguments.tolist(), constants=list(program.constants))
-    shared.outputs = new[program.outputs].tolist() if program.outputs else []
-    return shared
+    a, b, c = arguments.tolist()
+    outputs = [int(new[output]) for output in program.outputs]
+    return Program(program.n_y, program.n_p, kind.tolist(), a, b, c, list(program.constants), outputs)

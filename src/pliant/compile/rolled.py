@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +97,7 @@ def make_grids(
         places.setdefault(value, []).append(place)
     for grid in every:
         _note_outputs(grid, places)
-        grid.exported = leaving[grid.values].any(axis=0)
+        grid.exported = np.asarray(leaving[grid.values].any(axis=0))
     return grids
 
 
@@ -153,7 +154,7 @@ def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
     wanted = min(-(-SMALLEST_BLOCK // size), max(1, MOST_WRITES // max(writes, 1)))
     found: list[Grid] = []
     free = 0
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         first = max(begin, free)
         rows = end + 1 - first  # k steps alike make k + 1 blocks
         joined = max(1, min(wanted, rows // (2 * FEWEST_BLOCKS)))
@@ -259,7 +260,7 @@ def copy_loops(
     edges = [0, *(np.flatnonzero((step[1:] != step[:-1]).any(axis=1)) + 1).tolist(), len(step)]
     loops: list[Loop] = []
     free, left = 0, np.ones(value.size, bool)
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         first = max(begin, free)
         count = (end + 1 - first) // COPIES_A_BLOCK
         if count >= FEWEST_BLOCKS and source[first] // _APART == source[end] // _APART:

@@ -15,9 +15,18 @@ import numpy as np
 
 from pliant.compile.program import NONE, Program
 from pliant.compile.repeats import Columns, Integers, find_runs
-from pliant.compile.rolled import SHORTEST, Grid, Loop, copy_loops, find_leaving, give_frames, make_grids, make_loop, stretches
+from pliant.compile.rolled import (
+    SHORTEST,
+    Grid,
+    Loop,
+    copy_loops,
+    find_leaving,
+    give_frames,
+    make_grids,
+    make_loop,
+    stretches,
+)
 from pliant.compile.sincos import WIDTH
-
 
 _SINES = frozenset((ca.OP_SIN, ca.OP_COS))
 
@@ -194,8 +203,9 @@ class _Making:
         expiring: list[list[int]] = [[] for _ in pieces]
         free: list[int] = []
         for k, piece in enumerate(pieces):
-            for value in piece.values if isinstance(piece, Chunk) else ():
-                if value in piece.to_work or last_reader.get(value, k) <= k:
+            chunk = piece if isinstance(piece, Chunk) else Chunk([])
+            for value in chunk.values:
+                if value in chunk.to_work or last_reader.get(value, k) <= k:
                     continue
                 if self.place[value] < 0:
                     if not free:
@@ -203,7 +213,7 @@ class _Making:
                         self.n_work += 1
                     self.place[value] = free.pop()
                     expiring[last_reader[value]].append(int(self.place[value]))
-                piece.to_work[value] = int(self.place[value])
+                chunk.to_work[value] = int(self.place[value])
             free.extend(expiring[k])
         return self.n_work
 
@@ -213,7 +223,7 @@ class _Making:
         leaving = find_leaving(self.columns, grids)
         leaving[list(self.angles)] = True
         for grid in grids:
-            grid.exported = leaving[grid.values].any(axis=0)
+            grid.exported = np.asarray(leaving[grid.values].any(axis=0))
 
     def _read_by(self, piece: _Unfinished) -> Iterable[int]:
         if isinstance(piece, Chunk):

@@ -7,8 +7,10 @@ for each contact whether it is closed and how fast it closed.
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,12 +145,25 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = Trace(system, formulation, near, t_start)
-    for node in made.tree.nodes:
-        _check_formulation(node, formulation)
-    if not made.free_v and not still:
-        raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    return made.finish()
+    with _nothing_collected():
+        made = Trace(system, formulation, near, t_start)
+        for node in made.tree.nodes:
+            _check_formulation(node, formulation)
+        if not made.free_v and not still:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        return made.finish()
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Python's garbage collector at rest: it would walk the growing graph again and again, a sixth of the time, for nothing."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
 
 
 class Trace:

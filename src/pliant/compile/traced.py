@@ -1,8 +1,6 @@
-"""The scalar that traces: arithmetic on it builds a graph, and what is known vanishes at once.
+"""The tracer: a graph in the making, with CasADi beside it for derivatives, substitutions and functions that users ask for.
 
-Constants stay Python floats, so zeros and ones of the geometry drop out before a node is made; equal expressions are one node.
-The graph is lists of numbers, from which machine code is written directly; CasADi, which needs ten times as long for a node, is
-asked only for derivatives and substitutions, and for functions that a user wants from it.
+CasADi's expressions are built from the graph where they are needed, and what CasADi makes of them becomes nodes again.
 """
 
 from __future__ import annotations
@@ -13,31 +11,18 @@ from typing import Any
 
 import casadi as ca
 
-Scalar = Any  # a Python float or a Traced
+from pliant.compile.graph import CONSTANT, NONE, SYMBOL, Graph, Scalar, Traced
 
-# Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
-SYMBOL, CONSTANT = -1, -2
-NONE = -1  # stands for an argument that is not there
+__all__ = ["Scalar", "Traced", "Tracer"]
 
-_ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV
-_SQ, _SQRT, _SIN, _COS, _TWICE, _FABS = ca.OP_SQ, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS, ca.OP_TWICE, ca.OP_FABS
-_COMMUTATIVE = frozenset((_ADD, _MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR))
+Element = Any  # one entry of an SX: SX or SXElem, as CasADi's own types have it
 
 
-class Tracer:
-    """One graph in the making, with the table of what it already holds.
-
-    Node `i` is `kind[i]` (a leaf above or casadi's operation code) of the nodes `a[i]` and `b[i]`, all of them made before it.
-    """
+class Tracer(Graph):
+    """One graph in the making."""
 
     def __init__(self) -> None:
-        self.kind: list[int] = []
-        self.a: list[int] = []
-        self.b: list[int] = []
-        self.values: dict[int, float] = {}  # of constants, by node
-        self._nodes: list[Traced] = []
-        self._known: dict[tuple[int, int, int], Traced] = {}
-        self._constants: dict[float, Traced] = {}
+        super().__init__()
         self._sx: dict[int, ca.SX] = {}  # CasADi's twins of nodes, where it was asked for them
         self._twins: dict[int, Scalar] = {}  # the way back, by CasADi's own identity of an element
         self._kept: list[ca.SX] = []  # elements alive, so that their identities go to no others
@@ -72,11 +57,6 @@ class Tracer:
                 self._make_twin(waiting.pop())
         return self._sx[number]
 
-    def arguments(self, node: int) -> list[int]:
-        if self.kind[node] < 0:
-            return []
-        return [self.a[node]] if self.b[node] == NONE else [self.a[node], self.b[node]]
-
     def directional(self, scalars: Sequence[Scalar], at: ca.SX, along: ca.SX) -> list[Scalar]:
         """d scalars / d at . along, exactly."""
         return self.scalars(ca.densify(ca.jtimes(self.column(scalars), at, along)))
@@ -93,182 +73,19 @@ class Tracer:
     def substitute(self, scalars: Sequence[Scalar], old: ca.SX, new: ca.SX) -> list[Scalar]:
         return self.scalars(ca.densify(ca.substitute(self.column(scalars), old, new)))
 
-    def unary(self, code: int, a: Traced) -> Scalar:
-        """An operation of one argument, simplified as CasADi simplifies it."""
-        inner = self.kind[a.number]
-        if code == _COS and inner == _NEG:
-            a = self._first(a)
-        elif code == _FABS and inner in (_FABS, _SQ):
-            return a
-        elif code == _FABS and inner == _NEG:
-            a = self._first(a)
-        elif code == _SQRT and inner == _SQ:
-            return self.unary(_FABS, self._first(a))
-        elif code in (_INV, _NEG) and inner == code:
-            return self._first(a)
-        elif code == _SQ:
-            return self.square(a)
-        elif code == _TWICE:
-            return self.scaled(2.0, a)
-        return self._node(code, a.number)
-
-    def binary(self, code: int, a: Scalar, b: Scalar) -> Scalar:
-        """An operation of two arguments, one of them traced, other than those that have a method of their own."""
-        if a is b and code in (ca.OP_FMIN, ca.OP_FMAX):
-            return a
-        left = a if isinstance(a, Traced) else self.constant(a)
-        right = b if isinstance(b, Traced) else self.constant(b)
-        return self._node(code, left.number, right.number)
-
-    def sum(self, x: Traced, y: Traced) -> Scalar:
-        kind, other = self.kind[x.number], self.kind[y.number]
-        if other == _NEG:
-            if kind == _NEG:
-                return -(self._first(x) + self._first(y))
-            return x - self._first(y)
-        if kind == _NEG:
-            return y - self._first(x)
-        if kind == _SUB and self.b[x.number] == y.number:
-            return self._scalar(self.a[x.number])
-        if other == _SUB and self.b[y.number] == x.number:
-            return self._scalar(self.a[y.number])
-        if kind == _SQ and other == _SQ and self._one(self._first(x), self._first(y)):
-            return 1.0
-        return self.scaled(2.0, x) if x is y else self._node(_ADD, x.number, y.number)
-
-    def difference(self, x: Traced, y: Traced) -> Scalar:
-        kind, other = self.kind[x.number], self.kind[y.number]
-        if x is y:
-            return 0.0
-        if other == _NEG:
-            return self._first(y) + x if kind != _NEG else self._first(y) - self._first(x)
-        if kind == _NEG:
-            return -(self._first(x) + y)
-        if kind == _ADD and y.number in (self.a[x.number], self.b[x.number]):
-            return self._other(x, y)
-        if other == _ADD and x.number in (self.a[y.number], self.b[y.number]):
-            return -self._other(y, x)
-        return self._node(_SUB, x.number, y.number)
-
-    def product(self, x: Traced, y: Traced) -> Scalar:
-        kind, other = self.kind[x.number], self.kind[y.number]
-        if x is y:
-            return self.square(x)
-        if kind == _NEG:
-            return self._first(x) * self._first(y) if other == _NEG else -(self._first(x) * y)
-        if other == _NEG:
-            return -(x * self._first(y))
-        if other == _INV:
-            return x / self._first(y)
-        if kind == _INV:
-            return y / self._first(x)
-        if kind == _DIV and self.b[x.number] == y.number:
-            return self._scalar(self.a[x.number])
-        if other == _DIV and self.b[y.number] == x.number:
-            return self._scalar(self.a[y.number])
-        return self._node(_MUL, x.number, y.number)
-
-    def scaled(self, factor: float, y: Traced) -> Scalar:
-        """factor y, the factor being none of 0, 1 and -1."""
-        kind = self.kind[y.number]
-        if kind == _NEG:
-            return -(factor * self._first(y))
-        if kind == _INV:
-            return factor / self._first(y)
-        if kind == _MUL and self.a[y.number] in self.values:
-            return (factor * self.values[self.a[y.number]]) * self._nodes[self.b[y.number]]
-        if factor == 2.0:
-            return self._node(_TWICE, y.number)
-        return self._node(_MUL, self.constant(factor).number, y.number)
-
-    def quotient(self, x: Traced, y: Traced) -> Scalar:
-        kind, other = self.kind[x.number], self.kind[y.number]
-        if x is y:
-            return 1.0
-        if kind == _NEG:
-            return self._first(x) / self._first(y) if other == _NEG else -(self._first(x) / y)
-        if other == _NEG:
-            return -(x / self._first(y))
-        if other == _INV:
-            return x * self._first(y)
-        if kind == _MUL and y.number in (self.a[x.number], self.b[x.number]):
-            return self._other(x, y)
-        return self._node(_DIV, x.number, y.number)
-
-    def over(self, factor: float, y: Traced) -> Scalar:
-        """factor / y, the factor not being 0."""
-        if factor == 1.0:
-            return self.unary(_INV, y)
-        if self.kind[y.number] == _NEG:
-            return -(factor / self._first(y))
-        if self.kind[y.number] == _INV:
-            return factor * self._first(y)
-        return self._node(_DIV, self.constant(factor).number, y.number)
-
-    def square(self, x: Traced) -> Scalar:
-        kind = self.kind[x.number]
-        if kind == _NEG:
-            return self.square(self._first(x))
-        return self._first(x) if kind == _SQRT else self._node(_SQ, x.number)
-
-    def constant(self, value: float) -> Traced:
-        """The node of a number."""
-        number = float(value)
-        known = self._constants.get(number)
-        if known is None:
-            known = self._constants[number] = self._append(CONSTANT, NONE, NONE)
-            self.values[known.number] = number
-        return known
-
-    def node_of(self, value: Scalar) -> int:
-        """The number of a scalar's node."""
-        return (value if isinstance(value, Traced) else self.constant(value)).number
-
-    def number_of(self, element: ca.SX) -> int:
+    def number_of(self, element: Element) -> int:
         """The number of the node of a CasADi element."""
         return self.node_of(self._wrap(element))
 
     def name_of(self, node: int) -> str:
         return str(self.sx(self._nodes[node]))
 
-    def _node(self, code: int, a: int, b: int = NONE) -> Traced:
-        """The node of an operation; constants stand first where the order is free, then the older node."""
-        if code in _COMMUTATIVE and (b in self.values or (a > b and a not in self.values)):
-            a, b = b, a
-        key = (code, a, b)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._append(code, a, b)
-        return known
-
-    def _append(self, kind: int, a: int, b: int) -> Traced:
-        made = Traced(self, len(self.kind))
-        self.kind.append(kind)
-        self.a.append(a)
-        self.b.append(b)
-        self._nodes.append(made)
-        return made
-
-    def _first(self, x: Traced) -> Traced:
-        return self._nodes[self.a[x.number]]
-
-    def _other(self, x: Traced, y: Traced) -> Scalar:
-        """The argument of x that is not y."""
-        return self._scalar(self.b[x.number] if self.a[x.number] == y.number else self.a[x.number])
-
-    def _scalar(self, number: int) -> Scalar:
-        return self.values[number] if number in self.values else self._nodes[number]
-
-    def _one(self, x: Traced, y: Traced) -> bool:
-        """Whether x and y are the sine and the cosine of one angle."""
-        return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
-
-    def _symbol(self, element: ca.SX) -> Traced:
+    def _symbol(self, element: Element) -> Traced:
         made = self._append(SYMBOL, NONE, NONE)
         self._pair(made.number, element, made)
         return made
 
-    def _pair(self, number: int, element: ca.SX, scalar: Scalar) -> None:
+    def _pair(self, number: int, element: Element, scalar: Scalar) -> None:
         """Remember a node and its twin; kept alive here, the twin's identity goes to no other element."""
         self._sx[number] = element
         self._twins.setdefault(element.element_hash(), scalar)
@@ -282,7 +99,7 @@ class Tracer:
         else:
             self._pair(node, ca.SX.binary(kind, self._sx[a], self._sx[b]), self._nodes[node])
 
-    def _wrap(self, element: ca.SX) -> Scalar:
+    def _wrap(self, element: Element) -> Scalar:
         """The scalar of a CasADi element; what CasADi made by itself becomes nodes."""
         waiting = [element]
         while True:
@@ -302,7 +119,7 @@ class Tracer:
             if not waiting:
                 return known
 
-    def _twin(self, element: ca.SX) -> Scalar | None:
+    def _twin(self, element: Element) -> Scalar | None:
         known = self._twins.get(element.element_hash())
         if known is None:
             if element.is_constant():
@@ -322,182 +139,6 @@ class Tracer:
 
 
 _ARITHMETIC: dict[int, Callable[..., Scalar]] = {
-    _ADD: operator.add, _SUB: operator.sub, _MUL: operator.mul, _DIV: operator.truediv, _NEG: operator.neg,
-    _INV: lambda x: 1.0 / x, ca.OP_POW: operator.pow, ca.OP_CONSTPOW: operator.pow,
+    ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv, ca.OP_NEG: operator.neg,
+    ca.OP_INV: lambda x: 1.0 / x, ca.OP_POW: operator.pow, ca.OP_CONSTPOW: operator.pow,
 }  # fmt: skip
-
-
-class Traced:
-    """A node of the graph. Comparisons give nodes too, for `where`; there is no truth value while tracing."""
-
-    __slots__ = ("number", "tracer")
-
-    def __init__(self, tracer: Tracer, number: int) -> None:
-        self.tracer = tracer
-        self.number = number  # of the node
-
-    def __add__(self, other: Scalar) -> Scalar:
-        if type(other) is not Traced:
-            if other == 0.0:
-                return self
-            other = self.tracer.constant(other)
-        return self.tracer.sum(self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Scalar) -> Scalar:
-        if type(other) is not Traced:
-            if other == 0.0:
-                return self
-            other = self.tracer.constant(other)
-        return self.tracer.difference(self, other)
-
-    def __rsub__(self, other: Scalar) -> Scalar:
-        return -self if other == 0.0 else self.tracer.difference(self.tracer.constant(other), self)
-
-    def __mul__(self, other: Scalar) -> Scalar:
-        if type(other) is Traced:
-            return self.tracer.product(self, other)
-        if other == 0.0:
-            return 0.0
-        if other == 1.0:
-            return self
-        if other == -1.0:
-            return -self
-        return self.tracer.scaled(float(other), self)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Scalar) -> Scalar:
-        return self.tracer.quotient(self, other) if type(other) is Traced else self * (1.0 / other)
-
-    def __rtruediv__(self, other: Scalar) -> Scalar:
-        return 0.0 if other == 0.0 else self.tracer.over(float(other), self)
-
-    def __pow__(self, power: Scalar) -> Scalar:
-        if _is_number(power):
-            if power == 0.0:
-                return 1.0
-            if power == 1.0:
-                return self
-            if power == 2.0:
-                return self * self
-            if power == 0.5:
-                return self.tracer.unary(ca.OP_SQRT, self)
-            if power == -1.0:
-                return 1.0 / self
-            return self.tracer.binary(ca.OP_CONSTPOW, self, power)
-        return self.tracer.binary(ca.OP_POW, self, power)
-
-    def __rpow__(self, base: Scalar) -> Scalar:
-        return self.tracer.binary(ca.OP_POW, base, self)
-
-    def __neg__(self) -> Scalar:
-        return self.tracer.unary(ca.OP_NEG, self)
-
-    def __pos__(self) -> Traced:
-        return self
-
-    def __abs__(self) -> Traced:
-        return self.tracer.unary(ca.OP_FABS, self)
-
-    def __lt__(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_LT, self, other)
-
-    def __le__(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_LE, self, other)
-
-    def __gt__(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_LT, other, self)
-
-    def __ge__(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_LE, other, self)
-
-    def __eq__(self, other: Scalar) -> Traced:  # type: ignore[override]
-        return self.tracer.binary(ca.OP_EQ, self, other)
-
-    def __ne__(self, other: Scalar) -> Traced:  # type: ignore[override]
-        return self.tracer.binary(ca.OP_NE, self, other)
-
-    def __and__(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_AND, self, other)
-
-    def __or__(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_OR, self, other)
-
-    def __invert__(self) -> Traced:
-        return self.tracer.unary(ca.OP_NOT, self)
-
-    __hash__ = object.__hash__
-
-    def __bool__(self) -> bool:
-        raise TypeError("a traced scalar has no truth value: write where(condition, a, b), not `if` or `and`")
-
-    def __float__(self) -> float:
-        raise TypeError("a traced scalar is no number yet: use pliant's sin, sqrt, where, ... on it, not math's")
-
-    def where(self, a: Scalar, b: Scalar) -> Scalar:
-        """a where this comparison holds, else b; a nan on the side not taken does no harm."""
-        tracer = self.tracer
-        other = tracer.unary(ca.OP_NOT, self)
-        chosen = tracer.binary(ca.OP_IF_ELSE_ZERO, self, a) if not _is_zero(a) else 0.0
-        return chosen + (tracer.binary(ca.OP_IF_ELSE_ZERO, other, b) if not _is_zero(b) else 0.0)
-
-    def fmin(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_FMIN, self, other)
-
-    def fmax(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_FMAX, self, other)
-
-    def hypot(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_HYPOT, self, other)
-
-    def arctan2(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_ATAN2, self, other)
-
-    def rarctan2(self, other: Scalar) -> Traced:
-        return self.tracer.binary(ca.OP_ATAN2, other, self)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's functions of one argument, and NumPy numbers on the left of an operator."""
-        if method != "__call__" or options or any(getattr(i, "ndim", 0) for i in inputs):
-            return NotImplemented
-        name = ufunc.__name__
-        if len(inputs) == 1 and name in _UFUNCS:
-            return getattr(inputs[0], _UFUNCS[name])()
-        if len(inputs) == 2 and name in _OPERATORS:
-            left, right = (x if isinstance(x, Traced) else float(x) for x in inputs)
-            return _OPERATORS[name](left, right)
-        return NotImplemented
-
-
-def _unary(code: int) -> Callable[[Traced], Traced]:
-    def method(self: Traced) -> Traced:
-        return self.tracer.unary(code, self)
-
-    return method
-
-
-_METHODS = {
-    "sin": ca.OP_SIN, "cos": ca.OP_COS, "tan": ca.OP_TAN, "arcsin": ca.OP_ASIN, "arccos": ca.OP_ACOS,
-    "arctan": ca.OP_ATAN, "sinh": ca.OP_SINH, "cosh": ca.OP_COSH, "tanh": ca.OP_TANH, "exp": ca.OP_EXP,
-    "log": ca.OP_LOG, "sqrt": ca.OP_SQRT, "fabs": ca.OP_FABS, "sign": ca.OP_SIGN, "floor": ca.OP_FLOOR,
-}  # fmt: skip
-for _name, _code in _METHODS.items():
-    setattr(Traced, _name, _unary(_code))
-
-_UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
-    "divide": lambda a, b: a / b, "power": lambda a, b: a**b,
-    "less": lambda a, b: a < b, "less_equal": lambda a, b: a <= b,
-    "greater": lambda a, b: a > b, "greater_equal": lambda a, b: a >= b,
-}  # fmt: skip
-
-
-def _is_number(value: Scalar) -> bool:
-    return not isinstance(value, Traced)
-
-
-def _is_zero(value: Scalar) -> bool:
-    return _is_number(value) and value == 0.0

@@ -31,7 +31,7 @@ class Rows:
 
 def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, bool, Scalar]]:
     """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out."""
-    bodies = poses(tree, q)
+    bodies = poses(tree, q) if closures else []
     found = []
     for number, closure in enumerate(closures):
         a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
