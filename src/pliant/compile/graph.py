@@ -127,6 +127,8 @@ class Graph:
             return factor / self._first(y)
         if kind == _MUL and self.a[y.number] in self.values:
             return (factor * self.values[self.a[y.number]]) * self._nodes[self.b[y.number]]
+        if kind == _TWICE:
+            return (2.0 * factor) * self._first(y)
         if factor == 2.0:
             return self._node(_TWICE, y.number)
         return self._node(_MUL, self.constant(factor).number, y.number)

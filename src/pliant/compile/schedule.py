@@ -79,8 +79,8 @@ def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Sc
     late = columns.kind >= 0
     late[early] = late[list(sines)] = False
     orders = [early.tolist(), np.flatnonzero(late).tolist()]
-    making = _Making(program, columns, angles, sines, 3 * batch)
-    before, after = making.pieces(orders, chunk_size, roll)
+    making = _Making(program, columns, angles, sines, 3 * batch, roll)
+    before, after = making.pieces(orders, chunk_size)
     making.write_angles(before, chunk_size)
     n_work = making.share_work(before + after)
     making.write_outputs(before, after, chunk_size)
@@ -137,16 +137,22 @@ class _Making:
     """A schedule in the making: loops are known by their stretches until every value has its place."""
 
     def __init__(
-        self, program: Program, columns: Columns, angles: dict[int, int], sines: dict[int, int], n_work: int
+        self,
+        program: Program,
+        columns: Columns,
+        angles: dict[int, int],
+        sines: dict[int, int],
+        n_work: int,
+        roll: bool,
     ) -> None:
-        self.program, self.columns, self.angles, self.n_work = program, columns, angles, n_work
+        self.program, self.columns, self.angles, self.n_work, self.roll = program, columns, angles, n_work, roll
         self.place = np.full(len(program.kind), -1, dtype=np.int64)
         for fixed in (sines, {v: k for v, k in angles.items() if program.kind[v] >= 0}):
             self.place[list(fixed)] = list(fixed.values())
 
-    def pieces(self, orders: list[list[int]], size: int, roll: bool) -> list[list[_Unfinished]]:
+    def pieces(self, orders: list[list[int]], size: int) -> list[list[_Unfinished]]:
         """Grids worth a loop, and between them chunks; at least one chunk, for inputs may have to be copied even so."""
-        worth = roll and max(map(len, orders)) >= SHORTEST
+        worth = self.roll and max(map(len, orders)) >= SHORTEST
         arrays = [np.array(order, dtype=np.int64) for order in orders]
         runs = [find_runs(self.columns, order) if worth else [] for order in arrays]
         grids = make_grids(self.columns, list(zip(arrays, runs, strict=True)), self.angles, self.program.outputs)
@@ -182,7 +188,10 @@ class _Making:
         return [(value, k) for k, value in enumerate(self.program.outputs) if value not in home and k not in written]
 
     def _copy(self, copies: list[tuple[int, int]], array: str, pieces: list[_Unfinished], size: int) -> None:
-        loops, left = copy_loops(self.program, self.columns, copies, array, self.place)
+        loops: list[Loop] = []
+        left = copies
+        if self.roll:
+            loops, left = copy_loops(self.program, self.columns, copies, array, self.place)
         for value, place in left:
             chunk = _with_room(pieces, size)
             if array == "out":
