@@ -105,9 +105,9 @@ def test_signs_reciprocals_and_squares_are_simplified(tracer):
 OPERATIONS = [
     lambda a, b: a + b, lambda a, b: a - b, lambda a, b: b - a, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: -a,
     lambda a, b: a * a, lambda a, b: 1.0 / a, lambda a, b: 2.0 / b, lambda a, b: 3.0 * a, lambda a, b: a / 4.0,
-    lambda a, b: 1.5 - a, lambda a, b: a + 0.5, lambda a, b: scalar.sqrt(a * a), lambda a, b: scalar.sin(a), lambda a, b: scalar.cos(-a),
-    lambda a, b: scalar.absolute(-a), lambda a, b: scalar.minimum(a, b), lambda a, b: a**3.0, lambda a, b: (a * a) ** 1.5,
-    lambda a, b: scalar.where(a > b, a, 0.25),
+    lambda a, b: 1.5 - a, lambda a, b: a + 0.5, lambda a, b: scalar.sqrt(a * a), lambda a, b: scalar.sin(a),
+    lambda a, b: scalar.cos(-a), lambda a, b: scalar.absolute(-a), lambda a, b: scalar.minimum(a, b), lambda a, b: a**3.0,
+    lambda a, b: (a * a) ** 1.5, lambda a, b: scalar.where(a > b, a, 0.25),
 ]  # fmt: skip
 
 
