@@ -70,6 +70,15 @@ class Tracer(Graph):
         entries = self.scalars(matrix)  # CasADi counts down the columns
         return [[entries[j * rows + i] for j in range(columns)] for i in range(rows)]
 
+    def sparse_jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[dict[int, Scalar]]:
+        """Rows of the Jacobian, each {column: entry} of what is not zero by structure."""
+        matrix = ca.jacobian(self.column(scalars), at)
+        rows: list[dict[int, Scalar]] = [{} for _ in scalars]
+        for i, j, element in zip(*matrix.sparsity().get_triplet(), matrix.nonzeros(), strict=True):
+            if not element.is_zero():
+                rows[i][j] = self._wrap(element)
+        return rows
+
     def substitute(self, scalars: Sequence[Scalar], old: ca.SX, new: ca.SX) -> list[Scalar]:
         return self.scalars(ca.densify(ca.substitute(self.column(scalars), old, new)))
 
