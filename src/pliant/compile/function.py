@@ -8,7 +8,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from pliant.compile.program import Program, write_program
+from pliant.compile.program import Program, read_program, write_program
 from pliant.compile.traced import Scalar, Tracer
 
 
@@ -22,8 +22,11 @@ class TracedFunction:
     outputs: Sequence[Scalar]
 
     def program(self) -> Program:
+        nodes = [self.tracer.node_of(x) for x in self.outputs]
+        if not self.tracer.knows_all(nodes):
+            return read_program(self.casadi)
         places = [[self.tracer.number_of(symbol) for symbol in column.nonzeros()] for column in self.inputs]
-        return write_program(self.name, self.tracer, places, [self.tracer.node_of(x) for x in self.outputs])
+        return write_program(self.name, self.tracer, places, nodes)
 
     @cached_property
     def casadi(self) -> ca.Function:

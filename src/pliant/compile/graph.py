@@ -15,7 +15,7 @@ import casadi as ca
 Scalar = Any  # a Python float or a Traced
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
-SYMBOL, CONSTANT = -1, -2
+SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression that only CasADi knows the inside of
 NONE = -1  # stands for an argument that is not there
 
 _ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV

@@ -1,17 +1,16 @@
 """The tracer: a graph in the making, with CasADi beside it for derivatives, substitutions and functions that users ask for.
 
-CasADi's expressions are built from the graph where they are needed, and what CasADi makes of them becomes nodes again.
+CasADi's expressions are built from the graph where they are needed; what CasADi makes of them are leaves of the graph.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import casadi as ca
 
-from pliant.compile.graph import CONSTANT, NONE, SYMBOL, Graph, Scalar, Traced
+from pliant.compile.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, Traced
 
 __all__ = ["Scalar", "Traced", "Tracer"]
 
@@ -24,13 +23,13 @@ class Tracer(Graph):
     def __init__(self) -> None:
         super().__init__()
         self._sx: dict[int, ca.SX] = {}  # CasADi's twins of nodes, where it was asked for them
-        self._twins: dict[int, Scalar] = {}  # the way back, by CasADi's own identity of an element
-        self._kept: list[ca.SX] = []  # elements alive, so that their identities go to no others
+        self._twins: dict[int, Traced] = {}  # the way back, by CasADi's own identity of an element
+        self._has_foreign = False
 
     def symbols(self, name: str, count: int) -> tuple[ca.SX, list[Traced]]:
         """A column of fresh symbols, as CasADi sees it and as scalars."""
         column = ca.SX.sym(name, count)
-        return column, [self._symbol(element) for element in column.nonzeros()]
+        return column, [self._wrap(element) for element in column.nonzeros()]
 
     def column(self, scalars: Iterable[Scalar]) -> ca.SX:
         """Scalars as one dense CasADi column."""
@@ -86,18 +85,28 @@ class Tracer(Graph):
         """The number of the node of a CasADi element."""
         return self.node_of(self._wrap(element))
 
+    def knows_all(self, nodes: Iterable[int]) -> bool:
+        """Whether the graph holds the whole of these nodes, and no part of them is known to CasADi only."""
+        if not self._has_foreign:
+            return True
+        seen = bytearray(len(self.kind))
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if self.kind[node] == FOREIGN:
+                return False
+            if not seen[node]:
+                seen[node] = 1
+                waiting += self.arguments(node)
+        return True
+
     def name_of(self, node: int) -> str:
         return str(self.sx(self._nodes[node]))
 
-    def _symbol(self, element: Element) -> Traced:
-        made = self._append(SYMBOL, NONE, NONE)
-        self._pair(made.number, element, made)
-        return made
-
-    def _pair(self, number: int, element: Element, scalar: Scalar) -> None:
+    def _pair(self, number: int, element: Element, node: Traced) -> None:
         """Remember a node and its twin; kept alive here, the twin's identity goes to no other element."""
         self._sx[number] = element
-        self._twins.setdefault(element.element_hash(), scalar)
+        self._twins.setdefault(element.element_hash(), node)
 
     def _make_twin(self, node: int) -> None:
         kind, a, b = self.kind[node], self.a[node], self.b[node]
@@ -109,45 +118,13 @@ class Tracer(Graph):
             self._pair(node, ca.SX.binary(kind, self._sx[a], self._sx[b]), self._nodes[node])
 
     def _wrap(self, element: Element) -> Scalar:
-        """The scalar of a CasADi element; what CasADi made by itself becomes nodes."""
-        waiting = [element]
-        while True:
-            top = waiting[-1]
-            known = self._twin(top)
-            if known is None:
-                parts = [top.dep(k) for k in range(top.n_dep())]
-                arguments = [self._twin(part) for part in parts]
-                missing = [part for part, twin in zip(parts, arguments, strict=True) if twin is None]
-                if missing:
-                    waiting += missing
-                    continue
-                known = self._operation(top.op(), arguments)
-                self._twins[top.element_hash()] = known
-                self._kept.append(top)
-            waiting.pop()
-            if not waiting:
-                return known
-
-    def _twin(self, element: Element) -> Scalar | None:
+        """The scalar of a CasADi element: a float, a node that is known, or a leaf that stands for what CasADi made of nodes."""
+        if element.is_constant():
+            return float(element)
         known = self._twins.get(element.element_hash())
         if known is None:
-            if element.is_constant():
-                return float(element)
-            if element.is_symbolic():
-                return self._symbol(element)
+            kind = SYMBOL if element.is_symbolic() else FOREIGN
+            self._has_foreign |= kind == FOREIGN
+            known = self._append(kind, NONE, NONE)
+            self._pair(known.number, element, known)
         return known
-
-    def _operation(self, code: int, arguments: Sequence[Scalar]) -> Scalar:
-        """What CasADi made by itself, made here."""
-        if not any(isinstance(x, Traced) for x in arguments):
-            numbers = [ca.SX(x) for x in arguments]
-            return float(ca.SX.unary(code, *numbers) if len(numbers) == 1 else ca.SX.binary(code, *numbers))
-        if code in _ARITHMETIC:
-            return _ARITHMETIC[code](*arguments)
-        return self.unary(code, *arguments) if len(arguments) == 1 else self.binary(code, *arguments)
-
-
-_ARITHMETIC: dict[int, Callable[..., Scalar]] = {
-    ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv, ca.OP_NEG: operator.neg,
-    ca.OP_INV: lambda x: 1.0 / x, ca.OP_POW: operator.pow, ca.OP_CONSTPOW: operator.pow,
-}  # fmt: skip
