@@ -1,5 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince, VariablePrecisionRK4
@@ -98,7 +99,7 @@ from pliant.scalar import (
     tanh,
     where,
 )
-from pliant.show import plot
+from pliant.show import animation, player, plot
 from pliant.simulate import compile_system, every, simulate
 
 __version__ = "0.1.0"
@@ -127,6 +128,7 @@ __all__ = [
     "Cylindrical",
     "Dahl",
     "Damper",
+    "Denoc",
     "DormandPrince",
     "ElementModes",
     "Exact",
@@ -191,6 +193,7 @@ __all__ = [
     "ZhiyingQishao",
     "absolute",
     "acos",
+    "animation",
     "asin",
     "atan",
     "atan2",
@@ -198,6 +201,7 @@ __all__ = [
     "cos",
     "cosh",
     "deg",
+    "denoc",
     "dump_model",
     "every",
     "exp",
@@ -211,6 +215,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pi",
+    "player",
     "plot",
     "sign",
     "simulate",

@@ -24,12 +24,14 @@ from pliant.compile.events import Event, contact_events, model_events, pair_slot
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
+from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import Rows, rows
+from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
@@ -39,10 +41,11 @@ from pliant.model.loop import Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.results.table import AXES, OBSERVED
+from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")
+DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
 
@@ -92,6 +95,7 @@ class Traced:
             "rate": self.tree.rates,
             "body": tuple(node.name for node in self.tree.nodes),
             "axis": AXES,
+            "quaternion": QUATERNION,
             "source": self.sources,
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
@@ -121,7 +125,7 @@ def trace(
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     made = Trace(system, formulation, near, t_start)
     for node in made.tree.nodes:
-        _check_formulation(node, formulation)
+        check_formulation(node, formulation)
     if not made.free_v and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
     return made.finish()
@@ -164,7 +168,7 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         bristle_column, pressed = self._press(acting)
-        loops = self._close(acting)
+        loops = self.close(acting)
         forward = self._forward(acting)
         forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
@@ -183,7 +187,7 @@ class Trace:
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, acting.loads, self._closing(loops))
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], clocked, pace)
         n_state = len(self.free_q) + len(self.free_v)
@@ -212,12 +216,12 @@ class Trace:
             t_start=self.t_start,
         )
 
-    def _close(self, acting: Actions) -> Loops:
+    def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
-        stored = springs(soft, sprung, acting)
+        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
@@ -226,6 +230,21 @@ class Trace:
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+
+    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+        """What closures do to the bodies they hold."""
+        return wrenches(self.twist_rows(loops), [*self.multipliers, *loops.spring_forces])
+
+    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+        """K of all rows, exact ones first."""
+        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
+        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
+        told = self._places(loops.soft_closures)
+        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+
+    def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
+        """Where the motions that closures follow are now."""
+        return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
     def rows_of(self, closures: Sequence[Closure]) -> Rows:
         """Residuals of closures now, with their derivatives."""
@@ -333,12 +352,23 @@ class Trace:
     def _forward(self, acting: Actions) -> Forward:
         state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
         if self.formulation == "lagrange":
-            return lagrange.forward_dynamics(*state, self.tracer)
+            sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+            places = self._places(sprung)
+            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
+        if self.formulation == "denoc":
+            return denoc.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs_appell":
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
+
+    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        state = (self.tree, self.q, self.v, a, acting.loads)
+        if self.formulation == "denoc":
+            return denoc.inverse_dynamics(*state, self.tracer)
+        return gibbs_appell.inverse_dynamics(*state)
 
     def _coordinate_rates(self) -> list[Scalar]:
         rates: list[Scalar] = [0.0] * len(self.q)
@@ -375,15 +405,16 @@ class Trace:
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
 
 
-def _check_formulation(node: Node, formulation: str) -> None:
+def check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
-    if node.place.first_order and formulation == "lagrange":
+    if node.place.first_order and formulation in DIFFERENTIATING:
         rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
         raise ModelError.of(part, "formulation", rule, formulation)
-    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation == "lagrange":
-        raise ModelError.of(part, "formulation", "must not be 'lagrange' for a form as published", formulation)
-    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in ("lagrange", "gibbs"):
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
+        rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
         raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
 
 
