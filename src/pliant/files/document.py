@@ -16,8 +16,9 @@ import yaml
 
 from pliant.errors import ModelError
 from pliant.files import units
-from pliant.files.formula import Known, ParsedFormula, parse_number
+from pliant.files.formula import Known, ParsedFormula, parse_number, short
 
+LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
 
 
@@ -49,7 +50,8 @@ class Item:
     def error(self, rule: str) -> ModelFileError:
         line, column = self.at
         where = f"{self.source}:{line}:{column}"
-        return ModelFileError(f"{where}: {self.path}: {rule}" if self.path else f"{where}: {rule}")
+        path, said = short(self.path, LONGEST_PATH), short(rule, LONGEST_RULE)
+        return ModelFileError(f"{where}: {path}: {said}" if path else f"{where}: {said}")
 
     def within(self, node: Any, at: tuple[int, int], path: str) -> Item:
         return replace(self, node=node, at=at, path=path)
@@ -81,7 +83,7 @@ class Item:
             return "nothing"
         if self.is_mapping:
             return "a mapping"
-        return "a list" if self.is_list else repr(self.node.value)
+        return "a list" if self.is_list else repr(short(self.node.value))
 
     def mapping(self, wanted: str = "a mapping of keys and values") -> dict[str, Item]:
         if not self.is_mapping:
@@ -168,8 +170,7 @@ class Item:
 def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
     """The one document of a text, refused where it holds anchors, tags or a nesting no model needs."""
     try:
-        _check_events(text, source)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = _Strict(text, source).get_single_node()
     except yaml.YAMLError as trouble:
         mark = getattr(trouble, "problem_mark", None)
         place = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark is not None else source
@@ -213,18 +214,23 @@ def _quoting_hint(text: str, mark: Any) -> str:
     return " (a formula with brackets or commas stands in quotes)" if "q[" in line or "v[" in line else ""
 
 
-def _check_events(text: str, source: str) -> None:
-    """The stream of events is flat: aliases (which multiply), tags and depth are refused here, before composing."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        place = f"{source}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"
+class _Strict(yaml.SafeLoader):
+    """Refuses aliases (which multiply), tags and depth while composing, before anything is made of them."""
+
+    def __init__(self, text: str, source: str) -> None:
+        super().__init__(text)
+        self.source, self.depth = source, 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        place = f"{self.source}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise ModelFileError(f"{place}: anchors and aliases are not used here; share bodies under parts")
         if getattr(event, "tag", None):
-            raise ModelFileError(f"{place}: tags are not used here, got {event.tag!r}")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_NESTING:
+            raise ModelFileError(f"{place}: tags are not used here, got {short(event.tag)!r}")
+        self.depth += 1
+        if self.depth > MAX_NESTING:
             raise ModelFileError(f"{place}: nested deeper than {MAX_NESTING} levels")
+        node = super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        self.depth -= 1
+        return node

@@ -73,8 +73,8 @@ class ParsedFormula:
     breakpoints: tuple[float, ...] = field(compare=False)  # s, the times that t itself is compared with
     constant: float | None = field(compare=False)  # its value, where it has no variables
     value: Callable[[Environment], Scalar] = field(compare=False, repr=False)
-    defined: tuple[tuple[str, str], ...] = ()  # names it uses with their texts, each after those it needs itself
-    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # the same, parsed
+    defined: frozenset[tuple[str, str]] = frozenset()  # the names it uses with their texts
+    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # in an order to compute
     needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables it or its definitions read
 
     def __call__(self, *arguments: Any) -> Scalar:
@@ -84,7 +84,7 @@ class ParsedFormula:
         return self.value(environment)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_parsed_again, (self.text, self.variables, self.defined))
+        return (_parsed_again, (self.text, self.variables, tuple((name, d.text) for name, d in self.definitions)))
 
 
 Definitions = Mapping[str, ParsedFormula]  # names that formulas may use, in the order they were defined
@@ -102,14 +102,14 @@ def parse_formula(
     constant = piece.evaluate({}) if piece.constant else None
     used = tuple((name, d) for name, d in parser.definitions.items() if name in parser.used)
     times = tuple(sorted(parser.breakpoints))
-    texts = tuple((name, d.text) for name, d in used)
+    texts = frozenset((name, d.text) for name, d in used)
     return ParsedFormula(text, variables, times, constant, piece.evaluate, texts, used, frozenset(parser.needs))
 
 
 def parse_definition(name: str, text: str, earlier: Definitions, known: Known | None = None) -> ParsedFormula:
     """What a name stands for: a number or a formula of t, q, v and of names defined before it."""
     if not name.isidentifier() or name in (*ARGUMENTS, *CONSTANTS, *CALLS):
-        raise ModelError(f"definition {_short(name)!r}: must be a new name of letters, digits and _, got {_short(name)!r}")
+        raise ModelError(f"definition {short(name)!r}: must be a new name of letters, digits and _, got {short(name)!r}")
     return parse_formula(text, STATE_VARIABLES, known, earlier)
 
 
@@ -341,11 +341,11 @@ class _Parser:
         return self._error(node, f"is an unknown {kind}{hint}")
 
     def _error(self, node: ast.expr | None, rule: str) -> ModelError:
-        whole = f"formula {_short(self.text)!r}"
+        whole = f"formula {short(self.text)!r}"
         if node is None:
             return ModelError(f"{whole}: {rule}")
         piece = ast.get_source_segment(self.text, node) or ""
-        return ModelError(f"{whole}: {_short(piece)!r} at column {node.col_offset + 1} {rule}")
+        return ModelError(f"{whole}: {short(piece)!r} at column {node.col_offset + 1} {rule}")
 
 
 def _is_condition(node: ast.expr) -> bool:
@@ -379,5 +379,5 @@ def _words(node: ast.expr) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).lower()
 
 
-def _short(text: str, limit: int = 80) -> str:
+def short(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."

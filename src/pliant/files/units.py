@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from pliant.errors import ModelError
@@ -26,16 +26,17 @@ def split(text: str) -> tuple[float, str] | None:
 
 def convert(value: float, unit: str, wanted: str | None) -> float:
     """A number with a unit in SI; `wanted` are the units of the field, as in "N/m or N m/rad"."""
-    made = _quantity(value, unit)
-    if wanted is not None and not any(_alike(made, one, unit) for one in wanted.split(OR)):
+    one = _one(unit)
+    if wanted is not None and not any(_alike(one, kind, unit) for kind in wanted.split(OR)):
         named = "a number without a unit" if wanted == "1" else f"in {wanted}"
-        raise ModelError(f"must be {named}, got {unit!r}, which is {_kind(made)}")
-    number = float(made.to_base_units().magnitude)
+        raise ModelError(f"must be {named}, got {unit!r}, which is {_kind(one)}")
+    number = value * float(one.magnitude)
     if not math.isfinite(number):
         raise ModelError(f"must be a finite number, got {value!r} {unit}")
     return number
 
 
+@cache
 def dimension(unit: str) -> Any:
     """The dimensionality of one of our own units."""
     return _registry().parse_units(_spelled(unit)).dimensionality
@@ -63,14 +64,16 @@ def _kind(made: Any) -> str:
     return "a plain number" if made.dimensionless else f"of kind {made.dimensionality}"
 
 
-def _quantity(value: float, unit: str) -> Any:
-    """What pint makes of it; whatever it stumbles over is said in one way."""
+@lru_cache(maxsize=1000)
+def _one(unit: str) -> Any:
+    """One of a unit, in SI; whatever pint stumbles over is said in one way."""
     import pint
 
     if not UNIT.fullmatch(unit):
         raise ModelError(f"unit {unit!r}: must be of letters, products, quotients and powers, as in mm, N*m or kg/m^3")
     try:
-        return _registry().Quantity(value, _registry().parse_units(_spelled(unit)))
+        one = _registry().Quantity(1.0, _registry().parse_units(_spelled(unit)))
+        return (0.5 * (2.0 * one)).to_base_units()  # doubling refuses scales with an offset, as degrees Celsius
     except pint.UndefinedUnitError:
         raise ModelError(f"unit {unit!r}: is unknown") from None
     except Exception as trouble:  # pint's parser raises many kinds; none of them may leave the loader
@@ -87,4 +90,6 @@ def _spelled(unit: str) -> str:
 def _registry() -> Any:
     import pint
 
-    return pint.UnitRegistry(cache_folder=None)
+    registry = pint.UnitRegistry(cache_folder=None)
+    registry.define("@alias revolution = rev")  # as engineers write it
+    return registry

@@ -90,9 +90,10 @@ def write_text(part: str, function: Any, text: str) -> str:
 def definitions_in(value: Any) -> dict[str, str]:
     """The definitions that formulas anywhere inside a value use, in an order in which each can be read."""
     found: dict[str, str] = {}
-    for name, text in (entry for formula in _formulas(value) for entry in formula.defined):
-        if found.setdefault(name, text) != text:
-            raise ModelError(f"definition {name!r}: must mean one thing to be written, got {found[name]!r} and {text!r}")
+    for name, meaning in (entry for formula in _formulas(value) for entry in formula.definitions):
+        if found.setdefault(name, meaning.text) != meaning.text:
+            two = f"{found[name]!r} and {meaning.text!r}"
+            raise ModelError(f"definition {name!r}: must mean one thing to be written to a file, got {two}")
     return found
 
 
