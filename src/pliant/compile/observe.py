@@ -12,6 +12,7 @@ from pliant.dynamics.body import combine
 from pliant.dynamics.contact import Pressed
 from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
 
@@ -43,6 +44,7 @@ def observe(
     observed: dict[str, list[Scalar]] = {
         "a": list(accelerations),
         "root_position": [x for pose in bodies for x in pose.position],
+        "orientation": [x for pose in bodies for x in quaternion_of(pose.rotation)],
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
@@ -55,6 +57,8 @@ def observe(
         "closing_speed": [one.touch.closing for one in pressed],
         "normal_force": [one.force for one in pressed],
         "friction_force": [x for one in pressed for x in one.friction_vector],
+        "contact_point": [x for one in pressed for x in one.touch.point],
+        "contact_normal": [x for one in pressed for x in one.touch.normal],
         "multiplier": [*multipliers, *loops.spring_forces],
         "constraint": loops.hard.residual + loops.soft.residual,
         "effort": list(efforts),

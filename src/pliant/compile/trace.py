@@ -38,7 +38,7 @@ from pliant.model.loop import Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.results.table import AXES, OBSERVED
+from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
@@ -91,6 +91,7 @@ class Traced:
             "rate": self.tree.rates,
             "body": tuple(node.name for node in self.tree.nodes),
             "axis": AXES,
+            "quaternion": QUATERNION,
             "source": self.sources,
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
