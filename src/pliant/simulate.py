@@ -18,10 +18,12 @@ from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
 from pliant.model import check
 from pliant.model.system import System
+from pliant.origin import Origin
 from pliant.phases import Phases, Precision
 from pliant.results.contacts import ContactTable
 from pliant.results.outline import Outline
 from pliant.results.result import EventRecord, Result
+from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
@@ -107,32 +109,49 @@ def simulate(
     method: Method | None = None,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
+    start: Result | State | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
     cache: bool = True,
 ) -> Result:
-    """Run a mechanism from t_start to t_end.
+    """Run a mechanism from t_start to t_end, or from where an earlier run ended.
 
-    save: every(dt) or a number (interval), a list of times, or "steps". A run that cannot go on returns what it had computed, with
-    ok False and a message that says when and why; so does Ctrl-C.
+    save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
+    to go on from, contacts that are closed and works included; t_start is then its end. A run that cannot go on returns what it
+    had computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
-    t_start = check.number("simulate", "t_start", t_start, "s")
+    state = _state_of(start)
+    t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = _save_plan(save, t_start, t_end)
     method = method or DEFAULT_METHOD
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
+    assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
         compiled = system
-        _check_compiled(compiled.traced, near, t_start)
+        _check_compiled(compiled.traced, near, assembled)
     else:
-        compiled = compile_system(system, formulation, cache, near=near, t_start=t_start)
-    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds)
+        compiled = compile_system(system, formulation, cache, near=near, t_start=assembled)
+    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
     run.go(progress)
-    return run.collect()
+    settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
+                "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
+    return run.collect(Origin(compiled.traced.system, settings))
+
+
+def _state_of(start: Result | State | None) -> State | None:
+    if isinstance(start, Result):
+        if start.final_state is None:
+            rule = "must hold where its run ended: it was not integrated, or written by an older version"
+            raise ModelError.of("simulate", "start", rule, start)
+        return start.final_state
+    if start is not None:
+        check.instance("simulate", "start", start, State, "a Result or its final_state")
+    return start
 
 
 def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
@@ -157,10 +176,14 @@ class _Run:
         times: NDArray[np.float64] | str,
         max_steps: int | None,
         max_seconds: float | None,
+        state: State | None = None,
     ) -> None:
         from pliant.integrate.stepper import MAX_STEPS, Stepper
 
         self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
+        if state is not None:
+            state.check_fits(self.traced.columns, self.traced.y0.size)
+        self.y0 = self.traced.y0 if state is None else state.y
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
         kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
@@ -185,16 +208,18 @@ class _Run:
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         first = self.traced.parameters(t_start, self.stops[1])
-        _check_start(self.traced, compiled.rhs(t_start, self.traced.y0, first), t_start)
-        self.stepper.start(t_start, self.traced.y0, first, save=times)
+        _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
+        self.stepper.start(t_start, self.y0, first, save=times)
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
         self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
-        self.contacts.begin()
+        self.contacts.begin(state)
+        for event, direction in () if state is None else state.hits:
+            self.stepper.settle(event, direction)
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
-        seen = self.compiled.observe(t, self.traced.y0, self.traced.parameters(t, self.t_end))
+        seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
         columns = _columns_of(self.traced)
         tips = seen[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
@@ -250,7 +275,15 @@ class _Run:
         seen = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
         return {name: seen[self.columns[name]] for name in ("gap", "closing_speed", "normal_force")}
 
-    def collect(self) -> Result:
+    @property
+    def state(self) -> State:
+        """Where the run stands."""
+        assert self.outcome is not None
+        hits = tuple((located.index, located.direction) for located in self.outcome.events)
+        labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
+        return State(self.stepper.t, self.stepper.y.copy(), self.contacts.closed, labels, self.traced.t_start, hits)
+
+    def collect(self, origin: Origin) -> Result:
         assert self.outcome is not None
         from pliant.integrate.status import Status
 
@@ -270,6 +303,8 @@ class _Run:
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
             outline=self.compiled.outline,
+            final_state=self.state,
+            origin=origin,
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:

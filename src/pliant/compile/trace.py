@@ -71,6 +71,7 @@ class Traced:
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
+    formulation: str
 
     @property
     def independent(self) -> int:
@@ -207,6 +208,7 @@ class Trace:
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
+            formulation=self.formulation,
         )
 
     def _close(self, acting: Actions) -> Loops:
