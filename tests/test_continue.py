@@ -11,7 +11,8 @@ import pytest
 
 import pliant as pl
 
-METHOD = pl.DOP853(rtol=1e-11, atol=1e-13)
+# short steps: rows inside a step come by dense output, which is rougher than the step where bristles are stiff
+METHOD = pl.DOP853(rtol=1e-11, atol=1e-13, max_step=1e-4)
 
 
 def chain() -> pl.System:
@@ -21,7 +22,8 @@ def chain() -> pl.System:
 def rubbing() -> pl.System:
     """A ball dropped on the ground with spin and LuGre bristles: a long touch with friction that remembers."""
     system = pl.System("ball", (0, -9.81))
-    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Planar(position=(0, 0.11), velocity=(1.0, 0.0), rate=5.0))
+    start = pl.Planar(position=(0, 0.11), velocity=(1.0, 0.0), rate=5.0)
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.01), joint=start)
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)),
                    normal=pl.HuGuo(stiffness=1e5, restitution=0.7),
                    friction=pl.LuGre(mu_static=0.3, mu_kinetic=0.2, v_stribeck=0.01, sigma0=1e4, sigma1=10.0))  # fmt: skip
@@ -51,9 +53,9 @@ def compare(make: Callable[[], pl.System], parts: list[float], apart: float) -> 
         rows = np.searchsorted(whole.time, grid)
         for name in ("q", "v", "work", "tip_position", "kinetic", "normal_force", "friction_force"):
             scale = np.max(np.abs(whole.values[name]), initial=0.0)
-            if name == "friction_force":  # bristles are stiff: what dense output leaves of 1e-12 m is 1e-7 of the force
-                scale *= 100.0
-            assert np.max(np.abs(whole.values[name][rows] - results[-1].values[name]), initial=0.0) <= apart * scale, name
+            # rows inside a step come by dense output: 5e-12 m of a bristle are 2e-7 of the force
+            limit = max(apart, 1e-6) if name == "friction_force" else apart
+            assert np.max(np.abs(whole.values[name][rows] - results[-1].values[name]), initial=0.0) <= limit * scale, name
     return [*results, whole]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.files import RunSettings, dump_model
 from pliant.model.system import System
+from pliant.version import VERSION
 
 LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
 
@@ -29,10 +30,8 @@ class Origin:
 
     @cached_property
     def _told(self) -> Mapping[str, Any]:
-        import pliant
-
         plain = {name: _plain(value) for name, value in self._settings.items()}
-        return {"version": pliant.__version__, **_model(self._system, self._settings), "settings": plain}
+        return {"version": VERSION, **_model(self._system, self._settings), "settings": plain}
 
     def __reduce__(self) -> Any:
         """Elsewhere it goes as plain data: a System may hold functions that cannot travel."""

@@ -214,8 +214,8 @@ class _Run:
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
         self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
         self.contacts.begin(state)
-        for event, direction in () if state is None else state.hits:
-            self.stepper.settle(event, direction)
+        for number, direction in () if state is None else state.hits:
+            self.stepper.settle(number, direction)
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""

@@ -34,6 +34,9 @@ POISON = (
 )  # fmt: skip
 
 
+KEYS = ("run", "bodies", "define", "on", "motion", "x y", "1")
+
+
 def mutant(text: str, rng: random.Random) -> str:
     """A few small changes: lines and characters moved, dropped, doubled; values and keys swapped or poisoned."""
     lines = text.split("\n")
@@ -60,7 +63,7 @@ def mutant(text: str, rng: random.Random) -> str:
             other = rng.choice(lines)
             lines[k] = line[: rng.randint(0, len(line))] + other[rng.randint(0, len(other)) :]
         elif choice == 7 and ":" in line:
-            lines[k] = line.replace(line.strip().split(":")[0], rng.choice(("run", "bodies", "define", "on", "motion", "x y", "1")), 1)
+            lines[k] = line.replace(line.strip().split(":")[0], rng.choice(KEYS), 1)
         else:
             at, to = sorted((rng.randint(0, len(line)), rng.randint(0, len(line))))
             lines[k] = line[:at] + line[to:]

@@ -195,7 +195,8 @@ MODEL = HEAD + BEAM.replace("{E: 210 GPa, density: 7.8 g/cm^3}", "brass") % "1"
 def test_included_files_bring_materials_parts_and_definitions(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     write(tmp_path / "lib", more="define: {density: 8500}\n")
-    model = write(tmp_path, model=HEAD + "include: [lib/alloys.yaml]\n" + MODEL.removeprefix(HEAD) + "  end: {part: bar, joint: weld}\n")
+    bodies = MODEL.removeprefix(HEAD) + "  end: {part: bar, joint: weld}\n"
+    model = write(tmp_path, model=HEAD + "include: [lib/alloys.yaml]\n" + bodies)
     write(tmp_path / "lib", alloys="pliant: 1\ninclude: more.yaml\nmaterials: {brass: {E: 100 GPa, density: density}}\n"
           "parts: {bar: {rod: {length: 1, mass: 1}}}\n")  # fmt: skip
     system = pl.load_model(model).system

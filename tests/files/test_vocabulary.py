@@ -108,7 +108,7 @@ def comment_of(kind: type, name: str) -> str | None:
         match = re.search(rf"^    {name}: [^#\n]*#([^\n]*)$", source_of(owner), re.MULTILINE)
         if match:
             return match[1]
-        if name in owner.__dict__.get("__annotations__", {}):
+        if name in inspect.get_annotations(owner):
             return None
     return None
 

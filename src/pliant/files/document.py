@@ -231,6 +231,6 @@ class _Strict(yaml.SafeLoader):
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise ModelFileError(f"{place}: nested deeper than {MAX_NESTING} levels")
-        node = super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        node = super().compose_node(parent, index)
         self.depth -= 1
         return node

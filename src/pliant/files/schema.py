@@ -183,7 +183,7 @@ class _Builder:
     def _built(self, make: Callable[..., Any]) -> Schema:
         hints, required = vocabulary.builder_hints(make)
         hints.pop("return", None)
-        properties = {name: self.of(hint, vocabulary.UNITS_BY_NAME.get(name)) for name, hint in hints.items()}
+        properties = {name: self.of(hint, vocabulary.argument_unit(name)) for name, hint in hints.items()}
         made = {"description": _first_line(make)} | _object(properties, required)
         return {"anyOf": [made, properties[required[0]]]} if len(required) == 1 else made
 

@@ -90,6 +90,6 @@ def _spelled(unit: str) -> str:
 def _registry() -> Any:
     import pint
 
-    registry = pint.UnitRegistry(cache_folder=None)
+    registry: Any = pint.UnitRegistry(cache_folder=None)
     registry.define("@alias revolution = rev")  # as engineers write it
     return registry

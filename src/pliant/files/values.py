@@ -65,7 +65,7 @@ def read_field(kind: type, name: str, item: Item) -> Any:
 def read_built(make: Callable[..., Any], item: Item) -> Any:
     hints, required = vocabulary.builder_hints(make)
     given = {required[0]: item} if not item.is_mapping and len(required) == 1 else item.fields(hints, required)
-    named = {name: value.of_unit(vocabulary.UNITS_BY_NAME.get(name)) for name, value in given.items()}
+    named = {name: value.of_unit(vocabulary.argument_unit(name)) for name, value in given.items()}
     return build(make, item, **{name: read(hints[name], value) for name, value in named.items()})
 
 

@@ -191,6 +191,11 @@ def call_hints(section: str) -> tuple[dict[str, Any], list[str]]:
     return own, [name for name in required if name in own]
 
 
+def argument_unit(name: str) -> str | None:
+    """The unit of an argument of a builder: that of its name."""
+    return UNITS_BY_NAME.get(name)
+
+
 def call_unit(section: str, name: str) -> str | None:
     return _exact(UNITS, CALLS[section], name) or UNITS_BY_NAME.get(name)
 

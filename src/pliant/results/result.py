@@ -151,7 +151,8 @@ class Result:
         with xarray.open_dataset(path, engine="netcdf4") as opened:
             dataset = opened.load()
         if "pliant" not in dataset.attrs:
-            raise ModelError.of(f"file {str(path)!r}", "attributes", "must be those of a result that pliant wrote", list(dataset.attrs))
+            rule = "must be those of a result that pliant wrote"
+            raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
         record = json.loads(dataset.attrs["pliant"])
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
         labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
