@@ -97,7 +97,7 @@ from pliant.scalar import (
     tanh,
     where,
 )
-from pliant.show import plot
+from pliant.show import animation, player, plot
 from pliant.simulate import compile_system, every, simulate
 from pliant.version import VERSION
 
@@ -186,6 +186,7 @@ __all__ = [
     "ZhiyingQishao",
     "absolute",
     "acos",
+    "animation",
     "asin",
     "atan",
     "atan2",
@@ -206,6 +207,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pi",
+    "player",
     "plot",
     "sign",
     "simulate",
