@@ -36,6 +36,14 @@ class Phases:
     def any_closed(self) -> bool:
         return bool(self._under_way)
 
+    @property
+    def words(self) -> str:
+        """The phase, for people."""
+        if not self._traced.pairs:
+            return ""
+        names = [self._traced.pairs[k].pair.name for k in self._under_way]
+        return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
+
     def begin(self, state: State | None = None) -> None:
         """Set out: what is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
         for k, slots in enumerate(self._traced.pairs):

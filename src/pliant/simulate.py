@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pliant.caches import user_cache
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
+from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.system import System
 from pliant.origin import Origin
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.stepper import Outcome, Stepper
 
 DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
+TELLING = 0.03  # s of computing between two reports of progress, at least
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
 Progress = Callable[[float, float], None]
@@ -112,6 +114,7 @@ def simulate(
     start: Result | State | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
+    phase: Callable[[str], None] | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
     cache: bool = True,
@@ -119,8 +122,9 @@ def simulate(
     """Run a mechanism from t_start to t_end, or from where an earlier run ended.
 
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
-    to go on from, contacts that are closed and works included; t_start is then its end. A run that cannot go on returns what it
-    had computed, with ok False and a message that says when and why; so does Ctrl-C.
+    to go on from, contacts that are closed and works included; t_start is then its end. progress is called with (t, t_end), phase
+    with words where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had
+    computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
     state = _state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
@@ -137,7 +141,7 @@ def simulate(
     else:
         compiled = compile_system(system, formulation, cache, near=near, t_start=assembled)
     run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
-    run.go(progress)
+    run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
     return run.collect(Origin(compiled.traced.system, settings))
@@ -162,6 +166,19 @@ def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
     if traced.project is not None and traced.t_start != t_start:
         rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
         raise ModelError.of("simulate", "system", rule, traced.t_start)
+
+
+class _Teller:
+    """Tells how far a run is, every now and then, however often it stops for events."""
+
+    def __init__(self, progress: Progress, t_end: float) -> None:
+        self._progress, self._t_end, self._last = progress, t_end, clock.perf_counter()
+
+    def __call__(self, t: float) -> None:
+        now = clock.perf_counter()
+        if now - self._last >= TELLING:
+            self._last = now
+            self._progress(t, self._t_end)
 
 
 class _Run:
@@ -229,19 +246,32 @@ class _Run:
         floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * at_hand
         return floor
 
-    def go(self, progress: Progress | None) -> None:
-        """From breakpoint to breakpoint; events are recorded, and end the run where the user said so."""
-        tell = None if progress is None else (lambda t: progress(t, self.t_end))
-        for begin, end in zip(self.stops, self.stops[1:], strict=False):
-            self._enter(begin, end)
-            while True:
+    def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
+        """From breakpoint to breakpoint, until the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
+        self.tell_phase = phase
+        tell = None if progress is None else _Teller(progress, self.t_end)
+        interrupts = Interrupts()
+        with interrupts.held():
+            for begin, end in zip(self.stops, self.stops[1:], strict=False):
+                self._enter(begin, end)
+                if not self._pass(end, tell, interrupts):
+                    return
+
+    def _pass(self, end: float, tell: _Teller | None, interrupts: Interrupts) -> bool:
+        """From event to event until a breakpoint; events are recorded, and end the run where the user said so."""
+        while True:
+            with interrupts.at_once():
                 self.outcome = self.stepper.advance(end, progress=tell)
-                if self._take(self.outcome):
-                    self._note_parameters()
-                if self.ended_by or not self.outcome.events:
-                    break
+            if self._take(self.outcome):
+                self._note_parameters()
+            if interrupts.asked and self.outcome.status.goes_on:  # between two pieces of the loop
+                self.outcome = replace(self.stepper.interrupted(), events=self.outcome.events)
             if self.ended_by or not self.outcome.status.goes_on:
-                return
+                return False
+            if not self.outcome.events:
+                return True
+            if tell is not None:
+                tell(self.outcome.t)
 
     def _enter(self, begin: float, end: float) -> None:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
@@ -253,6 +283,8 @@ class _Run:
     def _note_parameters(self) -> None:
         """Rows from here on are observed with these; and the events of closed contacts cost only while one is closed."""
         self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
+        if self.tell_phase is not None:
+            self.tell_phase(self.contacts.words)
         watched = self.compiled.events if self.contacts.any_closed else self.compiled.flight
         if watched is not None:
             self.stepper.watch(watched.address)

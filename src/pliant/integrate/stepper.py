@@ -205,6 +205,10 @@ class Stepper:
         sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
         return Outcome(status, t, events, sentence)
 
+    def interrupted(self) -> Outcome:
+        """What to say where the caller was interrupted between two advances."""
+        return self._outcome(Status.INTERRUPTED)
+
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""
         self._memory.set(events=events)
