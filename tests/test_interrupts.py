@@ -53,6 +53,6 @@ def test_progress_is_told_however_often_a_run_stops_for_touches() -> None:
     ball = system.add("ball", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="y", displacement=1e-6))
     system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e9))
     told: list[float] = []
-    run = pl.simulate(system, 100.0, max_seconds=1.0, progress=lambda t, t_end: told.append(t), save=[0.0])
+    run = pl.simulate(system, 0.5, progress=lambda t, t_end: told.append(t), save=[0.0])
     assert len(run.contacts) > 100
-    assert len(told) > 5 and told == sorted(told)
+    assert len(told) > 2 and told == sorted(told)
