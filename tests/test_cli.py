@@ -211,6 +211,14 @@ def test_version_is_printed() -> None:
     assert done.stdout.startswith("pliant ")
 
 
+def test_check_tells_what_is_left_to_move_where_loops_are_closed() -> None:
+    crank = str(Path(CHAIN).with_name("published") / "slider_crank.yaml")
+    assert "4 degrees of freedom with the loops closed" in runner.invoke(app, ["check", crank]).stdout
+    told = json.loads(runner.invoke(app, ["check", crank, "--json"]).stdout)
+    assert told["with_loops_closed"] == told["degrees_of_freedom"] - 2  # the guide holds a height and an angle
+    assert told["implied_closures"] == []
+
+
 # ---- the other commands, in this process
 
 

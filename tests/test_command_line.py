@@ -1,4 +1,4 @@
-"""The command line as a user has it: another process, files, signals, a terminal. What is wrong is said and leaves nothing half done."""
+"""The command line as a user has it: another process, files, signals, a terminal. What is wrong leaves nothing half done."""
 
 from __future__ import annotations
 

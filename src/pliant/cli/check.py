@@ -6,21 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pliant.cli.exits import write_json
+from pliant.cli.exits import WRONG, stop, write_json
 from pliant.cli.options import AsJson, ModelArgument, load_model
+from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.files import Model
 
 
 def check(file: ModelArgument, as_json: AsJson = False) -> None:
-    """Check a model file and print its tree and its run settings."""
+    """Check a model file and print its tree and its run settings; where loops are closed, what is left to move."""
     model = load_model(file)
+    left = _freedom(model) if model.system.closures else None
     if as_json:
-        write_json({"ok": True, **model_data(model)})
+        loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
+        write_json({"ok": True, **model_data(model), **loops})
         return
     typer.echo(model.system)
+    if left is not None:
+        implied = f"; implied by others: {', '.join(left[1])}" if left[1] else ""
+        typer.echo(f"{left[0]} degrees of freedom with the loops closed{implied}")
     typer.echo(model.run if model.run is not None else "no run section")
+
+
+def _freedom(model: Model) -> tuple[int, tuple[str, ...]]:
+    """Degrees of freedom with the loops closed, which takes closing them, and closures that others imply."""
+    from pliant.compile.trace import trace
+
+    try:
+        traced = trace(model.system, still=True)
+    except PliantError as trouble:
+        stop(WRONG, str(trouble))
+    return traced.independent, traced.redundant
 
 
 def model_data(model: Model) -> dict[str, Any]:

@@ -76,6 +76,7 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.moment, "vector"): "N m",
     (System.close, "stiffness"): "N/m",
     (System.close, "damping"): "N s/m",
+    (System.close, "motion"): EITHER,
 }
 
 # The words that texts may be; the model's own tuples.

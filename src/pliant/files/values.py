@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Union
 
 from pliant.files import units, vocabulary
 from pliant.files.document import Item, build, did_you_mean
@@ -22,12 +22,21 @@ def read(hint: Any, item: Item) -> Any:
             return None
         raise item.wrong("must not be left empty")
     if Frame in vocabulary.options(hint):
-        return read_frame(item)
+        return item.text() if str in vocabulary.options(hint) and _is_coordinate(item) else read_frame(item)
     if item.is_list:
         return _read_list(hint, item)
     if item.is_mapping:
         return _read_mapping(hint, item)
     return _read_scalar(hint, item)
+
+
+def _is_coordinate(item: Item) -> bool:
+    """Whether a text names a coordinate, where a place or a coordinate may stand; a place of that name is the place."""
+    known = item.scope.coordinates or {}
+    if not item.is_scalar or item.text() not in known.get("q", ()):
+        return False
+    body, _, name = item.text().rpartition(".")
+    return name not in getattr(item.scope.system.links[body].body, "frames", {})
 
 
 def read_object(kind: type, item: Item) -> Any:
@@ -132,6 +141,9 @@ def _read_scalar(hint: Any, item: Item) -> Any:
         return item.number_or_text()
     if bool in choices:
         return item.truth()
+    if float in choices and kinds:
+        formula = read_formula(item, vocabulary.TIME) if is_expression(item.text()) else None
+        return item.number() if formula is None or formula.constant is not None else read(_without(hint, float), item)
     if float in choices:
         word = str in choices and item.text().isidentifier() and item.text() not in item.scope.definitions
         return item.text() if word else item.number()
@@ -147,6 +159,10 @@ def _read_scalar(hint: Any, item: Item) -> Any:
     if len(kinds) == 1:
         return _read_material(item) if kinds[0] is Material else read_object(kinds[0], item)
     raise item.wrong(f"must be {_wanted(hint)}")
+
+
+def _without(hint: Any, kind: type) -> Any:
+    return Union[tuple(option for option in vocabulary.options(hint) if option is not kind)]
 
 
 def _read_material(item: Item) -> Any:

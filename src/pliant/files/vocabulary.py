@@ -81,6 +81,8 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("contacts", "against"): Plane | Point | Sphere,
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
+    ("closures", "length"): float | Told | None,
+    ("closures", "motion"): Told | Sequence[Told | None] | None,
     ("events", "function"): Formula,
 }
 
