@@ -36,14 +36,14 @@ FLAT = 1e-6  # of a body's size: how far points may be from a line or a plane
 def draw(system: System, tree: Tree) -> Outline:
     """The outline of a System."""
     numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
-    pads = [_pad(node) for node in tree.nodes]
+    pads, library = [_pad(node) for node in tree.nodes], _Library(tree.shapes)
     ground = _Points()
     spots = _Spots(numbers, pads, ground)
     on = [spots.at(node.link.on) for node in tree.nodes]
     closures = tuple((c.kind, spots.at(c.a), spots.at(c.b)) for c in system.closures.values())
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     held = _held(on, [*(spot for _, a, b in closures for spot in (a, b)), *touching])
-    bodies = tuple(pad.outline(on[k], held[k], tree.shapes) for k, pad in enumerate(pads))
+    bodies = tuple(pad.outline(on[k], held[k], library) for k, pad in enumerate(pads))
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
     return Outline((x, y, z), _units(system), ground.array, bodies, closures, contacts)
@@ -93,6 +93,27 @@ class _Points:
         return np.array(self._points).reshape(-1, 3)
 
 
+class _Library:
+    """Fields of beams at their stations; equal beams that are held alike are evaluated once."""
+
+    def __init__(self, shapes: dict[str, Shapes]) -> None:
+        self._shapes = shapes
+        self._known: dict[tuple[object, ...], list[tuple[tuple[int, ...], Floats, Floats]]] = {}
+
+    def fields(self, name: str, beam: Beam, x: Floats, held: set[int]) -> list[tuple[tuple[int, ...], Floats, Floats]]:
+        """(modes, shape, bow) of each field: one mode, or two that foreshorten."""
+        key = (id(beam), x.tobytes(), frozenset(held))
+        if key not in self._known:
+            shapes = self._shapes[name]
+            moves, pairs = shapes.displacement(x), stiffening_pairs(beam, shapes)
+            found: list[tuple[tuple[int, ...], Floats]] = [((j,), moves[:, :, j]) for j in range(shapes.count)]
+            if pairs:
+                back = foreshortening(shapes, pairs, x)
+                found += [(pair, _along_x(back[:, n])) for n, pair in enumerate(pairs)]
+            self._known[key] = [(modes, shape, _bow(x, shape, held)) for modes, shape in found]
+        return self._known[key]
+
+
 class _RigidPad:
     """A rigid body: root, tip, named frames, and wherever something stands on it."""
 
@@ -105,7 +126,7 @@ class _RigidPad:
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
 
-    def outline(self, on: Spot, held: set[int], shapes: dict[str, Shapes]) -> BodyOutline:
+    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
         if len(self._points.array) == 1:
             self._points.add(self._com)
         points = self._points.array
@@ -127,17 +148,14 @@ class _BeamPad:
             self._stations.append(station)
         return self._stations.index(station)
 
-    def outline(self, on: Spot, held: set[int], shapes: dict[str, Shapes]) -> BodyOutline:
+    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
         name, beam = self._node.name, self._beam
         even = [x for x in np.linspace(0.0, beam.length, STATIONS) if x not in self._stations]
         x = np.array([*self._stations, *even])
-        moves, pairs = shapes[name].displacement(x), stiffening_pairs(beam, shapes[name])
         labels = [f"{name}.{label}" for label in self._node.link.own_labels]
-        fields: list[tuple[tuple[str, ...], Floats]] = [((label,), moves[:, :, j]) for j, label in enumerate(labels)]
-        if pairs:
-            back = foreshortening(shapes[name], pairs, x)
-            fields += [((labels[j], labels[k]), _along_x(back[:, n])) for n, (j, k) in enumerate(pairs)]
-        made = tuple(Field(of, shape, _bow(x, shape, held)) for of, shape in fields)
+        made = tuple(
+            Field(tuple(labels[j] for j in modes), shape, bow) for modes, shape, bow in library.fields(name, beam, x, held)
+        )
         line = (tuple(int(k) for k in np.argsort(x)),)
         return BodyOutline(name, "beam", _along_x(x), line, made, _carrier(self._node.link.joint), on)
 
@@ -151,7 +169,7 @@ class _TelescopicPad:
     def number(self, frame: Frame) -> int:
         return 0 if frame.station is None else 1
 
-    def outline(self, on: Spot, held: set[int], shapes: dict[str, Shapes]) -> BodyOutline:
+    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
         name, length = self._node.name, self._link.length
         # root, tip, then the free part from the sleeve's mouth on; xi is the part of the free length
         xi = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, STATIONS)[:-1]])

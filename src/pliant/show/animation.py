@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import os
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.drafts import draft_of
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.mechanism import snapshots
@@ -47,16 +47,16 @@ def write_animation(
     target = Path(path)
     _check(target, fps, scale, speed)
     pace = pleasant_speed(float(result.time[-1] - result.time[0])) if speed is None else float(speed)
-    draft = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
-    try:
-        (_write_mp4 if target.suffix == ".mp4" else _write_gif)(_frames(result, fps, scale, pace), draft, fps)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with draft_of(target) as draft:
+        if target.suffix == ".mp4":
+            _write_mp4(_frames(result, fps, scale, pace), draft, fps)
+        else:  # a GIF counts in hundredths of a second, and nothing shows it faster than fifty frames in one
+            delay = max(round(100 / fps), 2)
+            _write_gif(_frames(result, 100 / delay, scale, pace), draft, 10 * delay)
     return target
 
 
-def film_times(begin: float, end: float, fps: int, speed: float) -> Any:
+def film_times(begin: float, end: float, fps: float, speed: float) -> Any:
     """The times of the frames, the last one included."""
     count = max(math.ceil((end - begin) / speed * fps), 1)
     return np.linspace(begin, end, count + 1)
@@ -73,11 +73,11 @@ def pleasant_speed(seconds: float) -> float:
     raise AssertionError("unreachable: ten times the power is past the longest")
 
 
-def _write_gif(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
+def _write_gif(frames: Iterator[Pixels], draft: Path, delay: int) -> None:
     from PIL import Image
 
     images = (Image.fromarray(frame[:, :, :3]).quantize(COLOURS, Image.Quantize.FASTOCTREE) for frame in frames)
-    next(images).save(draft, save_all=True, append_images=images, duration=round(1000 / fps), loop=0)
+    next(images).save(draft, save_all=True, append_images=images, duration=delay, loop=0)
 
 
 def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
@@ -98,9 +98,10 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
             raise OSError(0, f"ffmpeg: {errors.read().decode(errors='replace').strip()}", str(draft))
 
 
-def _frames(result: Result, fps: int, scale: float, speed: float) -> Iterator[Pixels]:
+def _frames(result: Result, fps: float, scale: float, speed: float) -> Iterator[Pixels]:
     """Pictures one after another, (height, width, 4) bytes each: what stands still is drawn once."""
     sketch = Sketch(Scene(result, scale))
+    result = sketch.scene.result
     figure = _stage(sketch, speed)
     (panel,), (stamp,), canvas = figure.axes, figure.texts, cast(Any, figure.canvas)
     canvas.draw()

@@ -10,9 +10,7 @@ import base64
 import html
 import json
 import math
-import os
 import re
-import tempfile
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.drafts import draft_of
 from pliant.errors import ModelError
 from pliant.results.outline import GROUND, BodyOutline
 from pliant.results.result import Result
@@ -59,23 +58,16 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise ModelError.of("player", field, "must be finite and > 0", value)
     text = page(result, float(scale), speed)
-    target = Path(path)
-    handle, draft = tempfile.mkstemp(suffix=".html", prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
-    except BaseException:
-        os.unlink(draft)
-        raise
-    return target
+    with draft_of(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return Path(path)
 
 
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
-    rows = kept_rows(result, MOST_ROWS)
     scene = Scene(result)
+    result = scene.result
+    rows = kept_rows(result, MOST_ROWS)
     panels = _panels(result)
     blocks = _blocks(scene, panels, rows)
     header, numbers = _header(scene, panels, rows, blocks), _packed(result.time[rows], blocks)
@@ -187,7 +179,8 @@ def _bodies(bodies: tuple[BodyOutline, ...]) -> list[dict[str, Any]]:
         grey = body.kind in ("rigid", "payload")
         described.append({
             "name": body.name, "kind": body.kind, "joint": body.joint, "on": body.on, "lines": body.lines,
-            "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields), "colour": GROUND if grey else colour,
+            "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields),
+            "colour": GROUND if grey else colour,
         })  # fmt: skip
         colour += not grey
     return described

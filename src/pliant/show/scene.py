@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -49,9 +49,7 @@ class Scene:
         if result.outline is None:
             rule = "must hold the mechanism's outline; files written before pliant 0.2 do not: run the model again"
             raise ModelError.of(f"result {result.name!r}", "outline", rule, None)
-        if not len(result.time):
-            raise ModelError.of(f"result {result.name!r}", "time", "must have at least one row", 0)
-        self.result, self.scale = result, float(scale)
+        self.result, self.scale = _finite(result), float(scale)
         self.outline: Outline = result.outline
 
     @cached_property
@@ -128,6 +126,17 @@ class Scene:
     @property
     def flat(self) -> bool:
         return len(self.axes) == 2
+
+
+def _finite(result: Result) -> Result:
+    """The rows in which every body is somewhere: a run that failed may end in others."""
+    placed = [np.isfinite(result.values[name]).all(axis=(1, 2)) for name in ("root_position", "orientation")]
+    rows = np.flatnonzero(placed[0] & placed[1])
+    if not rows.size:
+        raise ModelError.of(f"result {result.name!r}", "rows", "must have at least one that is finite", len(result.time))
+    if rows.size == len(result.time):
+        return result
+    return replace(result, time=result.time[rows], values={name: values[rows] for name, values in result.values.items()})
 
 
 def _matrices(q: Floats) -> Floats:

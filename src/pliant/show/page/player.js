@@ -11,7 +11,7 @@ class Player {
     this.t = run.begin; this.playing = false; this.speed = run.speed; this.scale = run.scale; this.frames = 0;
     this.mechanism = new Mechanism(run);
     this.view = new View(element("view"), run, this.mechanism);
-    this.window = { begin: run.begin, end: run.end };
+    this.window = { begin: run.begin, end: run.end > run.begin ? run.end : run.begin + 1 };
     this.plots = [];
     this.theme();
     this.fillPage();
@@ -164,7 +164,7 @@ class Player {
 
   /** The window of time of all plots, around a time that stays where it is. */
   zoom(factor, t) {
-    const { run, window: shown } = this, width = Math.min((shown.end - shown.begin) * factor, run.end - run.begin);
+    const { run, window: shown } = this, width = Math.min((shown.end - shown.begin) * factor, run.end - run.begin || 1);
     const part = (t - shown.begin) / (shown.end - shown.begin || 1);
     this.show(t - part * width, width);
   }

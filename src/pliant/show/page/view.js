@@ -202,6 +202,9 @@ class View {
   }
 
   drawJoints() {
+    for (const [kind, a] of this.run.closures) {
+      if (["point", "spherical", "revolute"].includes(kind)) this.dot(this.mechanism.spot(a), 4.5, this.colours.paper, this.colours.ink);
+    }
     this.run.bodies.forEach((body, k) => {
       if (body.joint === "free" || body.joint === "weld") return;
       const root = this.mechanism.spot([k, 0]);

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pliant.drafts import draft_of
 from pliant.show.plot.contact_forces import contact_forces
 from pliant.show.plot.energy import balance_error, energies, ledger
 from pliant.show.plot.mechanism import mechanism, paths
@@ -27,13 +27,8 @@ PLOTS: dict[str, Callable[..., Figure]] = {
 
 def save(figure: Figure, target: str | Path) -> None:
     """Write a picture; the file appears whole or not at all."""
-    target = Path(target)
-    draft = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix or '.png'}")
-    try:
-        figure.savefig(draft)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with draft_of(target) as draft:
+        figure.savefig(draft, format=draft.suffix[1:] or "png")
 
 
 __all__ = [

@@ -102,7 +102,7 @@ def _span(result: Result, touch: ContactRecord) -> tuple[float, float]:
     """From just before a touch to just after it, or to where a long one has settled, s."""
     run = float(result.time[-1] - result.time[0])
     end = float(result.time[-1]) if touch.lasting else touch.end
-    duration = min(end - touch.begin, LONGEST * run)
+    duration = min(end - touch.begin, LONGEST * run) if run > 0.0 else touch.duration
     return touch.begin - AROUND * duration, touch.begin + (1.0 + AROUND) * duration
 
 

@@ -34,6 +34,7 @@ MOST_WORKS = 8  # sources drawn as lines, the largest first
 SLACK = 1e-9  # of the largest exchange: how far above zero the work of something that only takes may be
 FLOOR = 1e-18  # of the largest exchange: zero has no place on a logarithmic axis
 HELD = {"kinetic": PALETTE[0], "gravity": PALETTE[5], "strain": PALETTE[2], "spring": PALETTE[4], "contact": PALETTE[1]}
+OF_CONTACTS_AND_CLOSURES = ("normal", "friction", "damper")  # the last word of such a source
 LOST = ("#b8b8b8", "#8f8f8f", "#d9c7b0", "#a58f77", "#cfcfe6", "#7d7da6")
 
 
@@ -129,8 +130,9 @@ def by_kind(book: Ledger) -> dict[str, Floats]:
 
 
 def kind_of(source: str) -> str:
-    """The last word of a source's name: kelvin_voigt, air, normal, friction, damper."""
-    return re.split(r"[. ]", source)[-1].replace("_", "-")
+    """Damping by its kind, forces in joints and contacts by theirs; what a user named goes by that name."""
+    last = re.split(r"[. ]", source)[-1]
+    return last.replace("_", "-") if "." in source or last in OF_CONTACTS_AND_CLOSURES else source
 
 
 def _legend_as_stacked(axes: Any) -> None:

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 SNAPSHOTS = 6  # where the user names no times
 ACROSS = 3
 GHOSTS = 7  # times at which `paths` shows the links
-NEAR, TALL = 0.6, 4.0  # inches: how low and how high a panel may be
+NEAR, TALL, MARGIN = 0.6, 4.0, 0.7  # inches: how low and how high a panel may be, and what titles and numbers take
 
 
 @styled
@@ -34,13 +34,16 @@ def mechanism(result: Result, times: Sequence[float] | None = None, scale: float
     is drawn dotted. Between rows positions are interpolated.
     """
     scene = Scene(result, _number("scale", scale))
+    result = scene.result
     chosen = np.linspace(result.time[0], result.time[-1], SNAPSHOTS) if times is None else _times(result, times)
     sketch = Sketch(scene)
     made, panels = snapshots(sketch, len(chosen))
     for panel, t in zip(panels, chosen, strict=True):
         sketch.prepare(panel)
         sketch.draw(panel, float(t))
-        panel.set_title(f"{t:.4g} s")
+        panel.set_title(f"{t:.4g} s", loc="left")
+        if scene.flat:
+            panel.label_outer()
     larger = f", deformation × {scene.scale:g}" if scene.scale != 1.0 else ""
     made.suptitle(f"{result.name}{larger}", x=0.01, ha="left", fontsize=10.5)
     return made
@@ -52,7 +55,7 @@ def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
     rows = -(-count // across)
     width = 9.0 if across > 1 else 7.0
     shape = (sketch.high - sketch.low)[1] / (sketch.high - sketch.low)[0] if sketch.scene.flat else 0.85
-    height = float(np.clip(shape * width / across, NEAR, TALL)) + 0.75
+    height = float(np.clip(shape * (width / across - MARGIN), NEAR, TALL)) + MARGIN
     options = {} if sketch.scene.flat else {"subplot_kw": {"projection": "3d"}}
     made, panels = figure(rows, across, height=height, width=width, **options)
     for panel in list(panels.flat)[count:]:
@@ -64,6 +67,7 @@ def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
 def paths(result: Result) -> Figure:
     """The paths of all tips, with the mechanism at a few times, the later the darker."""
     scene = Scene(result)
+    result = scene.result
     sketch = Sketch(scene)
     made, (panel,) = snapshots(sketch, 1)
     sketch.prepare(panel)
@@ -76,7 +80,8 @@ def paths(result: Result) -> Figure:
             for line in body.lines:
                 panel.plot(*(points[row, list(line), axis] for axis in scene.axes), color=INK, linewidth=1.1,
                            alpha=0.15 + 0.65 * row / (GHOSTS - 1))  # fmt: skip
-    panel.set_title(f"{result.name}: paths of the tips in {'-'.join(AXES[k] for k in scene.axes)}, links at {GHOSTS} times")
+    seen = "-".join(AXES[k] for k in scene.axes)
+    panel.set_title(f"{result.name}: paths of the tips in {seen}, links at {GHOSTS} times", loc="left")
     legend(panel)
     return made
 

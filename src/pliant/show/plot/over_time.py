@@ -45,7 +45,7 @@ def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str
     """By axis: (body, deflection of its tip) of all bodies whose tip is deflected along it."""
     known = list(result.labels["body"])
     _check_names("tip_deflection", "bodies", bodies, known)
-    values = result.values["tip_deflection"]
+    values = np.nan_to_num(result.values["tip_deflection"], nan=0.0)  # a run that failed may end in nan
     least = VISIBLE * float(np.max(np.abs(values), initial=0.0))
     found: dict[str, list[tuple[str, Floats]]] = {}
     for k, axis in enumerate(result.labels["axis"]):
@@ -54,7 +54,7 @@ def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str
             if wanted:
                 found.setdefault(axis, []).append((body, values[:, j, k]))
     if not found:
-        raise ModelError.of("plot tip_deflection", "result", "must have a tip that is deflected", result.name)
+        raise ModelError.of("plot tip_deflection", "result", "must have a tip that is deflected (`coordinates` shows mode weights)", result.name)
     return found
 
 

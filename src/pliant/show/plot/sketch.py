@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 SOLID = "#5a5f66"  # rigid bodies
 FLOOR_FILL, FLOOR_EDGE = "#ececec", "#9a9a9a"
+PINS = ("point", "spherical", "revolute")  # closures that are drawn as a pin
 ROOM = 0.08  # of the largest extent, left free around all that moves
 ARROW = 0.25  # of the largest extent: the longest arrow of a force
 LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # of the largest extent: how thin a picture may be, flat or in space
@@ -44,10 +45,11 @@ class Sketch:
             panel.set_aspect("equal")
         else:
             panel.set(zlabel=names[2], zlim=(self.low[2], self.high[2]))
-            panel.set_box_aspect(self.high - self.low, zoom=0.8)  # room for the names of the axes
+            panel.set_box_aspect(self.high - self.low, zoom=0.78)  # room for the names of the axes
             for axis in (panel.xaxis, panel.yaxis, panel.zaxis):
                 axis.pane.set_alpha(0.0)
                 axis.set_major_locator(_ticks())
+            panel.zaxis.labelpad = 7.0
         self._draw_ground(panel)
 
     def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
@@ -92,6 +94,10 @@ class Sketch:
             self._plot(panel, ends, color=QUIET, linewidth=1.6 if kind == "distance" else 1.0, linestyle="--", zorder=2)
 
     def _draw_joints(self, panel: Any, positions: list[Floats]) -> None:
+        style: dict[str, Any] = {"color": INK, "markerfacecolor": "white", "markersize": 5, "markeredgewidth": 1.1, "zorder": 5}
+        for kind, a, _ in self.scene.outline.closures:
+            if kind in PINS:
+                self._plot(panel, self.scene.spot(a, positions)[:1], "o", **style)
         for k, body in enumerate(self.scene.outline.bodies):
             if body.joint in ("free", "weld"):
                 continue
@@ -99,7 +105,7 @@ class Sketch:
             if body.on[0] == GROUND and body.joint != "prismatic":
                 self._plot(panel, root, "^", color=FLOOR_EDGE, markersize=10, zorder=2)
             mark = "s" if body.joint == "prismatic" else "o"
-            self._plot(panel, root, mark, color=INK, markerfacecolor="white", markersize=5, markeredgewidth=1.1, zorder=5)
+            self._plot(panel, root, mark, **style)
 
     def _draw_contacts(self, panel: Any, t: float, linger: float) -> None:
         result, outline = self.scene.result, self.scene.outline

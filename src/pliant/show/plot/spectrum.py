@@ -55,8 +55,9 @@ def amplitudes(time: Floats, series: Floats) -> tuple[Floats, Floats]:
 
     Rows that are not even in time are interpolated to as many that are.
     """
+    time, series = time[np.isfinite(series)], series[np.isfinite(series)]
     if len(time) < FEWEST_SAMPLES:
-        raise ModelError.of("plot spectrum", "result", f"must have at least {FEWEST_SAMPLES} rows", len(time))
+        raise ModelError.of("plot spectrum", "result", f"must have at least {FEWEST_SAMPLES} finite rows", len(time))
     count = min(len(time), MOST_SAMPLES)
     even = np.linspace(time[0], time[-1], count)
     sampled = np.interp(even, time, series)

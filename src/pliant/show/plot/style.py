@@ -106,8 +106,9 @@ def legend(axes: Any, left_out: int = 0) -> None:
 
 def prefixed(unit: str, series: Sequence[Floats]) -> tuple[float, str]:
     """(factor, unit with prefix) such that the largest value is from 1 to 1000, if the unit takes prefixes."""
-    largest = max((float(np.max(np.abs(values), initial=0.0)) for values in series), default=0.0)
-    if unit not in PREFIXED or largest == 0.0 or not np.isfinite(largest) or 0.1 <= largest < 1000.0:
+    sizes = [np.abs(values[np.isfinite(values)]) for values in series]
+    largest = max((float(np.max(size, initial=0.0)) for size in sizes), default=0.0)
+    if unit not in PREFIXED or largest == 0.0 or 0.1 <= largest < 1000.0:
         return 1.0, unit
     for factor, prefix in PREFIXES:
         if largest >= factor and not (unit == "rad" and factor > 1.0):
