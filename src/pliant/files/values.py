@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Union
+from functools import reduce
+from operator import or_
+from typing import Any
 
 from pliant.files import units, vocabulary
-from pliant.files.document import Item, build, did_you_mean
+from pliant.files.document import Item, ModelFileError, build, did_you_mean
 from pliant.files.formula import ParsedFormula, is_expression, parse_formula
 from pliant.files.places import is_place, read_frame
 from pliant.files.vocabulary import FORMULA, FORMULAS, STATE
@@ -22,7 +24,7 @@ def read(hint: Any, item: Item) -> Any:
             return None
         raise item.wrong("must not be left empty")
     if Frame in vocabulary.options(hint):
-        return item.text() if str in vocabulary.options(hint) and _is_coordinate(item) else read_frame(item)
+        return _read_held(item) if str in vocabulary.options(hint) else read_frame(item)
     if item.is_list:
         return _read_list(hint, item)
     if item.is_mapping:
@@ -30,13 +32,17 @@ def read(hint: Any, item: Item) -> Any:
     return _read_scalar(hint, item)
 
 
-def _is_coordinate(item: Item) -> bool:
-    """Whether a text names a coordinate, where a place or a coordinate may stand; a place of that name is the place."""
-    known = item.scope.coordinates or {}
-    if not item.is_scalar or item.text() not in known.get("q", ()):
-        return False
-    body, _, name = item.text().rpartition(".")
-    return name not in getattr(item.scope.system.links[body].body, "frames", {})
+def _read_held(item: Item) -> Any:
+    """A place, or the name of a coordinate; where both are of one name, the place."""
+    known = (item.scope.coordinates or {}).get("q", ())
+    try:
+        return read_frame(item)
+    except ModelFileError as trouble:
+        if not item.is_scalar:
+            raise
+        if item.text() in known:
+            return item.text()
+        raise ModelFileError(f"{trouble}{did_you_mean(item.text(), known)}") from None
 
 
 def read_object(kind: type, item: Item) -> Any:
@@ -162,7 +168,7 @@ def _read_scalar(hint: Any, item: Item) -> Any:
 
 
 def _without(hint: Any, kind: type) -> Any:
-    return Union[tuple(option for option in vocabulary.options(hint) if option is not kind)]
+    return reduce(or_, (option for option in vocabulary.options(hint) if option is not kind))
 
 
 def _read_material(item: Item) -> Any:
