@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
 
 DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
 TELLING = 0.03  # s of computing between two reports of progress, at least
+MOST_ROWS = 50_000_000  # more would not fit in memory, with all that is observed in each
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
 Progress = Callable[[float, float], None]
@@ -384,6 +385,8 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
         return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
     if isinstance(save, (Every, int, float)):
         interval = save.interval if isinstance(save, Every) else every(save).interval
+        if (t_end - t_start) / interval > MOST_ROWS:
+            raise ModelError.of("simulate", "save", f"must give at most {MOST_ROWS:.0e} rows", interval)
         count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
         times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
         times[-1] = min(times[-1], t_end)

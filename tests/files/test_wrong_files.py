@@ -92,6 +92,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("ends: cf", "ends: cx",
      "bodies.arm.beam.modes.ends: Modes: ends must be one of cc, ss, sc, cs, cf, fc, ff, sf, fs"),
     ("count: 2", "count: 0", "m.yaml:13: bodies.arm.beam.modes.count: Modes: count must be a whole number >= 1, got 0"),
+    ("count: 2", "count: 1e12", "m.yaml:13: bodies.arm.beam.modes.count: Modes: count must be <= 10000, got 1000000000000"),
     ("count: 2", "count: 1.5", "m.yaml:13: bodies.arm.beam.modes.count: must be a whole number, got '1.5'"),
     ("count: 2", "count: 2, payload: yes", "bodies.arm.beam.modes.payload: must be true or false, got 'yes'"),
     ("theory: timoshenko", "theory: timoschenko", "(did you mean 'timoshenko'?), got 'timoschenko'"),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli import progress
 from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, ResultArgument, check_target, load_result
 from pliant.errors import PliantError
@@ -31,14 +32,15 @@ def animate(
             check_target(option, target)
     result = load_result(file)
     try:
-        if out is not None:
-            from pliant.show.animation import write_animation
+        with progress.waiting("making the film", quiet or as_json):
+            if out is not None:
+                from pliant.show.animation import write_animation
 
-            write_animation(result, out, fps=fps, scale=scale, speed=speed)
-        if html is not None:
-            from pliant.show import player
+                write_animation(result, out, fps=fps, scale=scale, speed=speed)
+            if html is not None:
+                from pliant.show import player
 
-            player.write(result, html, scale=scale, speed=speed)
+                player.write(result, html, scale=scale, speed=speed)
     except KeyboardInterrupt:
         stop(INTERRUPTED, "interrupted; nothing was written")
     except PliantError as trouble:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
 from pliant.errors import ModelError
@@ -49,7 +50,8 @@ def plot(
     options = _options(kind, draw, {"names": names, "bodies": names, "times": at, "scale": scale, "zoom": _zoom(zoom)})
     result = load_result(file)
     try:
-        save(draw(result, **options), target)
+        with progress.waiting(f"drawing {kind}", quiet or as_json):
+            save(draw(result, **options), target)
     except (ModelError, KeyError, ValueError) as trouble:
         stop(WRONG, str(trouble))
     except OSError as trouble:

@@ -41,7 +41,14 @@ def of_run(t_start: float, t_end: float, quiet: bool) -> Iterator[Run]:
 
 
 @contextlib.contextmanager
-def bar(begin: float, end: float, quiet: bool) -> Iterator[Tell]:
+def waiting(words: str, quiet: bool) -> Iterator[None]:
+    """A bar that only tells what is being done: of work that cannot tell how far it is."""
+    with bar(0.0, None, quiet, words):
+        yield
+
+
+@contextlib.contextmanager
+def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") -> Iterator[Tell]:
     """A bar from begin to end on the terminal's error stream; nothing where that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -49,7 +56,7 @@ def bar(begin: float, end: float, quiet: bool) -> Iterator[Tell]:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     shown = Progress(*columns, console=console, transient=True)
-    task = shown.add_task("preparing", total=end - begin)
+    task = shown.add_task(words, total=None if end is None else end - begin)
     timer = threading.Timer(PATIENCE, shown.start)
     timer.daemon = True
     if console.is_terminal and not quiet:

@@ -13,6 +13,7 @@ BENDING_ENDS = ("cc", "ss", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
 BAR_ENDS = ("cf", "fc", "cc", "ff")
 PLANES = ("y", "z")
 NORMALISATIONS = ("max", "mass", "length")
+MOST = 10_000  # coordinates of one set; a slip of the pen must not fill the memory
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Modes:
 
     def __post_init__(self) -> None:
         check.choice("Modes", "ends", self.ends, BENDING_ENDS)
-        check.count("Modes", "count", self.count)
+        check.count("Modes", "count", self.count, MOST)
         check.choice("Modes", "plane", self.plane, PLANES)
         check.choice("Modes", "normalise", self.normalise, NORMALISATIONS)
         if self.payload and self.ends[1] != "f":
@@ -48,7 +49,7 @@ class AxialModes:
 
     def __post_init__(self) -> None:
         check.choice("AxialModes", "ends", self.ends, BAR_ENDS)
-        check.count("AxialModes", "count", self.count)
+        check.count("AxialModes", "count", self.count, MOST)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class TorsionModes:
 
     def __post_init__(self) -> None:
         check.choice("TorsionModes", "ends", self.ends, BAR_ENDS)
-        check.count("TorsionModes", "count", self.count)
+        check.count("TorsionModes", "count", self.count, MOST)
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class ElementModes:
     plane: str = "y"
 
     def __post_init__(self) -> None:
-        check.count("ElementModes", "elements", self.elements)
+        check.count("ElementModes", "elements", self.elements, MOST)
         check.choice("ElementModes", "reference", self.reference, REFERENCES)
         check.choice("ElementModes", "plane", self.plane, PLANES)
 
@@ -175,7 +176,7 @@ class AxialElements:
     elements: int
 
     def __post_init__(self) -> None:
-        check.count("AxialElements", "elements", self.elements)
+        check.count("AxialElements", "elements", self.elements, MOST)
 
 
 ModeSet = Modes | AxialModes | TorsionModes | GivenModes | ElementModes | AxialElements
