@@ -140,6 +140,17 @@ def test_an_interrupted_run_goes_on_too() -> None:
     assert np.max(np.abs(rest.values["q"][-1] - whole.values["q"][-1])) < 1e-8
 
 
+def test_the_provenance_of_a_later_part_is_the_model_from_its_first_start() -> None:
+    system = rubbing()
+    first = pl.simulate(system, 0.05, method=METHOD)
+    rest = pl.simulate(system, 0.1, method=METHOD, start=first)
+    told = pl.loads_model(rest.provenance["model"])
+    assert (told.run.t_start, told.run.t_end) == (0.0, 0.1)
+    assert (rest.provenance["settings"]["t_start"], rest.provenance["settings"]["first_start"]) == (0.05, 0.0)
+    again = pl.simulate(told.system, told.run.t_end, **told.run.options)
+    assert again.values["q"][-1] == pytest.approx(rest.values["q"][-1], abs=1e-8)
+
+
 def test_what_cannot_be_gone_on_from_is_refused() -> None:
     result = pl.simulate(loop(), 0.1)
     with pytest.raises(pl.ModelError, match=r"start must come from a run of the same mechanism, whose coordinates are \['ball"):

@@ -21,9 +21,10 @@ LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand i
 class Origin:
     """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
 
-    def __init__(self, system: System, settings: Mapping[str, Any]) -> None:
+    def __init__(self, system: System, settings: Mapping[str, Any], began: float) -> None:
+        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s."""
         self._system = _frozen(system)
-        self._settings = dict(settings)
+        self._settings, self._began = dict(settings), began
 
     def __call__(self) -> Mapping[str, Any]:
         return self._told
@@ -31,7 +32,8 @@ class Origin:
     @cached_property
     def _told(self) -> Mapping[str, Any]:
         plain = {name: _plain(value) for name, value in self._settings.items()}
-        return {"version": VERSION, **_model(self._system, self._settings), "settings": plain}
+        model = _model(self._system, {**self._settings, "t_start": self._began})
+        return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 
     def __reduce__(self) -> Any:
         """Elsewhere it goes as plain data: a System may hold functions that cannot travel."""

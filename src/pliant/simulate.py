@@ -145,7 +145,7 @@ def simulate(
     run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run.collect(Origin(compiled.traced.system, settings))
+    return run.collect(Origin(compiled.traced.system, settings, run.t_first))
 
 
 def _state_of(start: Result | State | None) -> State | None:
@@ -201,7 +201,7 @@ class _Run:
         self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
         if state is not None:
             state.check_fits(self.traced.columns, self.traced.y0.size)
-        self.y0 = self.traced.y0 if state is None else state.y
+        self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
         kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
@@ -314,7 +314,8 @@ class _Run:
         assert self.outcome is not None
         hits = tuple((located.index, located.direction) for located in self.outcome.events)
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
-        return State(self.stepper.t, self.stepper.y.copy(), self.contacts.closed, labels, self.traced.t_start, hits)
+        y = self.stepper.y.copy()
+        return State(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
 
     def collect(self, origin: Origin) -> Result:
         assert self.outcome is not None

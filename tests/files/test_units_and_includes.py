@@ -240,6 +240,13 @@ def test_materials_are_given_once_and_found_by_nearly_right_names() -> None:
         pl.loads_model(HEAD + "materials: {bras: {E: 1, density: 1}}\n" + MODEL.removeprefix(HEAD))
 
 
+def test_names_of_materials_are_new() -> None:
+    own, twice = ("{steel: {E: 1}}", "'steel', which is pliant's own already"), ("{a: {E: 1}, a: {E: 2}}", "stands twice")
+    for materials, words in (own, twice):
+        with pytest.raises(pl.ModelError, match=words):
+            pl.loads_model(HEAD + ROD + f"materials: {materials}\n")
+
+
 def test_motions_may_be_tables_alone_or_by_coordinate() -> None:
     table = "{motion_table: {times: [0, 1, 2, 3], values: [0, 90 deg, 0.5, 1]}}"
     expected = pl.MotionTable((0, 1, 2, 3), (0, math.pi / 2, 0.5, 1))

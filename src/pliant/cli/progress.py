@@ -65,5 +65,7 @@ def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") 
         yield lambda done, doing: shown.update(task, completed=done - begin, description=doing)
     finally:
         timer.cancel()
+        if timer.is_alive():
+            timer.join()  # it may be about to show the bar: then there is one to take down
         if shown.live.is_started:
             shown.stop()

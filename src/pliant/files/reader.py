@@ -16,7 +16,7 @@ from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import RunSettings
 from pliant.files.values import read, read_built, read_formula, read_object
-from pliant.files.vocabulary import CALLS, builders, call_hints, call_unit
+from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call_unit
 from pliant.model.beam import Beam
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
@@ -27,6 +27,7 @@ from pliant.model.system import PAYLOAD, Body, System
 from pliant.model.telescopic import TelescopicBeam
 
 VERSION = 1  # of the vocabulary
+MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
 BODY_KINDS: dict[str, type] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 INITIAL = ("initial", "initial_rates")
 LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s"}
@@ -58,11 +59,12 @@ def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, 
     scope = Scope()
     document = read_document(text, source, scope)
     sections = document.fields(SECTIONS, NEEDED)
-    _check_version(sections["pliant"])
     included = read_includes(sections["include"], folder, above) if "include" in sections else []
     parts: dict[str, Body] = {}
     defined: list[tuple[str, Item]] = []
     for shared in (*included, sections):  # the file's own last: it may use what it includes
+        if "pliant" in shared:
+            _check_version(shared["pliant"])
         defined += _read_definitions(shared)
         _read_materials(shared)
         _read_parts(shared, parts)
@@ -93,6 +95,8 @@ def _entries(sections: Mapping[str, Item], name: str) -> list[tuple[str, Item]]:
 def _read_definitions(sections: Mapping[str, Item]) -> list[tuple[str, Item]]:
     """Names for numbers and formulas; each may use those before it."""
     entries = _entries(sections, "define")
+    if len(entries) > MOST_DEFINITIONS:
+        raise sections["define"].error(f"must hold at most {MOST_DEFINITIONS} definitions, got {len(entries)}")
     for name, item in entries:
         if name in item.scope.definitions:
             raise item.error(f"{name!r} must be defined once, got it twice")
@@ -111,8 +115,9 @@ def _definition(name: str, item: Item) -> ParsedFormula:
 
 def _read_materials(sections: Mapping[str, Item]) -> None:
     for name, item in _entries(sections, "materials"):
-        if name in item.scope.materials:
-            raise item.error(f"{name!r} must be given once, got it twice")
+        if name in {**MATERIALS, **item.scope.materials}:
+            own = "is pliant's own already" if name in MATERIALS else "stands twice"
+            raise item.error(f"a material's name must be new, got {name!r}, which {own}")
         item.scope.materials[name] = read(Material, item)
 
 

@@ -40,6 +40,7 @@ class State:
     closed: Mapping[str, tuple[float, UnderWay]]  # by pair: the entry speed its law works with, m/s, and its record
     labels: Mapping[str, Sequence[str]]  # names along y
     t_assembled: float = 0.0  # s, when closed loops were assembled
+    t_first: float = 0.0  # s, when the first of the runs began that lead here
     hits: tuple[tuple[int, int], ...] = ()  # events located at this very time: number and direction
 
     def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
@@ -62,7 +63,7 @@ class State:
         closed = {pair: [entry, asdict(one)] for pair, (entry, one) in self.closed.items()}
         labels = {name: list(names) for name, names in self.labels.items() if name in LAYOUT}
         return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
-                           "t_assembled": self.t_assembled, "hits": self.hits})  # fmt: skip
+                           "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits})  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> State:
@@ -70,7 +71,7 @@ class State:
         closed = {pair: (float(entry), _under_way(one)) for pair, (entry, one) in plain["closed"].items()}
         y = np.array(plain["y"], dtype=np.float64)
         hits = tuple((int(k), int(direction)) for k, direction in plain["hits"])
-        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], hits)
+        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits)
 
 
 def _under_way(plain: dict[str, Any]) -> UnderWay:
