@@ -40,7 +40,8 @@ def draw(system: System, tree: Tree) -> Outline:
     ground = _Points()
     spots = _Spots(numbers, pads, ground)
     on = [spots.at(node.link.on) for node in tree.nodes]
-    closures = tuple((c.kind, spots.at(c.a), spots.at(c.b)) for c in system.closures.values())
+    pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no places
+    closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     held = _held(on, [*(spot for _, a, b in closures for spot in (a, b)), *touching])
     bodies = tuple(pad.outline(on[k], held[k], library) for k, pad in enumerate(pads))

@@ -21,7 +21,7 @@ HARDEST = "hardest"
 AROUND = 0.35  # of its duration, shown before and after a touch
 LONGEST = 0.05  # of the run: a touch that lasts longer is shown from its begin to here
 FEW_ROWS = 6  # fewer in a touch give no curve
-PREFIX = 1e-3  # s in a ms
+MS = 1e-3  # s
 
 
 @styled
@@ -78,19 +78,19 @@ def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
     rows = slice(max(int(first) - 1, 0), int(last) + 1)
     normal, friction = result.values["normal_force"][rows, k], result.values["friction_force"][rows, k]
     factor, unit = prefixed("N", [normal, friction, np.array([touch.peak_force])])
-    t = (result.time[rows] - touch.begin) / PREFIX
-    few = np.count_nonzero((t >= 0.0) & (t <= (end - touch.begin) / PREFIX)) < FEW_ROWS
+    t = (result.time[rows] - touch.begin) / MS
+    few = np.count_nonzero((t >= 0.0) & (t <= (end - touch.begin) / MS)) < FEW_ROWS
     mark = {"marker": "o", "markersize": 3.5, "linestyle": "none"} if few else {}
     axes.plot(t, normal / factor, label="normal", **{**look(k), **mark})
     for axis, values in zip(result.labels["axis"], friction.T, strict=True):
         if np.any(values != 0.0):
             axes.plot(t, values / factor, label=f"friction along {axis}", **{**look(1 + k), "linewidth": 1.0, **mark})
-    axes.plot((touch.peak_time - touch.begin) / PREFIX, touch.peak_force / factor, "v", color=INK, markerfacecolor="white",
+    axes.plot((touch.peak_time - touch.begin) / MS, touch.peak_force / factor, "v", color=INK, markerfacecolor="white",
               label=f"peak {touch.peak_force / factor:.4g} {unit}")  # fmt: skip
     for edge in (touch.begin, touch.end):
         if np.isfinite(edge):
-            axes.axvline((edge - touch.begin) / PREFIX, color=QUIET, linewidth=0.8, linestyle=":")
-    axes.set_xlim((begin - touch.begin) / PREFIX, (end - touch.begin) / PREFIX)
+            axes.axvline((edge - touch.begin) / MS, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.set_xlim((begin - touch.begin) / MS, (end - touch.begin) / MS)
     axes.set(xlabel=f"time since the touch began at {touch.begin:.6g} s, ms", ylabel=f"force, {unit}", title=_words(touch))
     if few:
         axes.text(0.99, 0.5, 'few rows were saved in this touch:\nsave="steps" gives a curve', transform=axes.transAxes,
@@ -110,4 +110,4 @@ def _words(touch: ContactRecord) -> str:
     if touch.lasting:
         return f"{touch.pair}: met at {touch.entry_speed:.3g} m/s and still touching when the run ended"
     speeds = f"{touch.entry_speed:.3g} m/s in, {touch.exit_speed:.3g} m/s out"
-    return f"{touch.pair}: {touch.duration / PREFIX:.3g} ms, {speeds}"
+    return f"{touch.pair}: {touch.duration / MS:.3g} ms, {speeds}"

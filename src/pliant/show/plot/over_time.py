@@ -54,7 +54,8 @@ def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str
             if wanted:
                 found.setdefault(axis, []).append((body, values[:, j, k]))
     if not found:
-        raise ModelError.of("plot tip_deflection", "result", "must have a tip that is deflected (`coordinates` shows mode weights)", result.name)
+        rule = "must have a tip that is deflected (`coordinates` shows mode weights)"
+        raise ModelError.of("plot tip_deflection", "result", rule, result.name)
     return found
 
 
