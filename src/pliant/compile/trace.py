@@ -73,6 +73,7 @@ class Traced:
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
+    formulation: str
 
     @property
     def rhs(self) -> ca.Function:
@@ -258,6 +259,7 @@ class Trace:
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
+            formulation=self.formulation,
         )
 
     def close(self, acting: Actions) -> Loops:
