@@ -199,6 +199,10 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
         if factor * size <= tolerance:
             run.contraction_factor = factor
             run.effort = (1.0 + 2.0 * limit) / (count + 2.0 * limit)
+            # the slopes at hand are those before the last change: too old for works unless that was as small as what is left
+            if run.n > run.n_newton and size > tolerance and not _slopes(run, h, t_new):
+                run.unsolved = 2
+                return False
             run.unsolved = 0
             return True
     return False

@@ -33,7 +33,7 @@ def wants_turn(run: Any, h: float) -> bool:
     run.cost_before += spent
     edge = stiffness(run, h)
     if run.watching == 1:
-        sign = edge > EDGE and EXPLICIT_COST * (run.t_stop - run.t) > WORTH * h
+        sign = edge > EDGE and spent * (run.t_stop - run.t) > WORTH * h
     else:
         sign = spent > DEAR * EXPLICIT_COST * max(edge / REACH, 0.5)
     if sign:
