@@ -49,8 +49,13 @@ _MOTION = {  # where the run is; times in s
     "smallest": "f8",
     "largest": "f8",
     # automatic choice
-    "stiff_steps": "i8",  # explicit ones in a row, or nearly, that stiffness held back; implicit ones that were dear
-    "other_steps": "i8",  # since the last of those
+    "signs": "i8",  # steps in a row, or nearly, that ask for the other family
+    "steps_without": "i8",  # since the last of those
+    "explicit_h": "f8",  # mean of the last explicit steps, and of what one cost
+    "explicit_cost": "f8",
+    "reach": "f8",  # that times |lambda|
+    "loss": "f8",  # evaluations that implicit steps cost more than explicit ones would have, of late
+    "turns_back": "i8",  # to the explicit method
     "cost_before": "f8",  # of all steps before this one, in evaluations
     # implicit families
     "fresh": "i8",  # state or equations changed otherwise than by a step: nothing known of the last step holds
@@ -99,6 +104,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "patience": "i8",  # steps before another method is asked for
     "jacobian_cost": "f8",  # in evaluations of the right-hand side
     "factorisation_cost": "f8",
+    "iteration_cost": "f8",  # of Newton's method, without its evaluations
     "stages": "i8",
     "extras": "i8",
     "terms": "i8",  # of the dense output

@@ -60,9 +60,11 @@ def _chained(rates: dict[int, int]) -> dict[int, int]:
 def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> None:
     """Of a Jacobian and of a factorisation, in evaluations of the right-hand side; one by differences counts itself."""
     evaluation = kernel.rhs_operations if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
-    factorisation = size**3 / 3.0 * (1 + 4 * int(memory.run["pairs"]))  # a complex product is four real ones
+    systems = 1 + 4 * int(memory.run["pairs"])  # a complex product is four real ones
+    factorisation = size**3 / 3.0 * systems
+    iteration = size**2 * systems + 3 * int(memory.run["schemed"]) ** 2 * int(memory.run["n_newton"])  # ... and T, T^-1, 1/h
     memory.set(jacobian_cost=0.0 if kernel is None else kernel.operations / evaluation)
-    memory.set(factorisation_cost=factorisation / evaluation)
+    memory.set(factorisation_cost=factorisation / evaluation, iteration_cost=iteration / evaluation)
 
 
 def _bind_jacobian(memory: Memory, kernel: JacobianKernel | None) -> None:

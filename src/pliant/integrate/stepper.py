@@ -23,7 +23,7 @@ FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
 BLOCK = 2**17  # numbers in a block of saved steps, 1 MiB
 MAX_STEPS = 10**9
 PATIENCE = 15  # steps that ask for another family before it is taken (Hairer, dop853)
-LONGEST_PATIENCE = 1000
+LONGEST_PATIENCE = 10_000
 
 Save = ArrayLike | Literal["steps"] | None
 
@@ -114,7 +114,6 @@ class Stepper:
         self._located: list[Located] = []
         self._budget = FIRST_BUDGET
         self._seconds = 0.0
-        self._patience = PATIENCE
         self._steps_of: dict[str, int] = {}
 
     # ---- the run
@@ -127,7 +126,7 @@ class Stepper:
             raise ModelError.of("run", "y0", f"must have {n} components", y.shape)
         if not math.isfinite(t0):
             raise ModelError.of("run", "t0", "must be a finite time in s", t0)
-        self._patience, self._steps_of = PATIENCE, {}
+        self._steps_of = {}
         if self._run["watching"] == 2:
             set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton)
         self._memory.forget_motion()
@@ -211,10 +210,13 @@ class Stepper:
         began, run = perf_counter(), self._run
         self._count_steps()
         implicit = int(run["watching"]) == 1
+        method = self.method.implicit if implicit else self.method.explicit
+        set_up(self._memory, method, self._atol, self._jacobian, self._n_newton)
+        self._memory.set(watching=2 if implicit else 1, signs=0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
         if not implicit:
-            self._patience = min(2 * self._patience, LONGEST_PATIENCE)
-        set_up(self._memory, self.method.implicit if implicit else self.method.explicit, self._atol, self._jacobian, self._n_newton)
-        self._memory.set(watching=2 if implicit else 1, patience=self._patience, stiff_steps=0, other_steps=0, h_old=0.0)
+            run["turns_back"] += 1
+            run["patience"] = min(2 * int(run["patience"]), LONGEST_PATIENCE)
+            run["h"] = min(float(run["h"]), float(run["explicit_h"]))
         return perf_counter() - began
 
     def _count_steps(self) -> None:
