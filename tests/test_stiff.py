@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.gallery.parallel_robot.system import parallel_robot
+from pliant.gallery.parallel_robot.runs import GRID, Run
+from pliant.gallery.parallel_robot.system import T_END, parallel_robot
 from pliant.gallery.representative import REPRESENTATIVES
 from pliant.simulate import compile_system
 
@@ -44,8 +45,8 @@ def test_an_impact_costs_the_same_steps_however_hard_the_ground(method):
         assert run.ledger.relative_error_max < 1e-5
 
 
-def test_a_ball_comes_to_rest_on_ground_of_1e12(monkeypatch):
-    """After a few bounces it lies still in a contact whose time scale is a hundredth of a millisecond; automatic steps pass over that."""
+def test_a_ball_comes_to_rest_on_ground_of_1e12():
+    """After a few bounces it lies still in a contact of some 20 us; automatic steps pass over that."""
     system = ball(pl.HuGuo(stiffness=1e12, restitution=0.3))
     result = pl.simulate(system, 1.0, method=pl.Auto(rtol=1e-6, atol=1e-9))
     assert result.ok
@@ -117,14 +118,22 @@ def test_auto_is_the_default_and_can_be_named():
 
 
 def test_virtual_springs_a_hundred_thousand_times_as_stiff_cost_no_more_than_twice():
-    """The parallel robot, both starts: rough tolerance on rates, so that what rings may be damped."""
+    """The parallel robot over three roses; rates to a rough tolerance, so that ringing which moves nothing may be damped.
+
+    A Jacobian counts as two right-hand sides: its operations are no more than twice as many. Springs of 1e8 N/m hold
+    the platform to 1.6 um of its path; numbers must not add to that.
+    """
     work = {}
     for stiffness in (1e3, 1e8):
-        method = pl.Radau5(rtol=1e-5, atol=[1e-7] * 9 + [1e-2] * 9)
-        result = pl.simulate(parallel_robot(stiffness), 6.0, method=method)
+        compiled = compile_system(parallel_robot(stiffness))
+        assert compiled.jacobian(False).operations <= 2 * compiled.rhs.operations
+        method = pl.Radau5(rtol=1e-7, atol=[1e-8] * 9 + [1e-2] * 9)
+        result = pl.simulate(compiled, T_END, method=method, save=GRID.tolist())
         assert result.ok
-        work[stiffness] = result.stats["rhs_evaluations"]
+        work[stiffness] = result.stats["rhs_evaluations"] + 2 * result.stats["jacobians"]
+        hard = Run(result).position_error.max()
     assert work[1e8] < 2 * work[1e3]
+    assert hard < 3e-6
 
 
 # ---- real time
@@ -135,7 +144,7 @@ def test_real_time_steps_keep_their_budget_through_contacts_and_loops():
     bouncing = pl.simulate(ball(pl.HuGuo(stiffness=1e9, restitution=0.5)), 0.5, method=pl.RealTime(step=1e-4))
     assert bouncing.ok
     stats = bouncing.stats
-    assert (stats["steps"], stats["rejected"], stats["jacobians"]) == (5000, 0, 5000 + 2 * len(bouncing.contacts) - 1)
+    assert (stats["steps"], stats["rejected"], stats["jacobians"]) == (5000, 0, 5000)
     assert stats["rhs_evaluations"] <= 3 * 5000 + 1 + 2 * len(bouncing.contacts)
     assert stats["error_largest"] >= stats["error_mean"] > 0.0
     robot = pl.simulate(parallel_robot(), 1.0, method=pl.RealTime(step=1e-3))
@@ -155,8 +164,8 @@ def test_a_tolerance_below_what_doubles_hold_is_refused():
 
 def test_a_singular_mass_matrix_is_named_before_the_run():
     system = pl.System("nothing", gravity=(0, -9.81))
-    system.add("ghost", pl.RigidBody(mass=1e-300, inertia=0.0), joint=pl.Revolute())
-    with pytest.raises(pl.SolveError, match=r"accelerations of ghost.angle .* t = 0.0 s.*singular mass matrix"):
+    system.add("ghost", pl.RigidBody(mass=1.0, inertia=0.0), joint=pl.Revolute())
+    with pytest.raises(pl.SolveError, match=r"coordinate 'ghost.angle': inertia along it must be > 0, got 0"):
         pl.simulate(system, 1.0, method=pl.Radau5(rtol=1e-6, atol=1e-9))
 
 

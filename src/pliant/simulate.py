@@ -270,6 +270,8 @@ class _Run:
 
         times, states = self.stepper.rows()
         message = self.outcome.sentence
+        if self.outcome.component is not None:
+            message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
@@ -310,6 +312,8 @@ class _Run:
             "smallest_step_s": s.smallest_step,
             "largest_step_s": s.largest_step,
             "steps_of": s.steps_of,
+            "error_mean": s.mean_error,
+            "error_largest": s.largest_error,
             "jacobians": s.jacobians,
             "factorisations": s.factorisations,
             "newton_iterations": s.iterations,
@@ -394,6 +398,14 @@ def _columns_of(traced: Traced) -> dict[str, slice]:
         columns[name] = slice(offset, offset + width)
         offset += width
     return columns
+
+
+def _component_name(traced: Traced, k: int) -> str:
+    """What a component of the state is, in words."""
+    names = [traced.tree.positions[i] for i in traced.free_q] + [f"the rate of {traced.tree.rates[i]}" for i in traced.free_v]
+    names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
+    names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
+    return names[k]
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

@@ -108,6 +108,7 @@ def clock(t, y, p, out, work):
 @pytest.fixture(scope="session")
 def equations(kernel: Callable[[Any], int]) -> SimpleNamespace:
     functions = (
-        oscillator, forced, oscillator_jacobian, forced_jacobian, falling_jacobian, kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
+        oscillator, forced, oscillator_jacobian, forced_jacobian, falling_jacobian,
+        kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
     )  # fmt: skip
     return SimpleNamespace(**{function.__name__: kernel(function) for function in functions})

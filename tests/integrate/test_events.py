@@ -7,7 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from pliant.integrate import DOP853, METHODS, RK4, DormandPrince, JacobianKernel, Located, RealTime, Rodas5P, Status, Stepper
+from pliant.integrate import (
+    DOP853,
+    METHODS,
+    RK4,
+    DormandPrince,
+    JacobianKernel,
+    Located,
+    RealTime,
+    Rodas5P,
+    Status,
+    Stepper,
+)
 
 # all but the one that notices events at the ends of its steps only: see test_implicit
 every_method = pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_an_easy_run_never_asks_for_a_jacobian():
 
 
 def test_a_run_turns_to_implicit_steps_when_it_becomes_stiff_and_back_when_it_no_longer_is():
-    """y' = -k(t) (y - cos t), k a million in the middle third; then fast oscillations that an explicit method follows at less cost."""
+    """y' = -k(t) (y - cos t), k a million in between; then fast oscillations that an explicit method follows at less cost."""
 
     def rates(t, y):
         stiff = ca.logic_and(t > 10.0, t < 20.0)

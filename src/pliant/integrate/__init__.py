@@ -2,7 +2,17 @@
 
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.methods import (
-    DOP853, METHODS, RK4, RKF45, Auto, DormandPrince, Method, Radau5, Radau9, RealTime, Rodas5P,
+    DOP853,
+    METHODS,
+    RK4,
+    RKF45,
+    Auto,
+    DormandPrince,
+    Method,
+    Radau5,
+    Radau9,
+    RealTime,
+    Rodas5P,
 )  # fmt: skip
 from pliant.integrate.status import Status
 from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper

@@ -141,9 +141,9 @@ def propose(run: Any, h: float, error: float) -> None:
 def _factor(run: Any, h: float, log_error: float) -> float:
     """SAFETY error^-exponent old_error^beta (PI); or the predictive one, which goes by how step and error changed."""
     safety = SAFETY * run.effort
-    factor = safety * math.exp(run.beta * run.log_old_error - run.exponent * log_error)
+    factor = float(safety * math.exp(run.beta * run.log_old_error - run.exponent * log_error))
     if run.predictive and run.h_old > 0.0:
         # Hairer, Wanner II, IV.8: (h / h_old) (old_error / error^2)^exponent
-        predicted = SAFETY * (h / run.h_old) * math.exp(run.exponent * (run.log_old_error - 2.0 * log_error))
+        predicted = float(SAFETY * (h / run.h_old) * math.exp(run.exponent * (run.log_old_error - 2.0 * log_error)))
         factor = min(factor, predicted)
     return factor

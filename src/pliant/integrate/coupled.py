@@ -49,7 +49,7 @@ def improve_coupled(run: Any, h: float) -> float:
     """One Newton step on the stages, their slopes known; returns its size in units of the tolerance."""
     s, n, size = run.schemed, run.n_newton, run.n_solved
     a, inverse = floats(run.integrals, s * s), floats(run.inverse_integrals, s * s)
-    solved, chained, rate_of = ints(run.solved, size), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)
+    solved, chained = ints(run.solved, size), ints(run.chained, run.n_chained)
     right, width = floats(run.coupled_right, s * size), run.n_rows_jacobian * n
     stride = run.n_padded
     z, f, residual = floats(run.z, s * stride), floats(run.slopes, s * stride), floats(run.modes, s * stride)

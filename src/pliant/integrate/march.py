@@ -5,7 +5,6 @@ Compiled; entered again and again by `stepper.Stepper`.  What families do themse
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from numba import types

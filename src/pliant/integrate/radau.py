@@ -243,7 +243,7 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
     y_new, z = floats(run.y_new, run.n), floats(row(run, run.z, run.schemed - 1), run.n)
     for i in range(run.n):
         y_new[i] = y[i] + z[i]
-    return run.unsolved == 0
+    return bool(run.unsolved == 0)
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The family of explicit Runge-Kutta methods: one step, its error, its dense output; any tableau.  Compiled; see `march` for the loop."""
+"""The family of explicit Runge-Kutta methods: one step, its error, its dense output; any tableau.  Compiled; see `march`."""
 
 from __future__ import annotations
 

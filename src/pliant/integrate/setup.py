@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from pliant.integrate.collocation import RadauIIA
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.loops import family_address
 from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import Auto, Method, RealTime
+from pliant.integrate.methods import RK4, Auto, Method, Radau5, Radau9, RealTime, Scheme
 from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
 from pliant.integrate.tableaus import Tableau
 
@@ -79,7 +78,7 @@ def _bind_jacobian(memory: Memory, kernel: JacobianKernel | None) -> None:
 def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
     scheme = method.tableau
     memory.bind(atol=atol)
-    if not hasattr(method, "max_step"):  # fixed steps
+    if isinstance(method, RK4 | RealTime):
         memory.set(error_rows=0, rtol=getattr(method, "rtol", 0.0), at_ends=isinstance(method, RealTime))
         return
     explicit = isinstance(scheme, Tableau)
@@ -97,15 +96,17 @@ def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
         least_old_error=LEAST_OLD_ERROR if explicit else LEAST_OLD_ERROR_STIFF,
         at_ends=0,
     )
-    if isinstance(scheme, RadauIIA):
-        _loosen(memory, scheme, method.rtol, atol)
+    if isinstance(method, Radau5 | Radau9):
+        _loosen(memory, method.tableau, method.rtol, atol)
         if method.newton is not None:
             memory.set(newton_tolerance=method.newton)
 
 
-def _loosen(memory: Memory, scheme: RadauIIA, rtol: float, atol: Floats) -> None:
-    """The estimate is of order s, the solution of 2 s - 1: the first is held to a tolerance at which the second meets the one
-    asked for (Hairer, radau: 0.1 rtol^((s+1)/(2s)), both tolerances in proportion)."""
+def _loosen(memory: Memory, scheme: Scheme, rtol: float, atol: Floats) -> None:
+    """The estimate is of order s, the solution of 2 s - 1: the tolerance of the first at which the second meets the one asked for.
+
+    Hairer, radau: 0.1 rtol^((s+1)/(2s)), both tolerances in proportion.
+    """
     power = (scheme.stages + 1) / (2 * scheme.stages)
     held = 0.1 * rtol**power
     memory.set(rtol=held, hold=HOLD, newton_limit=7 + (scheme.stages - 3) * 5 // 2)

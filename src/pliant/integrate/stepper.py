@@ -60,6 +60,7 @@ class Outcome:
     t: float  # s
     events: tuple[Located, ...]  # those that stopped the run; several where they fall together
     sentence: str
+    component: int | None = None  # of the state, where one is to blame for the run's end
 
     def __str__(self) -> str:
         return self.sentence
@@ -74,8 +75,8 @@ class Stepper:
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
-    components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their own. Between two calls of `advance`
-    the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
+    components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
+    own. Between two calls of `advance` the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
     """
 
     def __init__(
@@ -239,7 +240,19 @@ class Stepper:
         names = ", ".join(str(event.index) for event in events)
         method = type(self.method).__name__
         sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
-        return Outcome(status, t, events, sentence)
+        return Outcome(status, t, events, sentence, self._to_blame(status))
+
+    def _to_blame(self, status: Status) -> int | None:
+        """The component that changes fastest, measured by its tolerance, where steps became too small; or the first that is nan."""
+        arrays, n = self._memory.arrays, int(self._run["n"])
+        if status is Status.NOT_FINITE:
+            bad = ~np.isfinite(arrays["y_new"][:n]) | ~np.all(np.isfinite(arrays["k"][:, :n]), axis=0)
+            return int(np.argmax(bad)) if np.any(bad) else None
+        if status is not Status.STEP_TOO_SMALL:
+            return None
+        count = int(self._run["n_mean"])
+        scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])
+        return int(np.argmax(np.abs(arrays["k"][0, :count]) / scale))
 
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""

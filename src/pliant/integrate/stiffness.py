@@ -4,8 +4,9 @@ An explicit method that stiffness holds back takes steps at the edge of its stab
 after step (Hairer, Wanner II, IV.2); or, at tight tolerances, at a fraction of that, where stages far from the smooth motion
 make the error estimate large. The first is a reason to turn; the second a reason to try, where much is still to come.
 
-An implicit method is held against explicit steps as long, in units of 1 / |lambda|, as those before the turn. It may lose a share of
-what is still to come before it is given up, for it may have to damp an oscillation first; half of that at every further turn.
+An implicit method is held against explicit steps as long, in units of 1 / |lambda|, as those before the turn. It may lose a
+share of what is still to come before it is given up, for it may have to damp an oscillation first; half of that at every further
+turn.
 """
 
 from __future__ import annotations
