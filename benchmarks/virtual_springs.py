@@ -4,10 +4,10 @@
 
 The paper's DeNOC with virtual springs took 0.58 s at Ks = 10 and 499 s at 1e8 (its Table 2, Matlab's RK45 at rtol 1e-3).
 Two starts: `closed`, c = 0, from which undamped springs ring for ever, and `prestretched`, c = -lam / Ks, from which they do
-not. Position error is the paper's, the largest difference of the distances from the centre of platform and path, m; most of it is that
-of the springs themselves, so that of a tight run (DOP853, rtol 1e-12) stands beside it. Evaluations are of the right-hand
-side; Jacobians, exact and from the trace, are counted apart (one costs as much as two right-hand sides here). Wall time is that of
-the time loop, warm, on one core, the fastest of several.
+not. Position error is the paper's, the largest difference of the distances from the centre of platform and path, m; most of it is
+that of the springs themselves, so that of a tight run (DOP853, rtol 1e-12) stands beside it. Evaluations are of the right-hand
+side; Jacobians, exact and from the trace, are counted apart (one costs as much as two right-hand sides here). Wall time is that
+of the time loop, warm, on one core, the fastest of several.
 
 Tolerances: `paper` is rtol 1e-3, atol 1e-6 on everything, at which what rings has to be followed. `positions` is rtol 1e-7, atol
 1e-8 on coordinates and 1e-2 on their rates: ringing that is fast but moves next to nothing may be damped.

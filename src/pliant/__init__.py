@@ -1,5 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
@@ -77,6 +78,7 @@ from pliant.model.normal_law import (
     WangYanFangJin,
     ZhiyingQishao,
 )
+from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
@@ -108,10 +110,11 @@ from pliant.scalar import (
     tanh,
     where,
 )
-from pliant.show import plot
+from pliant.show import animation, player, plot
 from pliant.simulate import compile_system, every, simulate
+from pliant.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "ALUMINIUM",
@@ -122,7 +125,8 @@ __all__ = [
     "AirDrag",
     "Ambrosio",
     "Auto",
-    "AxialElements", "AxialModes",
+    "AxialElements",
+    "AxialModes",
     "Beam",
     "BengisuAkay",
     "Capsule",
@@ -131,18 +135,22 @@ __all__ = [
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
+    "CraigBampton",
     "CustomFriction",
     "CustomNormal",
     "Cylindrical",
     "Dahl",
     "Damper",
-    "DormandPrince", "ElementModes",
+    "Denoc",
+    "DormandPrince",
+    "ElementModes",
     "Exact",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
     "Frame",
     "Free",
+    "FreeModes",
     "GharibHurmuzlu",
     "GivenModes",
     "Gonthier",
@@ -195,12 +203,14 @@ __all__ = [
     "TelescopicBeam",
     "Threlfall",
     "TorsionModes",
-    "Universal", "VariablePrecisionRK4",
+    "Universal",
+    "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",
     "ZhiyingQishao",
     "absolute",
     "acos",
+    "animation",
     "asin",
     "atan",
     "atan2",
@@ -208,6 +218,7 @@ __all__ = [
     "cos",
     "cosh",
     "deg",
+    "denoc",
     "dump_model",
     "every",
     "exp",
@@ -221,6 +232,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pi",
+    "player",
     "plot",
     "sign",
     "simulate",

@@ -7,8 +7,10 @@ for each contact whether it is closed and how fast it closed.
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +18,23 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.compile.closures import Assembly, Loops, Solved, assemble, chosen, push, springs
+from pliant.compile.assembly import Assembly, assemble
+from pliant.compile.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
 from pliant.compile.events import Event, contact_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
+from pliant.compile.function import TracedFunction
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
+from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import rows
+from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
@@ -38,10 +44,11 @@ from pliant.model.loop import Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.results.table import AXES, OBSERVED
+from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")
+DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
 
@@ -51,11 +58,7 @@ class Traced:
 
     system: System
     tree: Tree
-    rhs: ca.Function
-    observe: ca.Function
-    event_functions: ca.Function
-    flight_functions: ca.Function  # the same where no contact is closed: what only closed ones need is constant
-    step_limit: ca.Function | None  # longest step in which no two balls pass through each other
+    functions: Mapping[str, TracedFunction]  # by the names of the properties below
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
@@ -67,10 +70,39 @@ class Traced:
     pairs: tuple[PairSlots, ...]
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
-    project: ca.Function | None  # the state put back on closed loops, one Newton step
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
+    formulation: str
+
+    @property
+    def rhs(self) -> ca.Function:
+        return self.functions["rhs"].casadi
+
+    @property
+    def observe(self) -> ca.Function:
+        return self.functions["observe"].casadi
+
+    @property
+    def event_functions(self) -> ca.Function:
+        return self.functions["event_functions"].casadi
+
+    @property
+    def flight_functions(self) -> ca.Function:
+        """The same where no contact is closed: what only closed ones need is constant."""
+        return self.functions["flight_functions"].casadi
+
+    @property
+    def step_limit(self) -> ca.Function | None:
+        """The longest step in which no two balls pass through each other."""
+        found = self.functions.get("step_limit")
+        return None if found is None else found.casadi
+
+    @property
+    def project(self) -> ca.Function | None:
+        """The state put back on closed loops, one Newton step."""
+        found = self.functions.get("project")
+        return None if found is None else found.casadi
 
     @property
     def independent(self) -> int:
@@ -91,6 +123,7 @@ class Traced:
             "rate": self.tree.rates,
             "body": tuple(node.name for node in self.tree.nodes),
             "axis": AXES,
+            "quaternion": QUATERNION,
             "source": self.sources,
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
@@ -118,12 +151,25 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = Trace(system, formulation, near, t_start)
-    for node in made.tree.nodes:
-        _check_formulation(node, formulation)
-    if not made.free_v and not still:
-        raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    return made.finish()
+    with _nothing_collected():
+        made = Trace(system, formulation, near, t_start)
+        for node in made.tree.nodes:
+            check_formulation(node, formulation)
+        if not made.free_v and not still:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        return made.finish()
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Python's garbage collector at rest: it would walk the growing graph again and again, a sixth of the time, for nothing."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
 
 
 class Trace:
@@ -136,7 +182,8 @@ class Trace:
         self.told = self.tree.told
         self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
-        tables = [told.motion for told in self.told if isinstance(told.motion, MotionTable)]
+        motions = [told.motion for told in self.told] + [m for c in system.closures.values() for m in c.told]
+        tables = [motion for motion in motions if isinstance(motion, MotionTable)]
         self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
         self.pairs = list(system.contacts.values())
@@ -162,10 +209,12 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         bristle_column, pressed = self._press(acting)
-        loops = self._close(acting)
+        loops = self.close(acting)
         forward = self._forward(acting)
         forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
+        power |= motion_power(loops.hard, loops.exact, self.multipliers)
+        power |= motion_power(loops.soft, loops.soft_closures, loops.spring_forces)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
@@ -174,23 +223,28 @@ class Trace:
         margins = self._hold(pressed, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        clocked, pace = ca.vertcat(self.t_column, self.state_column), self.tracer.column([1.0, *rates])
-        growing = self.tracer.directional([one.raw for one in pressed], clocked, pace)
+        growing = self._rates_of([one.raw for one in pressed], rates)
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, acting.loads, self._closing(loops))
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
-        limit = self._step_limit([one.touch for one in pressed], clocked, pace)
+        limit = self._step_limit([one.touch for one in pressed], rates)
         n_state = len(self.free_q) + len(self.free_v)
+        functions = {
+            "rhs": [*rates, *power.values(), *(one.force for one in pressed)],
+            "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
+            "event_functions": [g for _, g, _ in events],
+            "flight_functions": [1.0 if closed else g for _, g, closed in events],
+        }
+        if limit is not None:
+            functions["step_limit"] = [limit]
+        if solved is not None:
+            functions["project"] = self._projected(solved, inputs[1])
         return Traced(
             system=self.system,
             tree=self.tree,
-            rhs=self._function("rhs", inputs, [*rates, *power.values(), *(one.force for one in pressed)]),
-            observe=self._function("observe", inputs, [x for name in OBSERVED for x in observed[name]] + self._moved()),
-            event_functions=self._function("events", inputs, [g for _, g, _ in events]),
-            flight_functions=self._function("flight", inputs, [1.0 if closed else g for _, g, closed in events]),
-            step_limit=None if limit is None else self._function("limit", inputs, [limit]),
+            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
@@ -202,36 +256,63 @@ class Trace:
             pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
-            project=self._projection(solved, inputs),
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
+            formulation=self.formulation,
         )
 
-    def _close(self, acting: Actions) -> Loops:
+    def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
-        soft = rows(self.tree, sprung, self.q, self.v, self.tracer)
-        stored = springs(soft, sprung, acting)
+        soft = self.rows_of(sprung)
+        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
-            return Loops(exact, rows(self.tree, [], self.q, self.v, self.tracer), column, sprung, soft, stored, ())
+            return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
         start = self._assemble(exact)
-        hard = chosen(rows(self.tree, exact, self.q, self.v, self.tracer), start.independent)
+        hard = chosen(self.rows_of(exact), start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
 
+    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+        """What closures do to the bodies they hold."""
+        return wrenches(self.twist_rows(loops), [*self.multipliers, *loops.spring_forces])
+
+    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+        """K of all rows, exact ones first."""
+        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
+        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
+        told = self._places(loops.soft_closures)
+        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+
+    def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
+        """Where the motions that closures follow are now."""
+        return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
+
+    def rows_of(self, closures: Sequence[Closure]) -> Rows:
+        """Residuals of closures now, with their derivatives."""
+        return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
+
+    def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
+        """The motions that closures follow: position, rate, acceleration."""
+        return [[None if m is None else self._prescribed(m) for m in closure.motion] for closure in closures]
+
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
-        """A start that closes the loops; prescribed coordinates stand where they are told to then."""
-        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column(self._moved())])
+        """A start that closes the loops, with all motions where they are told to be then."""
+        followed = self._followed(exact)
+        motions = [x for one in followed for m in one if m is not None for x in m]
+        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
         p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), np.zeros(2 * len(self.pairs))])
         values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, one in enumerate(self.told):
             q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v)
+        rest = iter(values[2 * len(self.told) :].tolist())
+        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start)
         self.start_q, self.start_v = found.q, found.v
         return found
 
@@ -246,13 +327,11 @@ class Trace:
         efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
-    def _projection(self, solved: Solved | None, inputs: list[ca.SX]) -> ca.Function | None:
-        if solved is None:
-            return None
-        kept = inputs[1][len(self.free_q) + len(self.free_v) :]
-        rest = self.tracer.scalars(kept) if kept.numel() else []
+    def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
+        """The state put back on the constraints; what is carried along stays."""
+        kept = y[len(self.free_q) + len(self.free_v) :]
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
-        return self._function("project", inputs, [*moved, *rest])
+        return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
@@ -271,10 +350,16 @@ class Trace:
         self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
         return margins
 
-    def _step_limit(self, touching: Sequence[Touch], clocked: ca.SX, pace: ca.SX) -> Scalar | None:
+    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
         """The longest step in which nothing passes unseen."""
-        moving = [x for touch in touching for x in touch.motion]
-        return longest_step(touching, self.tracer.directional(moving, clocked, pace))
+        return longest_step(touching, self._rates_of([x for touch in touching for x in touch.motion], rates))
+
+    def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """How fast functions of time and state change."""
+        if not scalars:
+            return []
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        return self.tracer.directional(scalars, clocked, self.tracer.column([1.0, *rates]))
 
     def read(self, signal: Signal) -> Scalar:
         """The value of a signal now."""
@@ -317,12 +402,23 @@ class Trace:
     def _forward(self, acting: Actions) -> Forward:
         state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
         if self.formulation == "lagrange":
-            return lagrange.forward_dynamics(*state, self.tracer)
+            sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+            places = self._places(sprung)
+            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
+        if self.formulation == "denoc":
+            return denoc.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs_appell":
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
+
+    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        state = (self.tree, self.q, self.v, a, acting.loads)
+        if self.formulation == "denoc":
+            return denoc.inverse_dynamics(*state, self.tracer)
+        return gibbs_appell.inverse_dynamics(*state)
 
     def _coordinate_rates(self) -> list[Scalar]:
         rates: list[Scalar] = [0.0] * len(self.q)
@@ -352,22 +448,22 @@ class Trace:
         v = [float(self.start_v[k]) for k in self.free_v]
         return np.array([*q, *v, *([0.0] * carried)])
 
-    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> ca.Function:
-        column = self.tracer.column(outputs)
+    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
         if self.held:
-            column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
-        return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+            outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
+        return TracedFunction(name, self.tracer, inputs, outputs)
 
 
-def _check_formulation(node: Node, formulation: str) -> None:
+def check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
-    if node.place.first_order and formulation == "lagrange":
+    if node.place.first_order and formulation in DIFFERENTIATING:
         rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
         raise ModelError.of(part, "formulation", rule, formulation)
-    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation == "lagrange":
-        raise ModelError.of(part, "formulation", "must not be 'lagrange' for a form as published", formulation)
-    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in ("lagrange", "gibbs"):
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
+        rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
         raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
 
 
@@ -382,7 +478,7 @@ def _breakpoints(system: System) -> tuple[float, ...]:
     for signal in _signals(system):
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
-    for link in system.links.values():
-        for motion in link.told.values():
-            times.update(motion.breakpoints)
+    told = [motion for link in system.links.values() for motion in link.told.values()]
+    for motion in [*told, *(motion for closure in system.closures.values() for motion in closure.told)]:
+        times.update(motion.breakpoints)
     return tuple(sorted(times))

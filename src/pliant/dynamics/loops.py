@@ -1,7 +1,8 @@
 """Closed loops: residuals of closures, and the multipliers that keep them at zero.
 
 M a + h = tau + A^T lam with A = dc/dq and c'' = A a + gamma = 0: accelerations are linear in lam, so D lam = -(A a0 + gamma) with
-D = A M^-1 A^T, and M^-1 A^T is what unit multipliers do to the accelerations. Residuals are differentiated, not derived.
+D = A M^-1 A^T, and M^-1 A^T is what unit multipliers do to the accelerations. Residuals are differentiated, not derived. Where a
+closure follows a motion, c(q, t) has a rate of its own: time is one more coordinate of the chart, of rate one.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, transpose
+from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
 from pliant.dynamics.contact import tangents_of
-from pliant.dynamics.kinematics import place_pose, poses
+from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
+from pliant.dynamics.sparse import Row
 from pliant.dynamics.tree import Tree
+from pliant.model.joint import ROTATION
 from pliant.model.loop import Closure
 
 
@@ -22,60 +25,120 @@ class Rows:
     """Residuals of closures with their derivatives along the motion, one per independent direction."""
 
     owners: tuple[int, ...]  # number of the closure each belongs to
+    directions: tuple[int, ...]  # which of its closure's residuals each is
     angular: tuple[bool, ...]  # whether it is an angle, not a distance
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
+    drift: list[Scalar]  # dc/dt where q stays: what a told motion adds to c'
     gamma: list[Scalar]  # c'' with a = 0
-    jacobian: list[list[Scalar]]  # A
+    jacobian: list[Row]  # A, sparse
 
 
-def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, bool, Scalar]]:
-    """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out."""
-    bodies = poses(tree, q)
+# Position, rate and acceleration of every motion a closure follows.
+Told = tuple[Scalar, Scalar, Scalar]
+
+
+def residuals(
+    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], told: Sequence[Sequence[Scalar]]
+) -> list[tuple[int, int, bool, Scalar]]:
+    """(closure, direction, is it an angle, residual) of all that can change; what vanishes by structure is left out.
+
+    told: where the motions of every closure are, None for what is free.
+    """
+    bodies = poses(tree, q) if closures else []
     found = []
-    for number, closure in enumerate(closures):
-        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
-        apart = sub(a.position, b.position)
-        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix)
-        every = [(False, c) for c in distances] + [(True, c) for c in angles]
-        found += [(number, angular, c) for angular, c in every if not isinstance(c, (int, float))]
+    for number, (closure, moved) in enumerate(zip(closures, told, strict=True)):
+        every = enumerate(closure_rows(tree, closure, bodies, q, moved))
+        found += [(number, k, angular, c) for k, (angular, c) in every if not isinstance(c, (int, float))]
     return found
 
 
+def closure_rows(
+    tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar], told: Sequence[Scalar]
+) -> list[tuple[bool, Scalar]]:
+    """(is it an angle, residual) of all directions of one closure, given where the bodies are."""
+    if closure.frames is None:
+        distances, angles = _coordinate_rows(tree, closure, q, told)
+    else:
+        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
+        apart = sub(a.position, b.position)
+        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix, told)
+    return [(False, c) for c in distances] + [(True, c) for c in angles]
+
+
+def stored_energy(
+    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], told: Sequence[Sequence[Scalar]]
+) -> Scalar:
+    """What virtual springs hold: sum of Ks c^2 / 2."""
+    found = residuals(tree, closures, q, told)
+    return total(0.5 * closures[owner].stiffness * c * c for owner, _, _, c in found)
+
+
 def rows(
-    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
+    tree: Tree,
+    closures: Sequence[Closure],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    calculus: Calculus,
+    told: Sequence[Sequence[Told | None]],
 ) -> Rows:
-    """Residuals and all their derivatives, charted around the present state as the witness does."""
+    """Residuals and all their derivatives, charted around the present state and time as the witness does."""
     count = len(tree.rates)
-    xi, shift = calculus.symbols("xi", count)
-    rate, _ = calculus.symbols("xi_rate", count)
-    found = residuals(tree, closures, retract(tree, q, shift))
-    entries = [c for _, _, c in found]
+    xi, shift = calculus.symbols("xi", count + 1)
+    rate, _ = calculus.symbols("xi_rate", count + 1)
+    late = shift[count]  # a motion to second order in it is all that c'' sees
+    moved = [[None if m is None else m[0] + late * (m[1] + 0.5 * m[2] * late) for m in motions] for motions in told]
+    found = residuals(tree, closures, retract(tree, q, shift), moved)
+    entries = [c for _, _, _, c in found]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
-    jacobian = calculus.jacobian(entries, xi)
-    flat = [*entries, *first, *second, *(x for row in jacobian for x in row)]
-    for old, new in ((rate, v), (xi, [0.0] * count)):
+    jacobian = calculus.sparse_jacobian(entries, xi)
+    flat = [*entries, *first, *second, *(x for row in jacobian for x in row.values())]
+    for old, new in ((rate, [*v, 1.0]), (xi, [0.0] * (count + 1))):
         flat = calculus.substitute(flat, old, calculus.column(new))
     m = len(entries)
-    matrix = [flat[3 * m + i * count : 3 * m + (i + 1) * count] for i in range(m)]
-    owners, angular = tuple(owner for owner, _, _ in found), tuple(turned for _, turned, _ in found)
-    return Rows(owners, angular, flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
+    values = iter(flat[3 * m :])
+    matrix = [{k: next(values) for k in row} for row in jacobian]
+    drift = [row.pop(count, 0.0) for row in matrix]
+    owners, directions = tuple(owner for owner, _, _, _ in found), tuple(k for _, k, _, _ in found)
+    angular = tuple(turned for _, _, turned, _ in found)
+    return Rows(owners, directions, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
 
 
-def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar], list[Scalar]]:
-    """c of one closure: distances in the world's or in b's axes, and sines of angles."""
+def _coordinate_rows(
+    tree: Tree, closure: Closure, q: Sequence[Scalar], told: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """c of a gear, counted from where both start, or of a coordinate that follows a motion."""
+    numbers = [tree.positions.index(name) for name in closure.coordinates]
+    first = numbers[0]
+    if closure.kind == "gear":
+        a, b = (q[k] - tree.start[k] for k in numbers)
+        c = a - closure.ratio * b
+    else:
+        c = q[first] - told[0]
+    turns = any(slot.q == first and slot.motion.kind == ROTATION for slot in tree.slots)
+    return ([], [c]) if turns else ([c], [])
+
+
+def _rows_of(
+    closure: Closure, apart: Vec, a: Mat, b: Mat, told: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """c of one closure of frames: distances in the world's or in b's axes, and sines of angles."""
     if closure.kind in ("point", "spherical"):
         return list(apart), []
     if closure.kind == "distance":
-        return [(dot(apart, apart) - closure.length**2) * (0.5 / closure.length)], []
+        length = told[0] if told else closure.length
+        return [(dot(apart, apart) - length * length) * (0.5 / length)], []
+    if closure.kind == "prescribed":
+        return [x - m for x, m in zip(times(transpose(b), apart), told, strict=False) if m is not None], []
     across = [times(b, t) for t in tangents_of(closure.axis)]
+    along = [dot(times(b, closure.axis), apart) - m for m in told]
     if closure.kind == "slider":
-        return [dot(t, apart) for t in across], []
+        return [*(dot(t, apart) for t in across), *along], []
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
     if closure.kind == "revolute":
-        along = times(a, closure.axis)
-        return list(apart), [dot(along, t) for t in across]
+        held = times(a, closure.axis)
+        return list(apart), [dot(held, t) for t in across]
     if closure.kind == "weld":
         return list(apart), list(scale(0.5, turned))
-    return [dot(t, apart) for t in across], list(scale(0.5, turned))  # prismatic
+    return [*(dot(t, apart) for t in across), *along], list(scale(0.5, turned))  # prismatic

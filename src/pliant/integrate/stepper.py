@@ -138,6 +138,10 @@ class Stepper:
         self._blocks, self._located, self._seconds = {}, [], 0.0
         self._plan_rows(t0, save)
 
+    def settle(self, event: int, direction: int) -> None:
+        """Between start and advance: this event was located here before; what round-off left of it is no crossing."""
+        self._memory.arrays["hit"][event] = direction
+
     def _plan_rows(self, t0: float, save: Save) -> None:
         n = self.y.size
         if save is None:
@@ -253,6 +257,10 @@ class Stepper:
         count = int(self._run["n_mean"])
         scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])
         return int(np.argmax(np.abs(arrays["k"][0, :count]) / scale))
+
+    def interrupted(self) -> Outcome:
+        """What to say where the caller was interrupted between two advances."""
+        return self._outcome(Status.INTERRUPTED)
 
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""
