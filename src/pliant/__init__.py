@@ -3,7 +3,18 @@
 from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
-from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince, VariablePrecisionRK4
+from pliant.integrate.methods import (
+    DOP853,
+    RK4,
+    RKF45,
+    Auto,
+    DormandPrince,
+    Radau5,
+    Radau9,
+    RealTime,
+    Rodas5P,
+    VariablePrecisionRK4,
+)  # fmt: skip
 from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
@@ -113,6 +124,7 @@ __all__ = [
     "STEEL",
     "AirDrag",
     "Ambrosio",
+    "Auto",
     "AxialElements",
     "AxialModes",
     "Beam",
@@ -169,11 +181,15 @@ __all__ = [
     "Point",
     "Prescribed",
     "Prismatic",
+    "Radau5",
+    "Radau9",
     "Rayleigh",
     "RayleighRatios",
+    "RealTime",
     "Result",
     "Revolute",
     "RigidBody",
+    "Rodas5P",
     "SafaeifarFarshidianfar",
     "Section",
     "ShapeFunction",

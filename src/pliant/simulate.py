@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.caches import user_cache
 from pliant.errors import ModelError, SolveError
-from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
+from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.system import System
@@ -31,9 +31,10 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.function import TracedFunction
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
+    from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
-DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
+AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
 MOST_ROWS = 50_000_000  # more would not fit in memory, with all that is observed in each
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
@@ -68,6 +69,17 @@ class Compiled:
     project: MachineCode | None
     trace_seconds: float
     compile_seconds: float
+    cache: Path | None = None  # where machine code is kept
+    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def jacobian(self, whole: bool) -> JacobianKernel | None:
+        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
+        from pliant.compile.jacobian import jacobian_kernel
+
+        if whole not in self._jacobians:
+            n = self.traced.n_controlled
+            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
+        return self._jacobians[whole]
 
     @cached_property
     def outline(self) -> Outline:
@@ -109,6 +121,7 @@ def compile_system(
         project=code.get("project"),
         trace_seconds=done - began,
         compile_seconds=clock.perf_counter() - done,
+        cache=folder,
     )
 
 
@@ -122,7 +135,7 @@ def simulate(
     system: System | Compiled,
     t_end: float,
     *,
-    method: Method | None = None,
+    method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
     start: Result | State | None = None,
@@ -135,6 +148,7 @@ def simulate(
 ) -> Result:
     """Run a mechanism from t_start to t_end, or from where an earlier run ended.
 
+    method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
     to go on from, contacts that are closed and works included; t_start is then its end. progress is called with (t, t_end), phase
     with words where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had
@@ -146,7 +160,7 @@ def simulate(
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = _save_plan(save, t_start, t_end)
-    method = method or DEFAULT_METHOD
+    method = _method(method)
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
@@ -170,6 +184,13 @@ def _state_of(start: Result | State | None) -> State | None:
     if start is not None:
         check.instance("simulate", "start", start, State, "a Result or its final_state")
     return start
+
+
+def _method(method: Method | str | None) -> Method:
+    if method is None or isinstance(method, str):
+        check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
+        return Auto()
+    return method
 
 
 def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
@@ -230,6 +251,8 @@ class _Run:
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             project=compiled.project.address if compiled.project else None,
+            jacobian=compiled.jacobian,
+            n_newton=self.traced.n_controlled,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -336,6 +359,8 @@ class _Run:
 
         times, states = self.stepper.rows()
         message = self.outcome.sentence
+        if self.outcome.component is not None:
+            message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
@@ -378,6 +403,12 @@ class _Run:
             "event_evaluations": s.event_evaluations,
             "smallest_step_s": s.smallest_step,
             "largest_step_s": s.largest_step,
+            "steps_of": s.steps_of,
+            "error_mean": s.mean_error,
+            "error_largest": s.largest_error,
+            "jacobians": s.jacobians,
+            "factorisations": s.factorisations,
+            "newton_iterations": s.iterations,
             "wall_s": s.wall_seconds,
             "trace_s": self.compiled.trace_seconds,
             "compile_s": self.compiled.compile_seconds,
@@ -463,6 +494,14 @@ def _columns_of(traced: Traced) -> dict[str, slice]:
         columns[name] = slice(offset, offset + width)
         offset += width
     return columns
+
+
+def _component_name(traced: Traced, k: int) -> str:
+    """What a component of the state is, in words."""
+    names = [traced.tree.positions[i] for i in traced.free_q] + [f"the rate of {traced.tree.rates[i]}" for i in traced.free_v]
+    names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
+    names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
+    return names[k]
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:
