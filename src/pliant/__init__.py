@@ -98,7 +98,7 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import plot
-from pliant.simulate import compile_system, every, simulate
+from pliant.simulate import absolute_coordinates, compile_system, every, simulate
 
 __version__ = "0.1.0"
 
@@ -184,6 +184,7 @@ __all__ = [
     "Weld",
     "ZhiyingQishao",
     "absolute",
+    "absolute_coordinates",
     "acos",
     "asin",
     "atan",

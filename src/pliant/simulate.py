@@ -91,6 +91,16 @@ def compile_system(
     return Compiled(traced, rhs, observe, events, flight, limit, project, done - began, clock.perf_counter() - done)
 
 
+def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
+    """The same mechanism with every body floating and every joint a closure: what formulation="augmented" runs.
+
+    Bodies start where the tree's joints have them at t_start, s. The joint that carried body `arm` is the closure `arm joint`.
+    """
+    from pliant.compile.absolute import absolute_coordinates
+
+    return absolute_coordinates(system, t_start)
+
+
 def simulate(
     system: System | Compiled,
     t_end: float,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -19,13 +20,14 @@ from numpy.typing import NDArray
 from pliant.compile.closures import Assembly, Loops, Solved, assemble, chosen, push, springs
 from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
-from pliant.compile.events import Event, contact_events, model_events, pair_slots
+from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import Actions, actions
 from pliant.dynamics.loops import rows
@@ -41,7 +43,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "augmented")
 WINDOW = 2  # parameters that bound the time formulas see
 
 
@@ -95,6 +97,8 @@ class Traced:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
+            "joint_coordinate": tuple(name for c in self.system.couplings.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.couplings.values() for name in c.rates),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
@@ -118,6 +122,10 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    if formulation == "augmented":  # the same recursion, where every body floats and every joint is a closure
+        from pliant.compile.absolute import absolute_coordinates
+
+        system, formulation = absolute_coordinates(system, t_start), "articulated"
     made = Trace(system, formulation, near, t_start)
     for node in made.tree.nodes:
         _check_formulation(node, formulation)
@@ -177,9 +185,10 @@ class Trace:
         clocked, pace = ca.vertcat(self.t_column, self.state_column), self.tracer.column([1.0, *rates])
         growing = self.tracer.directional([one.raw for one in pressed], clocked, pace)
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
+        events += coupling_events(self.coupled)
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], clocked, pace)
         n_state = len(self.free_q) + len(self.free_v)
@@ -222,6 +231,11 @@ class Trace:
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+
+    def start(self) -> tuple[list[float], list[float]]:
+        """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
+        self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
+        return self.start_q.tolist(), self.start_v.tolist()
 
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
         """A start that closes the loops; prescribed coordinates stand where they are told to then."""
@@ -291,9 +305,21 @@ class Trace:
         return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        q = NamedScalars("q", self.tree.positions, self.q)
-        v = NamedScalars("v", self.tree.rates, self.v)
+        found = [one for each in self.coupled for one in each.coordinates]
+        apart = list(self.system.couplings.values())
+        positions = [*self.tree.positions, *(name for coupling in apart for name in coupling.positions)]
+        rates = [*self.tree.rates, *(name for coupling in apart for name in coupling.rates)]
+        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
         return called(function, t, q, v)
+
+    @cached_property
+    def coupled(self) -> list[Coupled]:
+        """Joints apart from the tree, at the traced state."""
+        if not self.system.couplings:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return [coupled(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.couplings.values()]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""

@@ -72,10 +72,15 @@ def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar]
     across = [times(b, t) for t in tangents_of(closure.axis)]
     if closure.kind == "slider":
         return [dot(t, apart) for t in across], []
+    if closure.kind == "universal":
+        lean = dot(closure.axis, closure.other_axis)
+        return list(apart), [dot(times(b, closure.axis), times(a, closure.other_axis)) - lean]
+    if closure.kind in ("revolute", "cylindrical", "planar"):
+        aligned = [dot(times(a, closure.axis), t) for t in across]
+        if closure.kind == "planar":
+            return [dot(times(b, closure.axis), apart)], aligned
+        return (list(apart) if closure.kind == "revolute" else [dot(t, apart) for t in across]), aligned
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
-    if closure.kind == "revolute":
-        along = times(a, closure.axis)
-        return list(apart), [dot(along, t) for t in across]
     if closure.kind == "weld":
         return list(apart), list(scale(0.5, turned))
     return [dot(t, apart) for t in across], list(scale(0.5, turned))  # prismatic

@@ -126,6 +126,27 @@ def from_quaternion(q: Sequence[Scalar]) -> Rotation:
     ))  # fmt: skip
 
 
+def to_quaternion(matrix: Mat) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """(w, x, y, z) of R by the largest of its four components (Shepperd 1978), w >= 0."""
+    (a, b, c), (d, e, f), (g, h, i) = matrix
+    diagonal = a + e + i
+    # each candidate is 4 w or 4 x or ... times the quaternion; the largest is taken
+    squares = (1.0 + diagonal, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i)
+    rows = (
+        (squares[0], h - f, c - g, d - b),
+        (h - f, squares[1], b + d, c + g),
+        (c - g, b + d, squares[2], f + h),
+        (d - b, c + g, f + h, squares[3]),
+    )
+    best, size = rows[0], squares[0]
+    for square, row in zip(squares[1:], rows[1:], strict=True):
+        larger = square > size
+        best = tuple(where(larger, x, y) for x, y in zip(row, best, strict=True))
+        size = where(larger, square, size)
+    length = 2.0 * sqrt(size) * where(best[0] < 0.0, -1.0, 1.0)
+    return (best[0] / length, best[1] / length, best[2] / length, best[3] / length)
+
+
 def quaternion_rate(q: Sequence[Scalar], omega: Vec) -> tuple[Scalar, ...]:
     """q' = q (0, omega) / 2 for omega in the turned axes."""
     w, x, y, z = q

@@ -194,7 +194,7 @@ def _read_load(system: System, name: str, item: Item, known: Known, hint: Any, a
 
 
 def _read_closure(system: System, name: str, item: Item) -> None:
-    hints = {"axis": Any, "length": float, "by": str, "stiffness": float, "damping": float}
+    hints = {"axis": Any, "other_axis": Any, "length": float, "by": str, "stiffness": float, "damping": float}
     found = item.fields(("kind", "a", "b", *hints), ("kind", "a", "b"))
     a, b = (frame_of(system, read_place(found[key])) for key in ("a", "b"))
     settings = {key: read(hint, found[key]) for key, hint in hints.items() if key in found}

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
 from pliant.files.places import write_place
 from pliant.files.reader import BODY_KINDS, VERSION
@@ -22,6 +23,9 @@ from pliant.model.system import PAYLOAD, Body, Link, System
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
     """The model file of a system. A Python function has no text, so it is refused by name."""
+    if system.couplings:
+        rule = "must be empty: write the System that absolute_coordinates was given"
+        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.couplings))
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
@@ -115,6 +119,7 @@ def _closure(system: System, closure: Closure) -> Data:
     data: Data = {"kind": closure.kind, "a": write_place(system, closure.a), "b": write_place(system, closure.b)}
     data |= {"axis": list(closure.axis), "by": closure.by}
     data |= {"length": closure.length} if closure.kind == "distance" else {}
+    data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
     return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == "springs" else {})
 
 

@@ -10,6 +10,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
+from pliant.model.coupling import Coupling
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
@@ -126,6 +127,7 @@ class System:
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
+    couplings: dict[str, Coupling] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -231,10 +233,12 @@ class System:
         by: str = "multipliers",
         stiffness: float | None = None,
         damping: float = 0.0,
+        other_axis: Any = "z",
     ) -> None:
         """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
 
-        kind: point, spherical, revolute, weld, prismatic, slider, distance; axis in the axes of b.
+        kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
+        other_axis of a universal in those of a.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
@@ -242,7 +246,7 @@ class System:
             self._check_frame(part, label, frame)
         if a.body == b.body:
             raise ModelError.of(part, "b", "must stand on another body than a", b.body)
-        made = closure(name, kind, a, b, axis, length, by, stiffness, damping)
+        made = closure(name, kind, a, b, axis, length, by, stiffness, damping, other_axis)
         for other in self.closures.values():
             if {other.a, other.b} == {a, b}:
                 raise ModelError.of(part, "a", f"must not hold the two frames that {other.name!r} holds", name)
@@ -288,6 +292,7 @@ class System:
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_where(c.a)} and {_where(c.b)}, by {c.by}" for c in self.closures.values()]
+        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.couplings.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
