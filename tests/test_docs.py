@@ -1,6 +1,7 @@
-"""The guide's code runs: its python blocks are one script, its model files stand beside it. What pages name exists."""
+"""The code on pages runs: the python blocks of a page are one script, its model files stand beside it. What pages name exists."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")  # the first line of a block that is a file
 
 
-def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = GUIDE.read_text(encoding="utf-8")
+def run_page(page):
+    """All python blocks of a page as one script, in the folder at hand."""
+    text = page.read_text(encoding="utf-8")
     script, lines = "", 0
     for block in BLOCK.finditer(text):
         language, code = block.groups()
@@ -35,7 +36,12 @@ def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
             script += "\n" * (above - lines) + code
             lines = above + code.count("\n")
     assert script
-    exec(compile(script, str(GUIDE), "exec"), {"__name__": "guide"})
+    exec(compile(script, str(page), "exec"), {"__name__": page.stem})
+
+
+def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_page(GUIDE)
 
 
 @pytest.mark.parametrize("page", [THEORY, CONTRIBUTING], ids=lambda page: page.stem)
@@ -55,3 +61,25 @@ def test_the_guide_names_all_there_is():
     classes = [name for name in pl.__all__ if isinstance(getattr(pl, name), type)]
     names = [*registered, *classes, *KINDS, *REPRODUCTIONS, *QUANTITIES]
     assert not [name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
+
+
+@pytest.mark.parametrize("page", ["first-result", "tutorial", "extend"])
+def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_page(TOP / "docs" / f"{page}.md")
+
+
+def test_the_api_reference_is_what_its_maker_writes():
+    """Every public name has its place: python docs/make_api.py after adding one."""
+    maker = runpy.run_path(str(TOP / "docs" / "make_api.py"))
+    written = {path.name: path.read_text(encoding="utf-8") for path in (TOP / "docs" / "api").glob("*.md")}
+    assert written == maker["pages"]()
+
+
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_a_published_system_has_its_page(name):
+    """With its claims, and with every figure the page shows."""
+    text = (TOP / "docs" / "systems" / f"{name}.md").read_text(encoding="utf-8")
+    assert "## Claims" in text
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert pictures and all((TOP / "docs" / "systems" / picture).exists() for picture in pictures)

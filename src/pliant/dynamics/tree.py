@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.beams import Shapes, beam_shapes, field_integrals, field_values, shape_integrals
 from pliant.beams.telescopic import unit_shapes
-from pliant.dynamics.algebra import ZERO, Mat, Vec, outer, scale, trace
+from pliant.dynamics.algebra import ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
@@ -176,21 +176,20 @@ class _Library:
 
     def _make(self, body: ModelBody) -> Body:
         if isinstance(body, RigidBody):
-            return rigid_body(body)
+            return rigid_body(body.mass, tuple(body.com), body.inertia)  # type: ignore[arg-type]
         if isinstance(body, TelescopicBeam):
             return TelescopicBody(body, unit_shapes(body))
         return _beam_body(body, self.shapes(body))
 
 
-def rigid_body(body: RigidBody) -> BeamBody:
+def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
     """A point mass at the mass centre, with the rest as rotary inertia."""
-    com: Vec = tuple(body.com)  # type: ignore[assignment]
-    second: Mat = tuple(scale(body.mass, row) for row in outer(com, com))  # type: ignore[assignment]
+    second: Mat = tuple(scale(mass, row) for row in outer(com, com))  # type: ignore[assignment]
     fields = Fields(
-        mass=body.mass,
-        first=(scale(body.mass, com),),
+        mass=mass,
+        first=(scale(mass, com),),
         second=((second,),),
-        rotary=body.inertia,  # type: ignore[arg-type]
+        rotary=inertia,
         rotary_first=(ZERO,),
         pair=((trace(second),),),
     )

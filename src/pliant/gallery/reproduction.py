@@ -9,14 +9,13 @@ and the results as netCDF into the folder, and returns what summary.json holds:
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pliant.drafts import draft_of
 from pliant.results.result import Result
 from pliant.show import plot
 
@@ -58,15 +57,8 @@ def write_summary(out: Path, summary: Summary) -> Path:
     """summary.json, whole or not at all; nan and inf, which JSON has not, are refused."""
     text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
     target = out / SUMMARY
-    handle, draft = tempfile.mkstemp(prefix=f".{SUMMARY}.", dir=out, text=True)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
-    except BaseException:
-        os.unlink(draft)
-        raise
+    with draft_of(target) as draft:
+        draft.write_text(text, encoding="utf-8")
     return target
 
 

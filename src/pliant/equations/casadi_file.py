@@ -1,0 +1,43 @@
+"""The equations as a CasADi function, for optimal control and for whatever CasADi exports to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from pliant.drafts import draft_of
+
+if TYPE_CHECKING:
+    from pliant.equations.derive import Equations
+
+
+def function(equations: Equations) -> ca.Function:
+    """(t, q, v, u, p) -> every matrix of the equations, and the accelerations with the multipliers."""
+    outputs = {**equations.outputs, **equations.solution}
+    letters = [group.letter for group in equations.inputs]
+    columns = [group.column for group in equations.inputs]
+    return ca.Function("equations", columns, list(outputs.values()), letters, list(outputs))
+
+
+def names(equations: Equations) -> dict[str, Any]:
+    """What every entry is called, and the parameters' values."""
+    return {
+        "name": equations.name,
+        "inputs": {group.letter: list(group.names) for group in equations.inputs},
+        "outputs": list(function(equations).name_out()),
+        "parameters": dict(zip(equations.p.names, equations.values, strict=True)),
+        "constraints": list(equations.rows),
+        "notes": list(equations.notes),
+    }
+
+
+def write(equations: Equations, path: str | Path) -> None:
+    """FILE for casadi.Function.load, and FILE.json with the names."""
+    target = Path(path)
+    with draft_of(target) as draft:
+        function(equations).save(str(draft))
+    with draft_of(target.with_suffix(".json")) as draft:
+        draft.write_text(json.dumps(names(equations), indent=2) + "\n")

@@ -1,0 +1,234 @@
+"""The equations of motion of a small System as expressions: M(q) a + h(q, v, t) = B u + A^T lam, A a + gamma = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from pliant.compile.closures import chosen, springs
+from pliant.compile.trace import Trace
+from pliant.compile.traced import Scalar
+from pliant.dynamics.algebra import solve_symmetric
+from pliant.dynamics.gibbs_appell import inverse_dynamics
+from pliant.dynamics.loads import actions
+from pliant.dynamics.loops import rows
+from pliant.equations.parameters import NamedTree, Names
+from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
+from pliant.errors import ModelError
+from pliant.model.signal import Constant, MotionTable, Signal
+from pliant.model.system import System
+from pliant.results.table import AXES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Group:
+    """One argument of the equations: its letter, what its entries are called and their column of symbols."""
+
+    letter: str
+    names: tuple[str, ...]
+    column: ca.SX
+
+
+@dataclass(frozen=True)
+class Equations:
+    """M a + h = B u + A^T lam with q' = rate(q, v), c(q) = 0 and A a + gamma = 0, over named symbols.
+
+    Inputs u are the drives and the components of loads that vary; parameters p are gravity and the numbers of rigid bodies.
+    """
+
+    name: str
+    time: Group
+    q: Group
+    v: Group
+    u: Group
+    p: Group
+    values: tuple[float, ...]  # of the parameters
+    rows: tuple[str, ...]  # of the constraints
+    position_rate: ca.SX
+    mass_matrix: ca.SX
+    bias: ca.SX
+    input_matrix: ca.SX
+    constraint: ca.SX
+    constraint_jacobian: ca.SX
+    constraint_bias: ca.SX
+    solution: dict[str, ca.SX]  # acceleration, and multiplier
+    notes: tuple[str, ...]  # what the System has and these equations leave out
+
+    @property
+    def inputs(self) -> tuple[Group, ...]:
+        return (self.time, self.q, self.v, self.u, self.p)
+
+    @property
+    def outputs(self) -> dict[str, ca.SX]:
+        """Everything the equations are made of, by name."""
+        return {name: getattr(self, name) for name in MATRICES}
+
+    def function(self) -> ca.Function:
+        """All outputs, and the accelerations, as one CasADi function of (t, q, v, u, p)."""
+        from pliant.equations.casadi_file import function
+
+        return function(self)
+
+    def write_casadi(self, path: str | Path) -> None:
+        """That function as a file for `casadi.Function.load`, and beside it a .json with all names and values."""
+        from pliant.equations.casadi_file import write
+
+        write(self, path)
+
+    def write_c(self, path: str | Path) -> None:
+        """One self-contained C file, and its header beside it."""
+        from pliant.equations.c_source import write
+
+        write(self, path)
+
+    def sympy(self, simplify: bool = True) -> Symbolic:
+        """The same over SymPy symbols."""
+        return symbolic(self, simplify)
+
+    def latex(self, simplify: bool = True) -> str:
+        """The equations to be read, one display each."""
+        from pliant.equations.latex import latex
+
+        return latex(self.sympy(simplify))
+
+
+def derive(system: System) -> Equations:
+    """Trace a System's equations: the recursion is linear in the accelerations, so M is its Jacobian."""
+    if not system.links:
+        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    return _Derivation(system).finish()
+
+
+class _Derivation(Trace):
+    """A trace that stops before anything is solved."""
+
+    def __init__(self, system: System) -> None:
+        system = _with_own_signals(system)
+        super().__init__(system, "gibbs_appell")
+        _refuse_tables(self)
+        self.exact = [c for c in system.closures.values() if c.by == "multipliers"]
+        self.independent = self._assemble(self.exact).independent if self.exact else ()
+        self.names = Names(self.tracer)
+        self.tree = NamedTree.of(self.tree, self.names)
+        named = _inputs(system)
+        self.u_names = tuple(named)
+        self.u_column, symbols = self.tracer.symbols("u", len(named))
+        self._inputs = {id(signal): u for signal, u in zip(named.values(), symbols, strict=True)}
+        if not self.free_v:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+
+    def read(self, signal: Signal) -> Scalar:
+        """Inputs are symbols, whatever the model drives them with."""
+        return self._inputs[id(signal)] if id(signal) in self._inputs else super().read(signal)
+
+    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+        """Time itself: no run cuts it at breakpoints here."""
+        return self.t
+
+    def finish(self) -> Equations:  # type: ignore[override]
+        acting = actions(self.system, self.tree, self.q, self.v, self.read)
+        sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+        springs(rows(self.tree, sprung, self.q, self.v, self.tracer), sprung, acting)
+        held = chosen(rows(self.tree, self.exact, self.q, self.v, self.tracer), self.independent)
+        mass, bias, effect = self._motion(acting.tau, acting.loads)
+        owners = [self.exact[k].name for k in held.owners]
+        free_jacobian = [row[k] for row in held.jacobian for k in self.free_v]
+        q, v = len(self.free_q), len(self.free_v)
+        column, parameters = self.tracer.column, self.names.parameters()
+        jacobian = ca.reshape(column(free_jacobian), v, len(owners)).T
+        gamma = column(self._constraint_bias(held.gamma, held.jacobian))
+        return Equations(
+            name=self.system.name,
+            time=Group("t", ("t",), self.t_column),
+            q=Group("q", tuple(self.tree.positions[k] for k in self.free_q), self.state_column[:q]),
+            v=Group("v", tuple(self.tree.rates[k] for k in self.free_v), self.state_column[q:]),
+            u=Group("u", self.u_names, self.u_column),
+            p=Group("p", parameters.names, parameters.column),
+            values=parameters.values,
+            rows=tuple(f"{name} {owners[:k].count(name)}" for k, name in enumerate(owners)),
+            position_rate=column(self._coordinate_rates()),
+            mass_matrix=mass,
+            bias=bias,
+            input_matrix=effect,
+            constraint=column(held.residual),
+            constraint_jacobian=jacobian,
+            constraint_bias=gamma,
+            solution=self._solve(mass, effect @ self.u_column - bias, jacobian, gamma),
+            notes=_notes(self.system),
+        )
+
+    def _motion(self, tau: Sequence[Scalar], loads: Sequence[object]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """(M, h, B) of the free coordinates; what prescribed ones ask of them is in h."""
+        a_column, a_free = self.tracer.symbols("a", len(self.free_v))
+        a: list[Scalar] = [0.0] * len(self.tree.rates)
+        for k, x in [*zip(self.free_v, a_free, strict=True), *self.known.items()]:
+            a[k] = x
+        asked = inverse_dynamics(self.tree, self.q, self.v, a, loads)  # type: ignore[arg-type]
+        balance = self.tracer.column([asked[k] - tau[k] for k in self.free_v])
+        mass = ca.densify(ca.jacobian(balance, a_column))
+        effect = -ca.densify(ca.jacobian(balance, self.u_column))
+        still = ca.substitute(balance, ca.vertcat(a_column, self.u_column), ca.SX.zeros(a_column.numel() + self.u_column.numel()))
+        upper = ca.triu(mass)  # symmetric, so that both halves read alike
+        return ca.densify(upper + ca.triu(mass, False).T), ca.densify(still), effect
+
+    def _solve(self, mass: ca.SX, force: ca.SX, jacobian: ca.SX, gamma: ca.SX) -> dict[str, ca.SX]:
+        """a = M^-1 (force + A^T lam) with A a + gamma = 0, by L D L^T: D lam = -(A a0 + gamma), D = A M^-1 A^T."""
+        free = self._divide(mass, force)
+        if not gamma.numel():
+            return {"acceleration": free, "multiplier": gamma}
+        response = ca.horzcat(*(self._divide(mass, jacobian[k, :].T) for k in range(gamma.numel())))
+        multiplier = self._divide(jacobian @ response, -gamma - jacobian @ free)
+        return {"acceleration": free + response @ multiplier, "multiplier": multiplier}
+
+    def _divide(self, matrix: ca.SX, right: ca.SX) -> ca.SX:
+        scalars = [self.tracer.scalars(ca.densify(matrix[k, :]).T) for k in range(matrix.shape[0])]
+        return self.tracer.column(solve_symmetric(scalars, self.tracer.scalars(ca.densify(right))))
+
+    def _constraint_bias(self, gamma: Sequence[Scalar], jacobian: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+        """gamma with the accelerations of prescribed coordinates in it."""
+        return [
+            g + sum((row[k] * x for k, x in self.known.items()), 0.0) for g, row in zip(gamma, jacobian, strict=True)
+        ]
+
+
+def _with_own_signals(system: System) -> System:
+    """A copy in which no two drives or loads share a signal: inputs are told apart by it."""
+    own = copy(system)
+    own.drives = {name: replace(drive, effort=copy(drive.effort)) for name, drive in system.drives.items()}
+    own.loads = {name: replace(load, vector=_copies(load.vector)) for name, load in system.loads.items()}
+    return own
+
+
+def _copies(vector: tuple[Signal, Signal, Signal]) -> tuple[Signal, Signal, Signal]:
+    x, y, z = map(copy, vector)
+    return x, y, z
+
+
+def _refuse_tables(trace: Trace) -> None:
+    for told in trace.told:
+        if isinstance(told.motion, MotionTable):
+            rule = "must be a formula for equations(): a table has no equation"
+            raise ModelError.of(f"coordinate {trace.tree.rates[told.v]!r}", "motion", rule, "MotionTable")
+
+
+def _inputs(system: System) -> dict[str, Signal]:
+    """Drives by name, and the components of loads that are not constant."""
+    named: dict[str, Signal] = {drive.name: drive.effort for drive in system.drives.values()}
+    for load in system.loads.values():
+        for axis, component in zip(AXES, load.vector, strict=True):
+            if not isinstance(component, Constant):
+                named[f"{load.name}.{axis}"] = component
+    return named
+
+
+def _notes(system: System) -> tuple[str, ...]:
+    if not system.contacts:
+        return ()
+    return (f"contact forces are left out: {', '.join(system.contacts)}",)

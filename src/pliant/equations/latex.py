@@ -1,0 +1,70 @@
+"""The equations to be read: LaTeX, one display a matrix, with names a book would use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pliant.equations.symbolic import Symbolic
+
+# what a coordinate or a parameter is called, by the last part of its name
+_LETTERS = {
+    "angle": r"\theta", "x": "x", "y": "y", "z": "z", "position": "s", "extension": "s", "displacement": "s",
+    "mass": "m", "com": "c", "inertia": "J", "tip": "r", "on": "r", "gravity": "g",
+}  # fmt: skip
+DIGITS = 6  # of a number
+WHOLE = 250  # operations that a reader can still take in as they stand
+
+
+def latex(equations: Symbolic) -> str:
+    """Definitions of the symbols, then M, h, B and the constraints; entries that repeat are named once."""
+    import sympy
+
+    names = {symbol: _letter(symbol.name) for symbol in equations.symbols.values()}
+    lines = [f"% {equations.name}: M a + h = B u" + (r" + A^T \lambda, A a + \gamma = 0" if equations.rows else "")]
+    lines += [f"% {note}" for note in equations.notes]
+    lines += [f"% {names[symbol]} = {symbol.name}{_value(equations.values, symbol)}" for symbol in names]
+    shown = {"M": equations.mass_matrix, "h": equations.bias, "B": equations.input_matrix}
+    if equations.rows:
+        shown |= {"c": equations.constraint, "A": equations.constraint_jacobian, r"\gamma": equations.constraint_bias}
+    pieces, matrices = _shortened(sympy, list(shown.values()))
+    lines += [rf"\[ {sympy.latex(symbol)} = {_write(sympy, entry, names)} \]" for symbol, entry in pieces]
+    for name, matrix in zip(shown, matrices, strict=True):
+        if matrix.rows and matrix.cols:
+            lines.append(rf"\[ {name} = {_write(sympy, matrix, names)} \]")
+    return "\n".join(lines) + "\n"
+
+
+def _shortened(sympy: Any, matrices: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Long equations with what repeats in them named once; short ones as they are."""
+    if sum(sympy.count_ops(entry) for matrix in matrices for entry in matrix) <= WHOLE:
+        return [], matrices
+    pieces, short = sympy.cse(matrices, symbols=sympy.numbered_symbols("s"), order="none")
+    return pieces, short
+
+
+def _write(sympy: Any, expression: Any, names: Mapping[Any, str]) -> str:
+    rounded = expression.xreplace({number: sympy.Float(number, DIGITS) for number in expression.atoms(sympy.Float)})
+    text: str = sympy.latex(rounded, symbol_names=dict(names), full_prec=False)
+    return text
+
+
+def _value(values: Mapping[Any, float], symbol: Any) -> str:
+    return f" = {values[symbol]:.{DIGITS}g}" if symbol in values else ""
+
+
+def _letter(name: str) -> str:
+    r"""a.angle is \theta_{a}, its rate \dot{\theta}_{a}; a.com.x is c_{a,x}; what has no letter of its own keeps its name."""
+    if name == "t":
+        return name
+    moving, parts = name.endswith("'"), name.rstrip("'").split(".")
+    key = 0 if parts[0] == "gravity" else min(1, len(parts) - 1)
+    letter = _LETTERS.get(parts[key], r"\mathrm{" + _plain(parts[key]) + "}")
+    rest = [part for k, part in enumerate(parts) if k != key]
+    letter = rf"\dot{{{letter}}}" if moving else letter
+    return letter + (r"_{\mathrm{" + ",".join(map(_plain, rest)) + "}}" if rest else "")
+
+
+def _plain(text: str) -> str:
+    return text.replace("_", r"\_").replace(" ", r"\ ")

@@ -1,0 +1,134 @@
+"""The equations over SymPy symbols."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from pliant.equations.replay import replay
+from pliant.errors import ModelError
+
+if TYPE_CHECKING:
+    from pliant.equations.derive import Equations
+
+MATRICES = (
+    "position_rate", "mass_matrix", "bias", "input_matrix", "constraint", "constraint_jacobian", "constraint_bias",
+)  # fmt: skip
+SIMPLIFIED = 400  # operations of one entry: simplifying longer ones takes minutes
+
+
+@dataclass(frozen=True)
+class Symbolic:
+    """M a + h = B u + A^T lam as SymPy matrices; `symbols` has every argument by its name, `values` the parameters' numbers."""
+
+    name: str
+    q: tuple[Any, ...]
+    v: tuple[Any, ...]
+    u: tuple[Any, ...]
+    p: tuple[Any, ...]
+    time: Any
+    values: Mapping[Any, float]
+    rows: tuple[str, ...]
+    position_rate: Any
+    mass_matrix: Any
+    bias: Any
+    input_matrix: Any
+    constraint: Any
+    constraint_jacobian: Any
+    constraint_bias: Any
+    notes: tuple[str, ...]
+
+    @property
+    def symbols(self) -> dict[str, Any]:
+        return {symbol.name: symbol for symbol in (self.time, *self.q, *self.v, *self.u, *self.p)}
+
+    @property
+    def matrices(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in MATRICES}
+
+    def source(self) -> str:
+        """A Python module that holds the same: one name for every symbol, one for every matrix."""
+        sympy = _sympy()
+        names = {symbol: _identifier(name) for name, symbol in self.symbols.items()}
+        plain = {symbol: sympy.Symbol(name, real=True) for symbol, name in names.items()}
+        lines = [f'"""{self.name}: M a + h = B u + A^T lam, A a + gamma = 0."""', ""]
+        lines += [f"# {note}" for note in self.notes]
+        lines += ["from sympy import *  # noqa: F403", ""]
+        lines += [f"{name} = Symbol({symbol.name!r}, real=True)" for symbol, name in names.items()]
+        lines += [f"{name} = {matrix.xreplace(plain)}" for name, matrix in self.matrices.items()]
+        values = ", ".join(f"{names[symbol]}: {value!r}" for symbol, value in self.values.items())
+        return "\n".join([*lines, f"values = {{{values}}}", ""])
+
+
+def symbolic(equations: Equations, simplify: bool) -> Symbolic:
+    sympy = _sympy()
+    letters = {"q": "", "v": "'", "u": "", "p": "", "t": ""}
+    groups = {group.letter: tuple(sympy.Symbol(name + letters[group.letter], real=True) for name in group.names)
+              for group in equations.inputs}  # fmt: skip
+    arguments = [symbol for group in equations.inputs for symbol in groups[group.letter]]
+    column = ca.vertcat(*(group.column for group in equations.inputs))
+    number, operations = functools.partial(_number, sympy), _operations(sympy)
+    matrices = {
+        name: sympy.Matrix(*matrix.shape, replay(column, matrix, arguments, number, operations))
+        for name, matrix in equations.outputs.items()
+    }
+    if simplify:
+        matrices = {name: matrix.applyfunc(functools.partial(_tidy, sympy)) for name, matrix in matrices.items()}
+    return Symbolic(
+        name=equations.name,
+        time=groups["t"][0],
+        **{letter: groups[letter] for letter in "qvup"},
+        values=dict(zip(groups["p"], equations.values, strict=True)),
+        rows=equations.rows,
+        notes=equations.notes,
+        **matrices,
+    )
+
+
+def _identifier(name: str) -> str:
+    """A Python name for a coordinate, a rate or a parameter; a letter of SymPy's own gets an underscore."""
+    plain = re.sub(r"\W", "_", name.replace("'", "_rate"))
+    return f"{plain}_" if plain in ("t", "I", "E", "N", "O", "Q", "S") or plain[0].isdigit() else plain
+
+
+def _sympy() -> Any:
+    try:
+        import sympy
+    except ImportError as missing:
+        raise ModelError("equations: SymPy must be installed: pip install 'pliant[equations]'") from missing
+    return sympy
+
+
+def _number(sympy: Any, value: float) -> Any:
+    """Whole numbers and halves as such: they come from formulas, not from measurements."""
+    return sympy.Rational(int(2 * value), 2) if abs(value) < 100 and (2.0 * value).is_integer() else sympy.Float(value)
+
+
+def _tidy(sympy: Any, entry: Any) -> Any:
+    if sympy.count_ops(entry) > SIMPLIFIED:
+        return entry
+    best = min((entry, sympy.trigsimp(sympy.expand(entry)), sympy.simplify(entry)), key=sympy.count_ops)
+    return sympy.collect_const(sympy.factor_terms(best)) if best.is_Add or best.is_Mul else best
+
+
+def _operations(sympy: Any) -> dict[int, Callable[..., Any]]:
+    s = sympy
+    one: dict[int, Callable[..., Any]] = {
+        ca.OP_SIN: s.sin, ca.OP_COS: s.cos, ca.OP_TAN: s.tan, ca.OP_ASIN: s.asin, ca.OP_ACOS: s.acos, ca.OP_ATAN: s.atan,
+        ca.OP_SINH: s.sinh, ca.OP_COSH: s.cosh, ca.OP_TANH: s.tanh, ca.OP_EXP: s.exp, ca.OP_LOG: s.log, ca.OP_SQRT: s.sqrt,
+        ca.OP_FABS: s.Abs, ca.OP_SIGN: s.sign, ca.OP_FLOOR: s.floor, ca.OP_NEG: lambda x: -x, ca.OP_SQ: lambda x: x**2,
+        ca.OP_INV: lambda x: 1 / x, ca.OP_TWICE: lambda x: 2 * x, ca.OP_ASSIGN: lambda x: x, ca.OP_NOT: s.Not,
+    }  # fmt: skip
+    two: dict[int, Callable[..., Any]] = {
+        ca.OP_ADD: lambda a, b: a + b, ca.OP_SUB: lambda a, b: a - b, ca.OP_MUL: lambda a, b: a * b,
+        ca.OP_DIV: lambda a, b: a / b, ca.OP_POW: lambda a, b: a**b, ca.OP_CONSTPOW: lambda a, b: a**b,
+        ca.OP_FMIN: s.Min, ca.OP_FMAX: s.Max, ca.OP_ATAN2: s.atan2, ca.OP_HYPOT: lambda a, b: s.sqrt(a**2 + b**2),
+        ca.OP_LT: s.Lt, ca.OP_LE: s.Le, ca.OP_EQ: s.Eq, ca.OP_NE: s.Ne, ca.OP_AND: s.And, ca.OP_OR: s.Or,
+        ca.OP_IF_ELSE_ZERO: lambda condition, x: s.Piecewise((x, condition), (0, True)),
+    }  # fmt: skip
+    return {**one, **two}
