@@ -2,7 +2,9 @@
 
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
-from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince, VariablePrecisionRK4
+from pliant.integrate.methods import (
+    DOP853, RK4, RKF45, DormandPrince, Radau5, Radau9, RealTime, Rodas5P, VariablePrecisionRK4,
+)  # fmt: skip
 from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere

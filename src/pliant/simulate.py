@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from pliant.results.table import OBSERVED, QUANTITIES
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
+    from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
 DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
@@ -60,6 +61,17 @@ class Compiled:
     project: MachineCode | None
     trace_seconds: float
     compile_seconds: float
+    cache: Path | None = None  # where machine code is kept
+    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def jacobian(self, whole: bool) -> JacobianKernel | None:
+        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
+        from pliant.compile.jacobian import jacobian_kernel
+
+        if whole not in self._jacobians:
+            n = self.traced.n_controlled
+            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
+        return self._jacobians[whole]
 
 
 def compile_system(
@@ -88,7 +100,8 @@ def compile_system(
     flight = compile_function(traced.flight_functions, cache=folder) if traced.pairs else events
     limit = compile_function(traced.step_limit, cache=folder) if traced.step_limit is not None else None
     project = compile_function(traced.project, cache=folder) if traced.project is not None else None
-    return Compiled(traced, rhs, observe, events, flight, limit, project, done - began, clock.perf_counter() - done)
+    spent = (done - began, clock.perf_counter() - done)
+    return Compiled(traced, rhs, observe, events, flight, limit, project, *spent, folder)
 
 
 def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
@@ -177,6 +190,8 @@ class _Run:
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             project=compiled.project.address if compiled.project else None,
+            jacobian=compiled.jacobian,
+            n_newton=self.traced.n_controlled,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -296,6 +311,9 @@ class _Run:
             "event_evaluations": s.event_evaluations,
             "smallest_step_s": s.smallest_step,
             "largest_step_s": s.largest_step,
+            "jacobians": s.jacobians,
+            "factorisations": s.factorisations,
+            "newton_iterations": s.iterations,
             "wall_s": s.wall_seconds,
             "trace_s": self.compiled.trace_seconds,
             "compile_s": self.compiled.compile_seconds,

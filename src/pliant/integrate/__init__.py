@@ -1,6 +1,9 @@
 """Compiled time loops over addresses and arrays; knows nothing of mechanisms."""
 
-from pliant.integrate.methods import DOP853, METHODS, RK4, RKF45, DormandPrince, Method
+from pliant.integrate.jacobian_kernel import JacobianKernel
+from pliant.integrate.methods import (
+    DOP853, METHODS, RK4, RKF45, DormandPrince, Method, Radau5, Radau9, RealTime, Rodas5P,
+)  # fmt: skip
 from pliant.integrate.status import Status
 from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper
 
@@ -10,9 +13,14 @@ __all__ = [
     "RK4",
     "RKF45",
     "DormandPrince",
+    "JacobianKernel",
     "Located",
     "Method",
     "Outcome",
+    "Radau5",
+    "Radau9",
+    "RealTime",
+    "Rodas5P",
     "Statistics",
     "Status",
     "Stepper",

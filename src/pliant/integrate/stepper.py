@@ -12,19 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
-from pliant.integrate.loops import Loop, explicit_loop
+from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
 from pliant.integrate.methods import RK4, Method
+from pliant.integrate.setup import Jacobian, set_up
 from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
 FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
 BLOCK = 2**17  # numbers in a block of saved steps, 1 MiB
 MAX_STEPS = 10**9
-
-# Controllers: Hairer's dopri5 and dop853.  (beta of the PI part, least and largest change of the step)
-PI_CONTROLLER = (0.04, 0.2, 10.0)
-PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
 
 Save = ArrayLike | Literal["steps"] | None
 
@@ -47,6 +44,11 @@ class Statistics:
     smallest_step: float  # s, of the steps not cut short by a stop or an event
     largest_step: float  # s
     wall_seconds: float  # s, compiling the loop not counted
+    jacobians: int = 0
+    factorisations: int = 0
+    iterations: int = 0  # of Newton's method
+    mean_error: float = 0.0  # of fixed steps that estimate one, over the tolerance
+    largest_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class Stepper:
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
-    `atol_floor` raises the absolute tolerance of components that have a size of their own. Between two calls of `advance`
+    `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
+    components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their own. Between two calls of `advance`
     the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
     """
 
@@ -85,6 +88,8 @@ class Stepper:
         n_events: int = 0,
         step_limit: int | None = None,
         project: int | None = None,
+        jacobian: Jacobian | None = None,
+        n_newton: int | None = None,
         atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
@@ -93,10 +98,13 @@ class Stepper:
         _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
         self.method = method
         atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
-        self._memory = Memory(method.tableau, n_state, n_events, n_work, atol)
+        # what no step is judged by may still be solved for
+        self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
+        self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
+        self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
-        self._memory.set(**_control(method))
+        set_up(self._memory, method, self._atol, jacobian, self._n_newton)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
         self._blocks: dict[int, tuple[Floats, Floats]] = {}
@@ -149,7 +157,7 @@ class Stepper:
         run = self._run
         if not math.isfinite(t_stop) or t_stop < run["t"]:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
-        loop = explicit_loop()
+        loop = march_loop()
         run["t_stop"], run["entering"] = t_stop, 1
         began = told = perf_counter()
         spent_before = self._seconds
@@ -277,29 +285,16 @@ class Stepper:
             smallest_step=min(float(run["smallest"]), largest),
             largest_step=largest,
             wall_seconds=self._seconds,
+            jacobians=int(run["jacobians"]),
+            factorisations=int(run["factorisations"]),
+            iterations=int(run["iterations"]),
+            mean_error=float(run["error_sum"]) / max(int(run["error_count"]), 1),
+            largest_error=float(run["error_largest"]),
         )
 
 
-def _control(method: Method) -> dict[str, float]:
-    """What the step control goes by."""
-    if isinstance(method, RK4):
-        return {"max_step": math.inf}
-    tableau = method.tableau
-    beta, least, largest = PI_CONTROLLER if tableau.order < 8 else PLAIN_CONTROLLER
-    return {
-        "rtol": method.rtol,
-        "max_step": math.inf if method.max_step is None else method.max_step,
-        "first_step": method.first_step or 0.0,
-        "order": tableau.order,
-        "beta": beta,
-        "min_factor": least,
-        "max_factor": largest,
-        "exponent": 1.0 / (tableau.error_order + 1) - 0.75 * beta,
-    }
-
-
 def _tolerances(method: Method, n_state: int, n_controlled: int, n_added: int) -> Floats:
-    if isinstance(method, RK4):
+    if isinstance(method, RK4):  # measures no error
         return np.ones(n_controlled + n_added)
     atol = np.asarray(method.atol, dtype=np.float64)
     if atol.ndim == 0:
