@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics.algebra import solve_symmetric, total
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions
 from pliant.dynamics.loops import Rows, rows
+from pliant.dynamics.sparse import LeastChange, Row, applied, factorise, least_change, symmetric_product
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.model.loop import Closure
@@ -40,38 +41,61 @@ class Assembly:
     redundant: tuple[str, ...]  # names of closures with rows that others imply
 
 
+class _Look:
+    """Residuals, rates and Jacobian of closures as numbers."""
+
+    def __init__(self, tree: Tree, closures: Sequence[Closure], tracer: Tracer, free: Sequence[int]) -> None:
+        q_column, q = tracer.symbols("q", len(tree.positions))
+        v_column, v = tracer.symbols("v", len(tree.rates))
+        step_column, step = tracer.symbols("step", len(tree.rates))
+        self.found = rows(tree, closures, q, v, tracer)
+        self.free, own = tuple(free), {k for node in tree.nodes for k in node.own_v}
+        self.ease = {k: BENDING if k in own else 1.0 for k in free}
+        self.count = len(tree.rates)
+        entries = [x for row in self.found.jacobian for x in row.values()]
+        outputs = [tracer.column(x) for x in (self.found.residual, self.found.rate, entries)]
+        self._values = ca.Function("look", [q_column, v_column], outputs)
+        self._move = ca.Function("move", [q_column, step_column], [tracer.column(retract(tree, q, step))])
+
+    def at(self, q: Floats, v: Floats) -> tuple[Floats, Floats, LeastChange]:
+        """c, c', and A with columns eased, which solves for the least change."""
+        c, rate, entries = (np.array(x).ravel() for x in self._values(q, v))
+        values = iter(entries.tolist())
+        whole = [{k: next(values) for k in row} for row in self.found.jacobian]
+        eased = [{k: a * self.ease[k] for k, a in row.items() if k in self.ease} for row in whole]
+        return c, rate, least_change(eased, self.count, DEPENDENT)
+
+    def change(self, matrix: LeastChange, missing: Floats) -> Floats:
+        """The least change, in eased measure, that makes up for what is missing."""
+        found = np.array(matrix.solve((-missing).tolist(), self.count))
+        for k in self.free:
+            found[k] *= self.ease[k]
+        return found
+
+    def moved(self, q: Floats, step: Floats) -> Floats:
+        return np.array(self._move(q, step)).ravel()
+
+
 def assemble(
     tree: Tree, closures: Sequence[Closure], tracer: Tracer, q0: Floats, v0: Floats, free: Sequence[int]
 ) -> Assembly:
     """Close the loops from a rough start by Gauss-Newton on all free coordinates, least change first."""
-    q_column, q = tracer.symbols("q", len(tree.positions))
-    v_column, v = tracer.symbols("v", len(tree.rates))
-    found = rows(tree, closures, q, v, tracer)
-    matrix = [x for row in found.jacobian for x in row]
-    step_column, step = tracer.symbols("step", len(tree.rates))
-    look = ca.Function("look", [q_column, v_column], [tracer.column(x) for x in (found.residual, found.rate, matrix)])
-    move = ca.Function("move", [q_column, step_column], [tracer.column(retract(tree, q, step))])
-    count = len(tree.rates)
+    look = _Look(tree, closures, tracer, free)
     position, rate = q0.copy(), v0.copy()
-    own = {k for node in tree.nodes for k in node.own_v}
-    ease = np.array([BENDING if k in own else 1.0 for k in free])
     for _ in range(ASSEMBLY_STEPS):
-        c, _, a = (np.array(x).ravel() for x in look(position, rate))
+        c, _, matrix = look.at(position, rate)
         if np.max(np.abs(c), initial=0.0) <= ASSEMBLED:
             break
-        change = np.zeros(count)
-        eased = a.reshape(-1, count)[:, list(free)] * ease
-        change[list(free)] = -ease * (np.linalg.pinv(eased, rcond=DEPENDENT) @ c)
+        change = look.change(matrix, c)
         longest = np.max(np.abs(change))
         change *= min(1.0, LONGEST_ASSEMBLY_STEP / max(longest, 1e-300))
-        position = np.array(move(position, change)).ravel()
-    _check_closed(closures, found.owners, np.array(look(position, rate)[0]).ravel())
-    _, speed, a = (np.array(x).ravel() for x in look(position, rate))
-    jacobian = a.reshape(-1, count)[:, list(free)]
-    rate[list(free)] -= ease * (np.linalg.pinv(jacobian * ease, rcond=DEPENDENT) @ speed)
-    independent = _independent(jacobian)
-    redundant = {closures[found.owners[k]].name for k in range(len(found.owners)) if k not in independent}
-    return Assembly(position, rate, independent, tuple(sorted(redundant)))
+        position = look.moved(position, change)
+    c, speed, matrix = look.at(position, rate)
+    _check_closed(closures, look.found.owners, c)
+    rate = rate + look.change(matrix, speed)
+    kept = set(matrix.independent)
+    redundant = {closures[owner].name for k, owner in enumerate(look.found.owners) if k not in kept}
+    return Assembly(position, rate, matrix.independent, tuple(sorted(redundant)))
 
 
 def _check_closed(closures: Sequence[Closure], owners: Sequence[int], c: Floats) -> None:
@@ -82,23 +106,6 @@ def _check_closed(closures: Sequence[Closure], owners: Sequence[int], c: Floats)
         f"closure {worst!r}: residual must come to 0 in {ASSEMBLY_STEPS} assembly steps, {np.max(np.abs(c)):.3g} is left: the loop "
         "cannot close with these lengths, or starts too far from closing"
     )
-
-
-def _independent(jacobian: Floats) -> tuple[int, ...]:
-    """Rows that say something new, in order: Gram-Schmidt with a threshold."""
-    kept: list[int] = []
-    basis: list[Floats] = []
-    scale = float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0))
-    for k, row in enumerate(jacobian):
-        rest = row.copy()
-        for _ in range(2):
-            for b in basis:
-                rest = rest - (b @ rest) * b
-        size = float(np.linalg.norm(rest))
-        if size > DEPENDENT * scale:
-            kept.append(k)
-            basis.append(rest / size)
-    return tuple(kept)
 
 
 def chosen(found: Rows, keep: Sequence[int]) -> Rows:
@@ -128,7 +135,8 @@ class Loops:
     @property
     def names(self) -> tuple[str, ...]:
         owners = [self.exact[k].name for k in self.hard.owners] + [self.soft_closures[k].name for k in self.soft.owners]
-        return tuple(f"{name} {owners[:k].count(name)}" for k, name in enumerate(owners))
+        numbers = {name: itertools.count() for name in owners}
+        return tuple(f"{name} {next(numbers[name])}" for name in owners)
 
     @property
     def spring_forces(self) -> list[Scalar]:
@@ -140,7 +148,7 @@ class Loops:
 def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
     """tau += A^T lam."""
     for row, multiplier in zip(found.jacobian, multipliers, strict=True):
-        for k, a in enumerate(row):
+        for k, a in row.items():
             acting.tau[k] = acting.tau[k] + a * multiplier
 
 
@@ -151,7 +159,7 @@ def springs(found: Rows, closures: Sequence[Closure], acting: Actions) -> Scalar
     for k, owner in enumerate(found.owners):
         closure = closures[owner]
         force = -closure.stiffness * found.residual[k] - closure.damping * found.rate[k]
-        for number, a in enumerate(found.jacobian[k]):
+        for number, a in found.jacobian[k].items():
             acting.tau[number] = acting.tau[number] + a * force
         stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]
         if closure.damping > 0.0:
@@ -176,26 +184,35 @@ def solve(
     v: Sequence[Scalar],
 ) -> Solved:  # fmt: skip
     """lam from D lam = -(A a0 + gamma), D = A M^-1 A^T; and one Newton step of projection with the same D."""
-    none = tracer.column([0.0] * column.numel())
-    response = tracer.jacobian(accelerations, column)  # M^-1 A^T
-    response = [tracer.substitute(row, column, none) for row in response]
-    free = tracer.substitute(accelerations, column, none)
-    count, size = range(len(found.residual)), range(len(free))
-    delassus = [[total(found.jacobian[i][k] * response[k][j] for k in size) for j in count] for i in count]
-    softened = [list(row) for row in delassus]
-    for kind in (False, True):  # distances and angles have sizes of their own
-        alike = [i for i in count if found.angular[i] is kind]
-        soft = SINGULAR * total(delassus[i][i] for i in alike)
-        for i in alike:
-            softened[i][i] = softened[i][i] + soft
-    missing = [-found.gamma[i] - total(found.jacobian[i][k] * free[k] for k in size) for i in count]
-    first = solve_symmetric(softened, missing)
+    response, free = _response(tracer, column, accelerations)
+    delassus = symmetric_product(found.jacobian, response)
+    factor = factorise(_softened(found, delassus))
+    missing = [-gamma - moved for gamma, moved in zip(found.gamma, applied(found.jacobian, free), strict=True)]
+    first = factor.solve(missing)
     # once refined with D itself, the softening counts only where D is as small
-    left = [missing[i] - total(delassus[i][j] * first[j] for j in count) for i in count]
-    multipliers = [a + b for a, b in zip(first, solve_symmetric(softened, left), strict=True)]
-    closed = [free[k] + total(response[k][j] * multipliers[j] for j in count) for k in size]
-    back = solve_symmetric(softened, [-c for c in found.residual])
-    slow = solve_symmetric(softened, [-c for c in found.rate])
-    shift = [total(response[k][j] * back[j] for j in count) for k in size]
-    speeds = [v[k] + total(response[k][j] * slow[j] for j in count) for k in size]
+    left = [b - done for b, done in zip(missing, applied(delassus, first), strict=True)]
+    multipliers = [a + b for a, b in zip(first, factor.solve(left), strict=True)]
+    closed = [a + more for a, more in zip(free, applied(response, multipliers), strict=True)]
+    shift = applied(response, factor.solve([-c for c in found.residual]))
+    slow = applied(response, factor.solve([-c for c in found.rate]))
+    speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
     return Solved(closed, multipliers, retract(tree, q, shift), speeds)
+
+
+def _response(tracer: Tracer, column: ca.SX, accelerations: Sequence[Scalar]) -> tuple[list[Row], list[Scalar]]:
+    """M^-1 A^T, row by row, and the accelerations without multipliers."""
+    pattern = tracer.sparse_jacobian(accelerations, column)
+    entries = [x for row in pattern for x in row.values()]
+    none = tracer.column([0.0] * column.numel())
+    values = iter(tracer.substitute([*entries, *accelerations], column, none))
+    response = [{j: next(values) for j in row} for row in pattern]
+    return response, list(values)
+
+
+def _softened(found: Rows, delassus: Sequence[Row]) -> list[Row]:
+    """D with a little more on its diagonal, of the size of the closure's own rows of the same kind, whatever its axes are."""
+    sizes: dict[tuple[int, bool], Scalar] = {}
+    kinds = list(zip(found.owners, found.angular, strict=True))
+    for i, kind in enumerate(kinds):
+        sizes[kind] = sizes.get(kind, 0.0) + delassus[i][i]
+    return [{**row, i: row[i] + SINGULAR * sizes[kinds[i]]} for i, row in enumerate(delassus)]

@@ -26,7 +26,7 @@ class Tracer:
     def symbols(self, name: str, count: int) -> tuple[ca.SX, list[Traced]]:
         """A column of fresh symbols, as CasADi sees it and as scalars."""
         column = ca.SX.sym(name, count)
-        return column, [Traced(self, column[k]) for k in range(count)]
+        return column, [Traced(self, element) for element in column.nonzeros()]
 
     def column(self, scalars: Iterable[Scalar]) -> ca.SX:
         """Scalars as one dense CasADi column."""
@@ -34,8 +34,8 @@ class Tracer:
         return ca.densify(ca.vertcat(*entries)) if entries else ca.SX.zeros(0, 1)
 
     def scalars(self, column: ca.SX) -> list[Scalar]:
-        """The entries of a CasADi column; constants come back as floats."""
-        return [self._wrap(column[k]) for k in range(column.numel())]
+        """The entries of a dense CasADi column; constants come back as floats."""
+        return [self._wrap(element) for element in column.nonzeros()]
 
     def sx(self, value: Scalar) -> ca.SX:
         if isinstance(value, Traced):
@@ -55,6 +55,15 @@ class Tracer:
     def jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[list[Scalar]]:
         matrix = ca.densify(ca.jacobian(self.column(scalars), at))
         return [[self._wrap(matrix[i, j]) for j in range(matrix.shape[1])] for i in range(matrix.shape[0])]
+
+    def sparse_jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[dict[int, Scalar]]:
+        """Rows of the Jacobian, each {column: entry} of what is not zero by structure."""
+        matrix = ca.jacobian(self.column(scalars), at)
+        rows: list[dict[int, Scalar]] = [{} for _ in scalars]
+        for i, j, element in zip(*matrix.sparsity().get_triplet(), matrix.nonzeros(), strict=True):
+            if not element.is_zero():
+                rows[i][j] = self._wrap(element)
+        return rows
 
     def substitute(self, scalars: Sequence[Scalar], old: ca.SX, new: ca.SX) -> list[Scalar]:
         return self.scalars(ca.densify(ca.substitute(self.column(scalars), old, new)))

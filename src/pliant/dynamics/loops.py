@@ -13,6 +13,7 @@ from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale
 from pliant.dynamics.contact import tangents_of
 from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
+from pliant.dynamics.sparse import Row
 from pliant.dynamics.tree import Tree
 from pliant.model.loop import Closure
 
@@ -26,7 +27,7 @@ class Rows:
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
     gamma: list[Scalar]  # c'' with a = 0
-    jacobian: list[list[Scalar]]  # A
+    jacobian: list[Row]  # A, sparse
 
 
 def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, bool, Scalar]]:
@@ -53,12 +54,13 @@ def rows(
     entries = [c for _, _, c in found]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
-    jacobian = calculus.jacobian(entries, xi)
-    flat = [*entries, *first, *second, *(x for row in jacobian for x in row)]
+    jacobian = calculus.sparse_jacobian(entries, xi)
+    flat = [*entries, *first, *second, *(x for row in jacobian for x in row.values())]
     for old, new in ((rate, v), (xi, [0.0] * count)):
         flat = calculus.substitute(flat, old, calculus.column(new))
     m = len(entries)
-    matrix = [flat[3 * m + i * count : 3 * m + (i + 1) * count] for i in range(m)]
+    moving = iter(flat[3 * m :])
+    matrix = [{k: next(moving) for k in row} for row in jacobian]
     owners, angular = tuple(owner for owner, _, _ in found), tuple(turned for _, turned, _ in found)
     return Rows(owners, angular, flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
 

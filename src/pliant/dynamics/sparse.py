@@ -1,0 +1,189 @@
+"""Sparse symmetric systems over any scalar, and sparse least squares over floats: rows are dicts of what is not zero by structure.
+
+Multipliers of a mechanism couple only where closures share bodies. Eliminated in an order of least degree, many small loops in a
+row cost as many times what one costs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import Scalar, is_zero
+
+Row = dict[int, Scalar]
+
+
+def transposed(rows: Sequence[Mapping[int, Scalar]], count: int) -> list[Row]:
+    """Columns of a sparse matrix, as rows."""
+    found: list[Row] = [{} for _ in range(count)]
+    for i, row in enumerate(rows):
+        for k, x in row.items():
+            found[k][i] = x
+    return found
+
+
+def applied(rows: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+    """A x."""
+    results = []
+    for row in rows:
+        result: Scalar = 0.0
+        for k, a in row.items():
+            result = result + a * x[k]
+        results.append(result)
+    return results
+
+
+def symmetric_product(left: Sequence[Mapping[int, Scalar]], right: Sequence[Mapping[int, Scalar]]) -> list[Row]:
+    """left times right where that is symmetric: the lower triangle is computed, the upper is the same scalars."""
+    found: list[Row] = [{} for _ in left]
+    for i, row in enumerate(left):
+        for k, a in row.items():
+            for j, b in right[k].items():
+                if j <= i:
+                    found[i][j] = found[i].get(j, 0.0) + a * b
+    for i, row in enumerate(found):
+        for j, x in list(row.items()):
+            found[j][i] = x
+    return found
+
+
+@dataclass(frozen=True)
+class Factor:
+    """P^T L D L^T P, ready to solve with."""
+
+    order: tuple[int, ...]
+    columns: tuple[Row, ...]  # of L below its diagonal, in that order, by numbers of the matrix
+    inverse: tuple[Scalar, ...]  # of D, in that order
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        x = list(right)
+        for p, column in zip(self.order, self.columns, strict=True):
+            if not is_zero(x[p]):
+                for j, entry in column.items():
+                    x[j] = x[j] - entry * x[p]
+        for p, inverse in zip(self.order, self.inverse, strict=True):
+            x[p] = x[p] * inverse
+        for p, column in zip(reversed(self.order), reversed(self.columns), strict=True):
+            for j, entry in column.items():
+                x[p] = x[p] - entry * x[j]
+        return x
+
+
+def factorise(matrix: Sequence[Mapping[int, Scalar]]) -> Factor:
+    """L D L^T of a symmetric positive definite matrix, whole rows given; of all rows left the one with fewest neighbours goes first.
+
+    No pivoting on values: they are not known while tracing, and a definite matrix needs none.
+    """
+    left: dict[int, Row] = {i: {j: x for j, x in row.items() if j != i} for i, row in enumerate(matrix)}
+    pivots: list[Scalar] = [row[i] for i, row in enumerate(matrix)]
+    queue = [(len(row), i) for i, row in left.items()]
+    heapq.heapify(queue)
+    order, columns, inverses = [], [], []
+    while queue:
+        degree, p = heapq.heappop(queue)
+        if p not in left or degree != len(left[p]):
+            continue  # an entry from before its neighbours went
+        row = left.pop(p)
+        inverse = 1.0 / pivots[p]
+        column = {j: x * inverse for j, x in row.items()}
+        for j, x in row.items():
+            pivots[j] = pivots[j] - x * column[j]
+            del left[j][p]
+        _spread(left, row, column)
+        for j in row:
+            heapq.heappush(queue, (len(left[j]), j))
+        order.append(p)
+        columns.append(column)
+        inverses.append(inverse)
+    return Factor(tuple(order), tuple(columns), tuple(inverses))
+
+
+def _spread(left: dict[int, Row], row: Row, column: Row) -> None:
+    """Subtract the outer product of an eliminated row from those of its neighbours, which become neighbours of each other."""
+    names = sorted(row)
+    for a, j in enumerate(names):
+        for k in names[:a]:
+            left[j][k] = left[k][j] = left[j].get(k, 0.0) - row[j] * column[k]
+
+
+@dataclass(frozen=True)
+class LeastChange:
+    """R of A^T = Q R without the columns that say nothing new; solves A x = b by the least x (numbers only)."""
+
+    rows: tuple[dict[int, float], ...]  # A
+    triangle: dict[int, dict[int, float]]  # rows of R, by the row of A each stands for
+
+    @property
+    def independent(self) -> tuple[int, ...]:
+        """Rows of A that no earlier ones imply."""
+        return tuple(sorted(self.triangle))
+
+    def solve(self, right: Sequence[float], count: int) -> list[float]:
+        """x = A^T (R^T R)^-1 b: semi-normal equations, once refined, which makes them as good as Q would be."""
+        x = [0.0] * count
+        for _ in range(2):
+            left = [b - done for b, done in zip(right, applied(self.rows, x), strict=True)]
+            multipliers = self._semi_normal(left)
+            for i, multiplier in multipliers.items():
+                for k, a in self.rows[i].items():
+                    x[k] += a * multiplier
+        return x
+
+    def _semi_normal(self, right: Sequence[float]) -> dict[int, float]:
+        names = self.independent
+        y = {i: right[i] for i in names}
+        for i in names:  # R^T y = b
+            y[i] /= self.triangle[i][i]
+            for j, r in self.triangle[i].items():
+                if j != i and j in y:
+                    y[j] -= r * y[i]
+        for i in reversed(names):  # R z = y
+            known = sum(r * y[j] for j, r in self.triangle[i].items() if j != i and j in y)
+            y[i] = (y[i] - known) / self.triangle[i][i]
+        return y
+
+
+def least_change(rows: Sequence[Mapping[int, float]], count: int, dependent: float) -> LeastChange:
+    """QR of A^T by rotations, one coordinate after the other (George and Heath 1980): nothing is squared, zeros stay out.
+
+    `dependent`: of the longest row, what is left of a row that earlier ones imply.
+    """
+    longest = math.sqrt(max((sum(x * x for x in row.values()) for row in rows), default=0.0))
+    negligible = dependent * longest
+    triangle: dict[int, dict[int, float]] = {}
+    for coordinate in transposed(rows, count):
+        _rotate_in({i: float(x) for i, x in coordinate.items() if x != 0.0}, triangle)
+    kept = _without_dependent(triangle, negligible)
+    return LeastChange(tuple(dict(row) for row in rows), kept)
+
+
+def _rotate_in(row: dict[int, float], triangle: dict[int, dict[int, float]]) -> None:
+    """Put one more row under R and rotate it away."""
+    while row:
+        j = min(row)
+        if j not in triangle:
+            triangle[j] = row
+            return
+        above = triangle[j]
+        size = math.hypot(above[j], row[j])
+        c, s = above[j] / size, row[j] / size
+        both = above.keys() | row.keys()
+        triangle[j] = {k: c * above.get(k, 0.0) + s * row.get(k, 0.0) for k in both}
+        row = {k: c * row.get(k, 0.0) - s * above.get(k, 0.0) for k in both if k != j}
+        row = {k: x for k, x in row.items() if x != 0.0}
+
+
+def _without_dependent(triangle: dict[int, dict[int, float]], negligible: float) -> dict[int, dict[int, float]]:
+    """Where R has nothing on its diagonal that column is implied by those before; what its row still says of later ones goes on."""
+    kept: dict[int, dict[int, float]] = {}
+    while triangle:
+        j = min(triangle)
+        row = triangle.pop(j)
+        if abs(row[j]) > negligible:
+            kept[j] = row
+        else:
+            _rotate_in({k: x for k, x in row.items() if k != j}, triangle)
+    return kept
