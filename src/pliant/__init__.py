@@ -3,7 +3,7 @@
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
-    DOP853, RK4, RKF45, DormandPrince, Radau5, Radau9, RealTime, Rodas5P, VariablePrecisionRK4,
+    DOP853, RK4, RKF45, DormandPrince, Radau5, Radau9, RealTime, Rodas5P, TwoLoop, VariablePrecisionRK4,
 )  # fmt: skip
 from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
@@ -181,6 +181,7 @@ __all__ = [
     "TelescopicBeam",
     "Threlfall",
     "TorsionModes",
+    "TwoLoop",
     "Universal", "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",

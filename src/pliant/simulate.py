@@ -25,6 +25,7 @@ from pliant.results.table import OBSERVED, QUANTITIES
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
+    from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
@@ -72,6 +73,12 @@ class Compiled:
             n = self.traced.n_controlled
             self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
         return self._jacobians[whole]
+
+    def constraints(self) -> ConstraintKernels | None:
+        """The kernels of exact loops that a method with partitioned coordinates asks for."""
+        from pliant.compile.partition import constraint_kernels
+
+        return constraint_kernels(self.traced, self.cache)
 
 
 def compile_system(
@@ -192,6 +199,7 @@ class _Run:
             project=compiled.project.address if compiled.project else None,
             jacobian=compiled.jacobian,
             n_newton=self.traced.n_controlled,
+            constraints=compiled.constraints,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -304,6 +312,8 @@ class _Run:
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics
+        partition = {"partitions": s.partitions, "constraint_evaluations": s.constraint_evaluations,
+                     "independent": self._independent()} if s.partitions else {}  # fmt: skip
         return {
             "steps": s.accepted,
             "rejected": s.rejected,
@@ -319,7 +329,13 @@ class _Run:
             "compile_s": self.compiled.compile_seconds,
             "operations": self.compiled.rhs.operations,
             "method": repr(self.stepper.method),
+            **partition,
         }
+
+    def _independent(self) -> str:
+        """Rates that were integrated, as last partitioned."""
+        free, dependent = self.traced.free_v, set(self.stepper.dependent)
+        return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
 
 
 def _save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:

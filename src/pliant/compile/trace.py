@@ -8,9 +8,9 @@ for each contact whether it is closed and how fast it closed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -29,6 +29,7 @@ from pliant.dynamics.articulated import Forward
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
 from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions, actions
 from pliant.dynamics.loops import rows
 from pliant.dynamics.rotation import quaternion_rate
@@ -70,6 +71,7 @@ class Traced:
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
     project: ca.Function | None  # the state put back on closed loops, one Newton step
+    partition: Callable[[], tuple[ca.Function, ca.Function]] | None  # constraints, and coordinates moved: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
@@ -212,6 +214,7 @@ class Trace:
             n_bristles=bristle_column.numel(),
             near=self.near,
             project=self._projection(solved, inputs),
+            partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
@@ -267,6 +270,21 @@ class Trace:
         rest = self.tracer.scalars(kept) if kept.numel() else []
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
         return self._function("project", inputs, [*moved, *rest])
+
+    def _partition(self, loops: Loops, inputs: list[ca.SX]) -> tuple[ca.Function, ca.Function]:
+        """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
+        found = loops.hard
+        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
+        change_column, change = self.tracer.symbols("change", len(self.free_v))
+        along: list[Scalar] = [0.0] * len(self.v)
+        for k, x in zip(self.free_v, change, strict=True):
+            along[k] = x
+        moved = retract(self.tree, self.q, along)
+        t, y, p = inputs
+        return (
+            self._function("constraints", inputs, [*found.residual, *found.rate, *matrix]),
+            self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
+        )
 
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""

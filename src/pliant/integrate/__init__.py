@@ -1,8 +1,9 @@
 """Compiled time loops over addresses and arrays; knows nothing of mechanisms."""
 
+from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.methods import (
-    DOP853, METHODS, RK4, RKF45, DormandPrince, Method, Radau5, Radau9, RealTime, Rodas5P,
+    DOP853, METHODS, RK4, RKF45, DormandPrince, Method, Radau5, Radau9, RealTime, Rodas5P, TwoLoop,
 )  # fmt: skip
 from pliant.integrate.status import Status
 from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper
@@ -12,6 +13,7 @@ __all__ = [
     "METHODS",
     "RK4",
     "RKF45",
+    "ConstraintKernels",
     "DormandPrince",
     "JacobianKernel",
     "Located",
@@ -24,4 +26,5 @@ __all__ = [
     "Statistics",
     "Status",
     "Stepper",
+    "TwoLoop",
 ]

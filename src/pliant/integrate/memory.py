@@ -65,6 +65,11 @@ _MOTION = {  # where the run is; times in s
     "error_sum": "f8",  # of fixed steps with an estimate
     "error_largest": "f8",
     "error_count": "i8",
+    # partitioned coordinates
+    "partitions": "i8",  # how often independent coordinates were chosen
+    "constraint_evaluations": "i8",
+    "least_pivot": "f8",  # of C_q of the dependent coordinates, when last factorised
+    "chosen_pivot": "f8",  # and when they were chosen
 }
 _SETTINGS = {  # what the caller asked for, and the method
     "family": "i8",  # address
@@ -105,6 +110,11 @@ _SETTINGS = {  # what the caller asked for, and the method
     "newton_tolerance": "f8",
     "min_factor": "f8",
     "max_factor": "f8",
+    "constraints": "i8",  # address: C, C', C_q
+    "shift": "i8",  # address: coordinates of (y, change along the rates)
+    "n_constraints": "i8",
+    "n_positions": "i8",  # free coordinates, first in y
+    "n_rates": "i8",  # free rates, next in y
     "save": "i8",
     "n_plan": "i8",
     "capacity": "i8",  # of the buffer of rows
@@ -155,6 +165,17 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "lu": "i8",
     "lu_pairs": "i8",  # (pair, 2, row, column)
     "pivots": "i8",  # ints, (1 + pairs, row)
+    # partitioned coordinates
+    "held": "i8",  # C, C', C_q (row, rate)
+    "eliminated": "i8",  # (row, rate)
+    "reduced": "i8",  # (row, dependent rate), factorised
+    "reduced_pivots": "i8",  # ints, (row)
+    "dependent": "i8",  # ints, (row) which rates
+    "former": "i8",  # ints, (row) which they were before
+    "change": "i8",  # (row) of the dependent ones
+    "moved": "i8",  # y, then a change along every rate
+    "placed": "i8",  # (position)
+    "ease": "i8",  # (rate) how readily each is taken as dependent
     # event functions g and what is known of them
     "g": "i8",
     "g_new": "i8",
@@ -248,6 +269,15 @@ class Memory:
         # k_0 and k_1 are the derivatives at both ends
         self.set(stages=1, schemed=stages, pairs=pairs, n_newton=n_newton, n_rows_jacobian=n_rows)
         self.set(jacobian_known=0, factorised_h=0.0, fresh=1, contraction=0.0, contraction_factor=1.0)
+
+    def bind_partition(self, rows: int, positions: int, ease: Floats) -> None:
+        """Room for constraints and for the coordinates that they determine."""
+        m, rates = rows, ease.size
+        self.bind(held=np.zeros(m * (2 + rates)), eliminated=np.zeros((m, rates)), reduced=np.zeros((m, m)))
+        self.bind(**{name: np.zeros(m, dtype=np.int64) for name in ("reduced_pivots", "dependent", "former")})
+        self.bind(change=np.zeros(m))
+        self.bind(moved=np.zeros(int(self.run["n"]) + rates), placed=np.zeros(positions), ease=ease)
+        self.set(n_constraints=m, n_positions=positions, n_rates=rates, partitions=0)
 
     def forget_motion(self) -> None:
         self.set(**dict.fromkeys(_MOTION, 0))

@@ -172,9 +172,20 @@ class RealTime:
         return self.tableau.order
 
 
-Method = RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
+@dataclass(frozen=True)
+class TwoLoop(_Adaptive):
+    """Fehlberg's fifth order on independent coordinates only; at every stage the dependent ones follow by Newton-Raphson.
+
+    Coordinates are partitioned by Gaussian elimination of the constraints' Jacobian with full pivoting, anew when a pivot has
+    become small. Without exact loops it is RKF45.
+    """
+
+    tableau = tableaus.RKF45
+
+
+Method = TwoLoop | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
 METHODS: tuple[type[Method], ...] = (
-    RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime,
+    RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
 )  # fmt: skip
 
 

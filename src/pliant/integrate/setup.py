@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from pliant.integrate.collocation import RadauIIA
+from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.loops import family_address
 from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import Method, RealTime
+from pliant.integrate.methods import Method, RealTime, TwoLoop
 from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
 from pliant.integrate.tableaus import Tableau
 
+Constraints = Callable[[], ConstraintKernels | None]
 Jacobian = Callable[[bool], JacobianKernel | None]  # with whether rows of quadratures and df/dt are wanted
 
 # Controllers of Hairer's dopri5, dop853, radau5 and rodas: (beta of the PI part, least and largest change of the step)
@@ -24,13 +28,22 @@ HOLD = 1.2  # a step that would grow by less keeps its factorisation
 ROUND_OFF = 2.0**-52
 
 
-def set_up(memory: Memory, method: Method, atol: Floats, jacobian: Jacobian | None, n_newton: int) -> None:
+def set_up(
+    memory: Memory,
+    method: Method,
+    atol: Floats,
+    jacobian: Jacobian | None,
+    n_newton: int,
+    constraints: Constraints | None = None,
+) -> None:
     """Everything of a method; the state, the derivative there and the step stay as they are."""
     scheme = method.tableau
     memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf)
     if isinstance(scheme, Tableau):
         memory.bind_tableau(scheme)
-        memory.set(family=family_address("runge_kutta"))
+        memory.set(family=family_address("two_loop" if isinstance(method, TwoLoop) else "runge_kutta"))
+        if isinstance(method, TwoLoop):
+            _bind_constraints(memory, None if constraints is None else constraints())
     else:
         whole = isinstance(scheme, RosenbrockTableau)
         rows = int(memory.run["n"]) if whole else n_newton
@@ -39,6 +52,17 @@ def set_up(memory: Memory, method: Method, atol: Floats, jacobian: Jacobian | No
         memory.set(terms=len(scheme.dense) if isinstance(scheme, RosenbrockTableau) else 0)
         _bind_jacobian(memory, None if jacobian is None else jacobian(whole))
     _set_control(memory, method, atol)
+
+
+def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None:
+    """The constraints of a run whose coordinates are partitioned: they are met at every stage, so that nothing is projected."""
+    if kernels is None:
+        memory.bind_partition(0, 0, np.zeros(0))
+        return
+    memory.kernel = kernels
+    memory.bind_partition(kernels.rows, kernels.positions, kernels.ease)
+    memory.bind_work(kernels.n_work)
+    memory.set(constraints=kernels.values, shift=kernels.shift, project=0)
 
 
 def _bind_jacobian(memory: Memory, kernel: JacobianKernel | None) -> None:
