@@ -20,8 +20,8 @@ from pliant.integrate.runge_kutta import interpolate as on_dense_output
 NEWTON_LIMIT = 10  # steps of Newton-Raphson before a stage counts as not to be closed
 NEWTON = 1e-8  # m or rad: after a step as short as this, the next would be 1e-16
 CORRECTION = 10.0  # of the tolerance: a longer way to the constraints leads to another branch of them
-BETTER = 2.0  # times the least pivot: what a new partition must bring
-DETERIORATED = 0.1  # of the least pivot there was when the partition was chosen
+BETTER = 1.5  # times the least pivot: what a new partition must bring
+DETERIORATED = 0.5  # of the least pivot there was when the partition was chosen
 NO_PIVOT = 1e-12  # of the largest entry of C_q: below it a row says nothing that others do not say
 
 
@@ -94,9 +94,8 @@ def _partition(run: Any) -> bool:
     if run.partitions > 1 and not run.least_pivot > BETTER * before:
         for i in range(m):
             ints(run.dependent, m)[i] = ints(run.former, m)[i]
-        if not _reduce(run):
-            return False
         run.partitions -= 1
+        return _reduce(run)
     run.chosen_pivot = run.least_pivot
     return True
 
