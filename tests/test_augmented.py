@@ -197,7 +197,8 @@ def test_reactions_are_what_newton_asks_of_the_bodies_they_carry(build):
 SPRUNG = {
     "revolute": pl.Revolute(angle=0.4, rate=1.0, axis=(0.3, 1.0, 0.2), spring=pl.Spring(5.0, 0.1), damper=pl.Damper(0.2),
                             limits=pl.Limits(low=-0.5, high=0.3, stiffness=40.0, damping=1.0)),
-    "prismatic": pl.Prismatic(displacement=0.1, rate=0.5, axis=(1.0, 0.5, 0.0), spring=pl.Spring(50.0, 0.05), damper=pl.Damper(2.0)),
+    "prismatic": pl.Prismatic(displacement=0.1, rate=0.5, axis=(1.0, 0.5, 0.0), spring=pl.Spring(50.0, 0.05),
+                              damper=pl.Damper(2.0)),
     "cylindrical": pl.Cylindrical(displacement=0.1, angle=0.3, rates=(0.5, 1.0), axis="y",
                                   spring={"displacement": pl.Spring(50.0), "angle": pl.Spring(4.0, 0.2)},
                                   damper={"displacement": pl.Damper(1.0), "angle": pl.Damper(0.1)}),
@@ -225,8 +226,8 @@ def sprung(joint):
     named = [m.name for m in joint.motions if m.kind != "ball"]
     for k, name in enumerate(named):
         label = f"body.{name}"
-        efforts = [pl.PiecewiseLinear((0.0, 0.02, 1.0), (0.0, 3.0, 1.0)), lambda t, q, v, label=label: pl.sin(q[label]) - 0.2 * v[label]]
-        system.drive(f"motor{k}", label, efforts[k % 2])
+        table = pl.PiecewiseLinear((0.0, 0.02, 1.0), (0.0, 3.0, 1.0))
+        system.drive(f"motor{k}", label, table if k % 2 else lambda t, q, v, x=label: pl.sin(q[x]) - 0.2 * v[x])
     system.force("wind", body.tip, (lambda t, q, v: 2.0 * pl.cos(q["arm.angle"]), 0.5, 0.1))
     system.moment("twist", arm.at(0.3), (0.1, 0.2, 0.3), expressed="body")
     system.event("level", lambda t, q, v: q["arm.angle"] - 0.29)
@@ -248,8 +249,7 @@ def test_what_acts_in_a_joint_acts_between_its_frames(joint):
         powers = [dict(zip(names, one["power"], strict=True)) for names, one in zip(sources, (tree, free), strict=True)]
         q, v = y[: len(twins.tree.positions)], y[len(twins.tree.positions) :]
         apart = twins.free_trace.columns
-        by_joint = [free[name][apart[dim].index(label)] for name, dim in (("joint_q", "joint_coordinate"), ("joint_v", "joint_rate"))
-                    for label in apart[dim]]  # fmt: skip
+        by_joint = [*free["joint_q"], *free["joint_v"]]
         given = [*(q[twins.tree.positions.index(label.replace(" joint", ""))] for label in apart["joint_coordinate"]),
                  *(v[twins.tree.rates.index(label.replace(" joint", ""))] for label in apart["joint_rate"])]  # fmt: skip
         assert _same_sign(np.array(by_joint), np.array(given), apart) == pytest.approx(np.array(given), abs=1e-9)
@@ -341,6 +341,45 @@ def test_contacts_work_on_bodies_that_float():
     assert [t for _, t in begun[1]] == pytest.approx([t for _, t in begun[0]], abs=1e-8)
 
 
+def driven(axis):
+    """A crank that is told to turn three times, on it a wheel on a damper; about z in the plane, about another axis in space."""
+    system = pl.System("driven", gravity=(0, -9.81))
+    crank = system.add("crank", FAT, joint=pl.Revolute(axis=axis, motion=lambda t: 0.2 + 30.0 * t + pl.sin(5.0 * t)))
+    system.add("wheel", FAT, joint=pl.Revolute(axis=axis, rate=3.0, damper=pl.Damper(0.01)), on=crank.tip)
+    return system
+
+
+@pytest.mark.parametrize("axis", ["z", (0.1, 0.5, 1.0)], ids=["planar", "spatial"])
+@pytest.mark.parametrize("method", [TIGHT, pl.TwoLoop(rtol=1e-11, atol=1e-13)], ids=["projection", "two loops"])
+def test_a_joint_that_is_told_its_motion_is_a_closure_that_follows_it(axis, method):
+    """Its multiplier is the effort of the motion."""
+    runs = [pl.simulate(driven(axis), 0.6, method=m, save=[0.3, 0.6], formulation=f) for f, m in
+            (("articulated", TIGHT), ("augmented", method))]  # fmt: skip
+    assert runs[0]["crank.angle"][-1] > 4.0 * np.pi
+    for name in ("tip_position", "tip_velocity"):
+        assert runs[1].values[name] == pytest.approx(runs[0].values[name], abs=3e-8 * np.max(np.abs(runs[0].values[name])))
+    effort = runs[1].values["multiplier"][:, runs[1].labels["row"].index("crank.angle 0")]
+    assert effort == pytest.approx(runs[0].values["effort"][:, 0], abs=1e-6 * np.max(np.abs(effort)))
+    works = [run.values["work"][-1, run.labels["source"].index("crank.angle motion")] for run in runs]
+    assert works[1] == pytest.approx(works[0], rel=1e-7)
+    assert runs[1].ledger.relative_error_max < 1e-8
+
+
+def geared(axis="z"):
+    system = pl.System("geared", gravity=(0, -9.81))
+    first = system.add("first", FAT, joint=pl.Revolute(axis=axis, rate=2.0))
+    system.add("second", FAT, joint=pl.Revolute(axis=axis, rate=-5.0), on=first.tip)
+    system.close("gear", "gear", "second.angle", "first.angle", ratio=-2.5)
+    return system
+
+
+def test_gears_hold_joints_that_are_apart():
+    runs = [pl.simulate(geared(), 0.5, method=TIGHT, save=[0.5], formulation=f) for f in ("articulated", "augmented")]
+    assert runs[1].values["tip_position"] == pytest.approx(runs[0].values["tip_position"], abs=1e-9)
+    held = [run.values["multiplier"][-1, run.labels["row"].index("gear 0")] for run in runs]
+    assert held[1] == pytest.approx(held[0], rel=1e-7)
+
+
 def nothing_turns_it():
     system = pl.System("thin", gravity=(0, 0, -9.81))
     system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(axis="y"))
@@ -355,6 +394,7 @@ def taken_name():
 
 WRONG = {
     "a thin rod in space": (nothing_turns_it, r"body 'rod': inertia must resist every motion of the body where it floats"),
+    "a gear in space": (lambda: geared((0.0, 1.0, 1.0)), r"closure 'gear': a must not be an angle in space of a joint taken apart"),
     "a taken name": (taken_name, r"closure 'C joint': name must not be that of a body with ' joint' after it"),
 }
 

@@ -1,6 +1,7 @@
 """The two-loop procedure on mechanisms: it agrees with multipliers and projection, at its order, on the constraints."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +33,8 @@ def constraints_of(compiled, run):
     rows = len(traced.rows)
     found = []
     for k, t in enumerate(run.time):
-        y = np.concatenate([run.values["q"][k], run.values["v"][k], np.zeros(len(traced.y0) - len(traced.free_q) - len(traced.free_v))])
+        carried = np.zeros(len(traced.y0) - len(traced.free_q) - len(traced.free_v))
+        y = np.concatenate([run.values["q"][k], run.values["v"][k], carried])
         found.append(np.array(values(t, y, traced.parameters(0.0, 1.0))).ravel()[: 2 * rows])
     return np.array(found)[:, :rows], np.array(found)[:, rows:]
 
@@ -102,7 +104,7 @@ def test_the_order_of_a_run_is_five():
     for h in (0.01, 0.005, 0.0025):
         run = pl.simulate(compiled, 0.2, method=pl.TwoLoop(rtol=1e-3, atol=1e6, first_step=h, max_step=h), save=[0.2])
         errors.append(np.max(np.abs(run.values["tip_position"][-1] - exact)))
-    orders = [math.log2(a / b) for a, b in zip(errors, errors[1:], strict=False)]
+    orders = [math.log2(a / b) for a, b in pairwise(errors)]
     assert orders[-1] == pytest.approx(5.0, abs=0.5)
 
 

@@ -40,9 +40,11 @@ def main(version: Annotated[bool, typer.Option("--version", help="Print the vers
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(help="The model file, YAML.")]) -> None:
-    """Check a model file and print its tree and its run settings."""
+    """Check a model file and print its tree and its run settings; where loops are closed, what is left to move."""
     model = _load(file)
     typer.echo(model.system)
+    if model.system.closures:
+        typer.echo(_freedom(model))
     typer.echo(model.run if model.run is not None else "no run section")
 
 
@@ -100,6 +102,18 @@ def reproduce(
     if not quiet:
         print_claims(summary["claims"])
         typer.echo(f"summary.json, figures and results are in {out}")
+
+
+def _freedom(model: Model) -> str:
+    """Degrees of freedom with the loops closed, which takes closing them."""
+    from pliant.compile.trace import trace
+
+    try:
+        traced = trace(model.system, still=True)
+    except PliantError as trouble:
+        _stop(WRONG, str(trouble))
+    implied = f"; implied by others: {', '.join(traced.redundant)}" if traced.redundant else ""
+    return f"{traced.independent} degrees of freedom with the loops closed{implied}"
 
 
 def _make_folder(option: str, out: Path) -> None:

@@ -328,6 +328,7 @@ class _Run:
             "trace_s": self.compiled.trace_seconds,
             "compile_s": self.compiled.compile_seconds,
             "operations": self.compiled.rhs.operations,
+            "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
             **partition,
         }

@@ -1,11 +1,12 @@
 """Partitioned coordinates on a circle: a point that turns at constant speed, held by one constraint."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from pliant.integrate import ConstraintKernels, RKF45, Status, Stepper, TwoLoop
+from pliant.integrate import RKF45, ConstraintKernels, Status, Stepper, TwoLoop
 
 SPEED = 2.0  # rad/s
 
@@ -73,7 +74,7 @@ def test_the_order_is_five(kernels):
     for h in (0.04, 0.02, 0.01):
         stepper, _ = run(kernels, TwoLoop(rtol=1e-3, atol=1e6, first_step=h, max_step=h), 0.48)
         errors.append(np.max(np.abs(stepper.y - exact(0.48))))
-    orders = [math.log2(a / b) for a, b in zip(errors, errors[1:], strict=False)]
+    orders = [math.log2(a / b) for a, b in pairwise(errors)]
     assert orders[-1] == pytest.approx(5.0, abs=0.3)
 
 

@@ -22,6 +22,7 @@ from pliant.model.coupling import Coupling
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import (
+    ROTATION,
     Cylindrical,
     Free,
     Joint,
@@ -32,11 +33,13 @@ from pliant.model.joint import (
     Universal,
     Weld,
 )
-from pliant.model.loop import Closure
+from pliant.model.loop import GEAR, PRESCRIBED, WAYS, Closure
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Body, Link, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 
+MULTIPLIERS = WAYS[0]
+Z = (0.0, 0.0, 1.0)
 JOINT = " joint"  # what a body's joint is called after the body
 NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: below it something of it moves without any
 
@@ -71,7 +74,7 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
         if closure.name in found.closures:
             rule = "must not be that of a body with ' joint' after it (formulation 'augmented')"
             raise ModelError.of(f"closure {closure.name!r}", "name", rule, closure.name)
-        found.closures[closure.name] = closure
+        found.closures[closure.name] = _held_by_name(closure, found, rename)
     for drive in system.drives.values():
         found.drives[drive.name] = Drive(drive.name, rename[drive.coordinate], _translated(drive.effort, rename))
     for load in system.loads.values():
@@ -80,6 +83,24 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
     for condition in system.conditions.values():
         found.conditions[condition.name] = replace(condition, function=_asked_by_joint(condition.function, rename))
     found.contacts.update(system.contacts)
+
+
+def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) -> Closure:
+    """A closure of coordinates, by their new names."""
+    names = [rename[name] for name in closure.coordinates]
+    if not names:
+        return closure
+    for old, new in zip(closure.coordinates, names, strict=True):
+        if closure.kind == GEAR and new != old and _turns_uncounted(found, new):
+            rule = "must not be an angle in space of a joint taken apart, whose turns are not counted (formulation 'augmented')"
+            raise ModelError.of(f"closure {closure.name!r}", "a" if old == closure.a else "b", rule, old)
+    return replace(closure, a=names[0], b=names[1] if len(names) > 1 else None)
+
+
+def _turns_uncounted(found: System, label: str) -> bool:
+    coupling = next(one for one in found.couplings.values() if label in one.positions)
+    planar = isinstance(found.links[coupling.a.body].joint, Planar)
+    return not planar and any(m.kind == ROTATION and label.endswith(f".{m.name}") for m in coupling.joint.motions)
 
 
 # ---- bodies
@@ -150,12 +171,8 @@ def _check_inertia(system: System) -> None:
 
 
 def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
-    """A joint of the tree as a closure and, where it has coordinates, a coupling."""
+    """A joint of the tree as a closure and, where it has coordinates, a coupling; one more closure for what it is told to do."""
     link, name = node.link, f"{node.name}{JOINT}"
-    told = list(link.joint.prescribed)
-    if told:
-        rule = "must not be prescribed where joints are taken apart (formulation 'augmented')"
-        raise ModelError.of(f"body {node.name!r}", f"joint.motion[{told[0]!r}]", rule, told[0])
     a = Frame(node.name)
     start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
     if link.joint.motions:
@@ -163,10 +180,10 @@ def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
     held = _held(node)
     if held is not None:
         kind, axis, other = held
-        system.closures[name] = Closure(name, kind, a, link.on, axis, 0.0, "multipliers", 0.0, 0.0, other)
-
-
-Z = (0.0, 0.0, 1.0)
+        system.closures[name] = Closure(name, kind, a, link.on, axis, 0.0, MULTIPLIERS, 0.0, 0.0, other_axis=other)
+    for label, motion in link.joint.prescribed.items():
+        told = f"{node.name}.{label}"
+        system.closures[told] = Closure(told, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
 
 
 def _held(node: Node) -> tuple[str, Any, Any] | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.compile.closures import BENDING
+from pliant.compile.assembly import BENDING
 from pliant.compile.llvm import compile_function
 from pliant.compile.trace import Traced
 from pliant.integrate.constraint_kernel import ConstraintKernels

@@ -17,7 +17,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.compile.closures import Assembly, Loops, Solved, assemble, chosen, push, springs
+from pliant.compile.assembly import Assembly, assemble
+from pliant.compile.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
 from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
@@ -31,7 +32,7 @@ from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import rows
+from pliant.dynamics.loops import Rows, rows
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
@@ -146,7 +147,8 @@ class Trace:
         self.told = self.tree.told
         self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
-        tables = [told.motion for told in self.told if isinstance(told.motion, MotionTable)]
+        motions = [told.motion for told in self.told] + [m for c in system.closures.values() for m in c.told]
+        tables = [motion for motion in motions if isinstance(motion, MotionTable)]
         self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
         self.pairs = list(system.contacts.values())
@@ -176,6 +178,8 @@ class Trace:
         forward = self._forward(acting)
         forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
+        power |= motion_power(loops.hard, loops.exact, self.multipliers)
+        power |= motion_power(loops.soft, loops.soft_closures, loops.spring_forces)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
@@ -224,13 +228,13 @@ class Trace:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
-        soft = rows(self.tree, sprung, self.q, self.v, self.tracer)
+        soft = self.rows_of(sprung)
         stored = springs(soft, sprung, acting)
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
-            return Loops(exact, rows(self.tree, [], self.q, self.v, self.tracer), column, sprung, soft, stored, ())
+            return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
         start = self._assemble(exact)
-        hard = chosen(rows(self.tree, exact, self.q, self.v, self.tracer), start.independent)
+        hard = chosen(self.rows_of(exact), start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
@@ -240,15 +244,27 @@ class Trace:
         self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
         return self.start_q.tolist(), self.start_v.tolist()
 
+    def rows_of(self, closures: Sequence[Closure]) -> Rows:
+        """Residuals of closures now, with their derivatives."""
+        return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
+
+    def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
+        """The motions that closures follow: position, rate, acceleration."""
+        return [[None if m is None else self._prescribed(m) for m in closure.motion] for closure in closures]
+
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
-        """A start that closes the loops; prescribed coordinates stand where they are told to then."""
-        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column(self._moved())])
+        """A start that closes the loops, with all motions where they are told to be then."""
+        followed = self._followed(exact)
+        motions = [x for one in followed for m in one if m is not None for x in m]
+        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
         p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), np.zeros(2 * len(self.pairs))])
         values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, one in enumerate(self.told):
             q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v)
+        rest = iter(values[2 * len(self.told) :].tolist())
+        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start)
         self.start_q, self.start_v = found.q, found.v
         return found
 
@@ -426,7 +442,7 @@ def _breakpoints(system: System) -> tuple[float, ...]:
     for signal in _signals(system):
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
-    for link in system.links.values():
-        for motion in link.told.values():
-            times.update(motion.breakpoints)
+    told = [motion for link in system.links.values() for motion in link.told.values()]
+    for motion in [*told, *(motion for closure in system.closures.values() for motion in closure.told)]:
+        times.update(motion.breakpoints)
     return tuple(sorted(times))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, product, scale, sub, transpose
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, twists
 from pliant.dynamics.rotation import Rotation, rotation_vector, to_quaternion
 from pliant.dynamics.tree import Place, Tree
 from pliant.model.coupling import Coupling
@@ -98,6 +98,29 @@ def coupled(
         found.append(one)
         first += len(motion.positions)
     return Coupled(coupling, a, b, turn, r, pose_b, tuple(found))
+
+
+def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
+    """A joint's coordinate read from two frames."""
+    coupling = next(one for one in tree.couplings if label in one.positions)
+    number = coupling.positions.index(label)
+    still = [0.0] * len(tree.rates)
+    found = coupled(tree, coupling, q, still, bodies, twists(tree, q, still))
+    read = [(x, one.motion.kind == ROTATION) for one in found.coordinates for x in one.positions]
+    return JointPosition(*read[number], coupling.start[number], counted=found.turn.index is not None)
+
+
+@dataclass(frozen=True)
+class JointPosition:
+    x: Scalar
+    turns: bool  # an angle
+    start: float
+    counted: bool = True  # full turns too
+
+    def beyond(self, told: Scalar) -> Scalar:
+        """How far it is from where it is told to be; of an angle whose full turns are not counted, within half a turn."""
+        away = self.x - told
+        return away if self.counted or not self.turns else atan2(sin(away), cos(away))
 
 
 def _between(b: Rotation, a: Rotation) -> Rotation:

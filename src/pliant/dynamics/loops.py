@@ -1,7 +1,8 @@
 """Closed loops: residuals of closures, and the multipliers that keep them at zero.
 
 M a + h = tau + A^T lam with A = dc/dq and c'' = A a + gamma = 0: accelerations are linear in lam, so D lam = -(A a0 + gamma) with
-D = A M^-1 A^T, and M^-1 A^T is what unit multipliers do to the accelerations. Residuals are differentiated, not derived.
+D = A M^-1 A^T, and M^-1 A^T is what unit multipliers do to the accelerations. Residuals are differentiated, not derived. Where a
+closure follows a motion, c(q, t) has a rate of its own: time is one more coordinate of the chart, of rate one.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, transpose
 from pliant.dynamics.contact import tangents_of
-from pliant.dynamics.kinematics import place_pose, poses
+from pliant.dynamics.coupling import JointPosition, joint_position
+from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.sparse import Row
 from pliant.dynamics.tree import Tree
+from pliant.model.joint import ROTATION
 from pliant.model.loop import Closure
 
 
@@ -26,54 +29,103 @@ class Rows:
     angular: tuple[bool, ...]  # whether it is an angle, not a distance
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
+    drift: list[Scalar]  # dc/dt where q stays: what a told motion adds to c'
     gamma: list[Scalar]  # c'' with a = 0
     jacobian: list[Row]  # A, sparse
 
 
-def residuals(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar]) -> list[tuple[int, bool, Scalar]]:
-    """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out."""
+# Position, rate and acceleration of every motion a closure follows.
+Told = tuple[Scalar, Scalar, Scalar]
+
+
+def residuals(
+    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], told: Sequence[Sequence[Scalar]]
+) -> list[tuple[int, bool, Scalar]]:
+    """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out.
+
+    told: where the motions of every closure are, None for what is free.
+    """
     bodies = poses(tree, q)
     found = []
-    for number, closure in enumerate(closures):
-        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in (closure.a, closure.b))
-        apart = sub(a.position, b.position)
-        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix)
+    for number, (closure, moved) in enumerate(zip(closures, told, strict=True)):
+        if closure.frames is None:
+            distances, angles = _coordinate_rows(tree, closure, q, moved, bodies)
+        else:
+            a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
+            apart = sub(a.position, b.position)
+            distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix, moved)
         every = [(False, c) for c in distances] + [(True, c) for c in angles]
         found += [(number, angular, c) for angular, c in every if not isinstance(c, (int, float))]
     return found
 
 
 def rows(
-    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
+    tree: Tree,
+    closures: Sequence[Closure],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    calculus: Calculus,
+    told: Sequence[Sequence[Told | None]],
 ) -> Rows:
-    """Residuals and all their derivatives, charted around the present state as the witness does."""
+    """Residuals and all their derivatives, charted around the present state and time as the witness does."""
     count = len(tree.rates)
-    xi, shift = calculus.symbols("xi", count)
-    rate, _ = calculus.symbols("xi_rate", count)
-    found = residuals(tree, closures, retract(tree, q, shift))
+    xi, shift = calculus.symbols("xi", count + 1)
+    rate, _ = calculus.symbols("xi_rate", count + 1)
+    late = shift[count]  # a motion to second order in it is all that c'' sees
+    moved = [[None if m is None else m[0] + late * (m[1] + 0.5 * m[2] * late) for m in motions] for motions in told]
+    found = residuals(tree, closures, retract(tree, q, shift), moved)
     entries = [c for _, _, c in found]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
     jacobian = calculus.sparse_jacobian(entries, xi)
     flat = [*entries, *first, *second, *(x for row in jacobian for x in row.values())]
-    for old, new in ((rate, v), (xi, [0.0] * count)):
+    for old, new in ((rate, [*v, 1.0]), (xi, [0.0] * (count + 1))):
         flat = calculus.substitute(flat, old, calculus.column(new))
     m = len(entries)
-    moving = iter(flat[3 * m :])
-    matrix = [{k: next(moving) for k in row} for row in jacobian]
+    values = iter(flat[3 * m :])
+    matrix = [{k: next(values) for k in row} for row in jacobian]
+    drift = [row.pop(count, 0.0) for row in matrix]
     owners, angular = tuple(owner for owner, _, _ in found), tuple(turned for _, turned, _ in found)
-    return Rows(owners, angular, flat[:m], flat[m : 2 * m], flat[2 * m : 3 * m], matrix)
+    return Rows(owners, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
 
 
-def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar], list[Scalar]]:
-    """c of one closure: distances in the world's or in b's axes, and sines of angles."""
+def _coordinate_rows(
+    tree: Tree, closure: Closure, q: Sequence[Scalar], told: Sequence[Scalar], bodies: Sequence[Pose]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """c of a gear, counted from where both start, or of a coordinate that follows a motion."""
+    read = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
+    if closure.kind == "gear":
+        a, b = (one.x - one.start for one in read)
+        c = a - closure.ratio * b
+    else:
+        c = read[0].beyond(told[0])
+    return ([], [c]) if read[0].turns else ([c], [])
+
+
+def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
+    """A coordinate by name; it may be of a joint apart from the tree."""
+    if name not in tree.positions:
+        return joint_position(tree, name, q, bodies)
+    k = tree.positions.index(name)
+    turns = any(slot.q == k and slot.motion.kind == ROTATION for slot in tree.slots)
+    return JointPosition(q[k], turns, tree.start[k])
+
+
+def _rows_of(
+    closure: Closure, apart: Vec, a: Mat, b: Mat, told: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """c of one closure of frames: distances in the world's or in b's axes, and sines of angles."""
     if closure.kind in ("point", "spherical"):
         return list(apart), []
     if closure.kind == "distance":
-        return [(dot(apart, apart) - closure.length**2) * (0.5 / closure.length)], []
+        length = told[0] if told else closure.length
+        return [(dot(apart, apart) - length * length) * (0.5 / length)], []
+    if closure.kind == "prescribed":
+        return [x - m for x, m in zip(times(transpose(b), apart), told, strict=False) if m is not None], []
     across = [times(b, t) for t in tangents_of(closure.axis)]
+    along = [dot(times(b, closure.axis), apart) - m for m in told]
     if closure.kind == "slider":
-        return [dot(t, apart) for t in across], []
+        return [*(dot(t, apart) for t in across), *along], []
     if closure.kind == "universal":
         lean = dot(closure.axis, closure.other_axis)
         return list(apart), [dot(times(b, closure.axis), times(a, closure.other_axis)) - lean]
@@ -85,4 +137,4 @@ def _rows_of(closure: Closure, apart: Vec, a: Mat, b: Mat) -> tuple[list[Scalar]
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
     if closure.kind == "weld":
         return list(apart), list(scale(0.5, turned))
-    return [dot(t, apart) for t in across], list(scale(0.5, turned))  # prismatic
+    return [*(dot(t, apart) for t in across), *along], list(scale(0.5, turned))  # prismatic

@@ -73,7 +73,7 @@ class Factor:
 
 
 def factorise(matrix: Sequence[Mapping[int, Scalar]]) -> Factor:
-    """L D L^T of a symmetric positive definite matrix, whole rows given; of all rows left the one with fewest neighbours goes first.
+    """L D L^T of a symmetric positive definite matrix, whole rows given; of all rows left the one of fewest neighbours goes first.
 
     No pivoting on values: they are not known while tracing, and a definite matrix needs none.
     """

@@ -15,7 +15,7 @@ from pliant.compile.traced import Scalar
 from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.loads import actions
-from pliant.dynamics.loops import rows
+from pliant.dynamics.sparse import Row
 from pliant.equations.parameters import NamedTree, Names
 from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
 from pliant.errors import ModelError
@@ -135,11 +135,11 @@ class _Derivation(Trace):
     def finish(self) -> Equations:  # type: ignore[override]
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
-        springs(rows(self.tree, sprung, self.q, self.v, self.tracer), sprung, acting)
-        held = chosen(rows(self.tree, self.exact, self.q, self.v, self.tracer), self.independent)
+        springs(self.rows_of(sprung), sprung, acting)
+        held = chosen(self.rows_of(self.exact), self.independent)
         mass, bias, effect = self._motion(acting.tau, acting.loads)
         owners = [self.exact[k].name for k in held.owners]
-        free_jacobian = [row[k] for row in held.jacobian for k in self.free_v]
+        free_jacobian = [row.get(k, 0.0) for row in held.jacobian for k in self.free_v]
         q, v = len(self.free_q), len(self.free_v)
         column, parameters = self.tracer.column, self.names.parameters()
         jacobian = ca.reshape(column(free_jacobian), v, len(owners)).T
@@ -191,10 +191,10 @@ class _Derivation(Trace):
         scalars = [self.tracer.scalars(ca.densify(matrix[k, :]).T) for k in range(matrix.shape[0])]
         return self.tracer.column(solve_symmetric(scalars, self.tracer.scalars(ca.densify(right))))
 
-    def _constraint_bias(self, gamma: Sequence[Scalar], jacobian: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    def _constraint_bias(self, gamma: Sequence[Scalar], jacobian: Sequence[Row]) -> list[Scalar]:
         """gamma with the accelerations of prescribed coordinates in it."""
         return [
-            g + sum((row[k] * x for k, x in self.known.items()), 0.0) for g, row in zip(gamma, jacobian, strict=True)
+            g + sum((row[k] * x for k, x in self.known.items() if k in row), 0.0) for g, row in zip(gamma, jacobian, strict=True)
         ]
 
 
@@ -212,6 +212,10 @@ def _copies(vector: tuple[Signal, Signal, Signal]) -> tuple[Signal, Signal, Sign
 
 
 def _refuse_tables(trace: Trace) -> None:
+    for closure in trace.system.closures.values():
+        if any(isinstance(motion, MotionTable) for motion in closure.told):
+            rule = "must be a formula for equations(): a table has no equation"
+            raise ModelError.of(f"closure {closure.name!r}", "motion", rule, "MotionTable")
     for told in trace.told:
         if isinstance(told.motion, MotionTable):
             rule = "must be a formula for equations(): a table has no equation"

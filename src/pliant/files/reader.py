@@ -15,10 +15,11 @@ from pliant.files.run_settings import STEPS, RunSettings, method_classes
 from pliant.files.values import build, read, read_built, read_formula, read_named, read_object
 from pliant.files.vocabulary import builders
 from pliant.model.beam import Beam
-from pliant.model.frame import GROUND
+from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import Joint
+from pliant.model.loop import GEAR, PRESCRIBED
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Signal
+from pliant.model.signal import Prescribed, Signal
 from pliant.model.system import PAYLOAD, Body, System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -194,11 +195,34 @@ def _read_load(system: System, name: str, item: Item, known: Known, hint: Any, a
 
 
 def _read_closure(system: System, name: str, item: Item) -> None:
-    hints = {"axis": Any, "other_axis": Any, "length": float, "by": str, "stiffness": float, "damping": float}
-    found = item.fields(("kind", "a", "b", *hints), ("kind", "a", "b"))
-    a, b = (frame_of(system, read_place(found[key])) for key in ("a", "b"))
+    hints = {"axis": Any, "other_axis": Any, "ratio": float, "by": str, "stiffness": float, "damping": float}
+    found = item.fields(("kind", "a", "b", "length", "motion", *hints), ("kind", "a"))
+    kind = found["kind"].text()
+    ends = [_read_end(system, kind, found[key]) if key in found else None for key in ("a", "b")]
     settings = {key: read(hint, found[key]) for key, hint in hints.items() if key in found}
-    build(system.close, item, name, found["kind"].text(), a, b, **settings)
+    settings |= {key: _read_motion(found[key]) for key in ("length", "motion") if key in found}
+    build(system.close, item, name, kind, *ends, **settings)
+
+
+def _read_end(system: System, kind: str, item: Item) -> Frame | str:
+    """A place, or a coordinate where those are held: of a gear, or prescribed and of that name."""
+    if kind == GEAR:
+        return item.text("a coordinate such as arm.angle")
+    known = _coordinates(system)["q"]
+    if kind == PRESCRIBED and item.is_scalar and item.text() in known:
+        return item.text()
+    return frame_of(system, read_place(item))
+
+
+def _read_motion(item: Item) -> Any:
+    """A number, a formula of t, or a list of these in which an empty entry is free."""
+    if item.is_list:
+        return [None if inner.is_nothing else read(Prescribed, inner) for inner in item.items()]
+    if item.is_scalar:
+        formula = read_formula(item, ("t",))
+        if formula.constant is not None:
+            return formula.constant
+    return read(Prescribed, item)
 
 
 def _read_event(system: System, name: str, item: Item, known: Known) -> None:

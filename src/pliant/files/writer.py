@@ -15,9 +15,9 @@ from pliant.files.run_settings import RunSettings
 from pliant.files.written import Data, write, write_fields, write_function, write_named, write_text, write_truth
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
-from pliant.model.loop import Closure
+from pliant.model.loop import GEAR, PRESCRIBED, Closure
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Constant, Formula, Signal
+from pliant.model.signal import Constant, Formula, Signal, Told
 from pliant.model.system import PAYLOAD, Body, Link, System
 
 
@@ -116,10 +116,21 @@ def _load(system: System, load: PointForce | PointMoment) -> Data:
 
 
 def _closure(system: System, closure: Closure) -> Data:
-    data: Data = {"kind": closure.kind, "a": write_place(system, closure.a), "b": write_place(system, closure.b)}
-    data |= {"axis": list(closure.axis), "by": closure.by}
-    data |= {"length": closure.length} if closure.kind == "distance" else {}
+    part = f"closure {closure.name!r}"
+    data: Data = {"kind": closure.kind}
+    for key, end in (("a", closure.a), ("b", closure.b)):
+        if end is not None:
+            data[key] = end if isinstance(end, str) else write_place(system, end)
+    data |= {"axis": list(closure.axis)} if closure.frames else {}
     data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
+    data["by"] = closure.by
+    data |= {"ratio": closure.ratio} if closure.kind == GEAR else {}
+    motions = [None if m is None else write(Told, m, f"{part}: motion") for m in closure.motion]
+    if closure.kind == "distance":
+        data["length"] = motions[0] if motions else closure.length
+    elif motions:
+        several = closure.kind == PRESCRIBED and closure.frames is not None
+        data["motion"] = motions if several else motions[0]
     return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == "springs" else {})
 
 

@@ -1,9 +1,9 @@
 """The two-loop procedure on coordinates that are partitioned: only independent ones are integrated.
 
-First loop: the linear equations for accelerations and multipliers, at every stage (that is the right-hand side). Second loop, before
-it: Newton-Raphson for the dependent coordinates on the constraints C = 0, then C_q v = -C_t for their rates (Wehage and Haug 1982;
-Ebrahimi, Nouri, Salahshoor). Which coordinates are independent is chosen by Gaussian elimination of C_q with full pivoting, and
-chosen anew when a pivot has become small. Compiled; a family as `family` says, over the stages of any explicit tableau.
+First loop: the linear equations for accelerations and multipliers, at every stage (that is the right-hand side). Second loop,
+before it: Newton-Raphson for the dependent coordinates on the constraints C = 0, then C_q v = -C_t for their rates (Wehage and
+Haug 1982; Ebrahimi, Nouri, Salahshoor). Which coordinates are independent is chosen by Gaussian elimination of C_q with full
+pivoting, and chosen anew when a pivot has become small. Compiled; a family as `family` says, over the stages of any tableau.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _shift(run: Any, t: float, y: int) -> None:
 def settle(run: Any, t: float, y: int) -> bool:
     """The dependent coordinates and rates of a state for the independent ones it has; False where Newton does not come there."""
     m = run.n_constraints
-    closed = m == 0
+    closed = bool(m == 0)
     for _ in range(NEWTON_LIMIT):
         if closed:
             break
@@ -146,7 +146,7 @@ def settle(run: Any, t: float, y: int) -> bool:
         if not step < math.inf:
             return False
         _shift(run, t, y)
-        closed = step <= NEWTON
+        closed = bool(step <= NEWTON)
     if m == 0 or not closed:
         return closed
     _look(run, t, y)

@@ -15,7 +15,7 @@ from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointFor
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
-from pliant.model.loop import Closure, closure
+from pliant.model.loop import GEAR, PRESCRIBED, Closure, closure
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Signal, Told, signal
@@ -228,11 +228,13 @@ class System:
         self,
         name: str,
         kind: str,
-        a: Frame,
-        b: Frame,
+        a: Frame | str,
+        b: Frame | str | None = None,
         *,
         axis: Any = "z",
-        length: float | None = None,
+        length: Any = None,
+        ratio: float | None = None,
+        motion: Any = None,
         by: str = "multipliers",
         stiffness: float | None = None,
         damping: float = 0.0,
@@ -241,19 +243,42 @@ class System:
         """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
 
         kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
-        other_axis of a universal in those of a.
+        other_axis of a universal in those of a. gear: coordinate a (a name, as "crank.angle") moves `ratio` times as far as
+        coordinate b. prescribed: coordinate a, or frame a's origin in the axes of b, follows `motion`, functions of t; so may a
+        slider along its axis, and a distance's length.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
+        made = closure(name, kind, a, b, axis, length, by, stiffness, damping, ratio, motion, other_axis)
+        if kind == GEAR or (kind == PRESCRIBED and isinstance(a, str)):
+            self._check_held_coordinates(part, made)
+        else:
+            self._check_held_frames(part, a, b)
+        for other in self.closures.values():
+            if {other.a, other.b} == {a, b}:
+                held = "two frames" if made.frames else "coordinates"
+                raise ModelError.of(part, "a", f"must not hold the {held} that {other.name!r} holds", name)
+        self.closures[name] = made
+
+    def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):
             self._check_frame(part, label, frame)
         if a.body == b.body:
             raise ModelError.of(part, "b", "must stand on another body than a", b.body)
-        made = closure(name, kind, a, b, axis, length, by, stiffness, damping, other_axis)
-        for other in self.closures.values():
-            if {other.a, other.b} == {a, b}:
-                raise ModelError.of(part, "a", f"must not hold the two frames that {other.name!r} holds", name)
-        self.closures[name] = made
+
+    def _check_held_coordinates(self, part: str, made: Closure) -> None:
+        """A gear's two coordinates, of which one may be prescribed by its joint; or one that a closure prescribes."""
+        if made.kind == PRESCRIBED:
+            if made.b is not None:
+                raise ModelError.of(part, "b", "must be left out where a coordinate is prescribed", made.b)
+            self._check_coordinate(part, made.a, "a")
+            return
+        for label, name in (("a", made.a), ("b", made.b)):
+            self._check_coordinate_name(part, name, label)
+        if made.a == made.b:
+            raise ModelError.of(part, "b", "must be another coordinate than a", made.b)
+        if all(self._is_told(name) for name in made.coordinates):
+            raise ModelError.of(part, "b", "must not be prescribed where a is", made.b)
 
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of whatever floats on the ground."""
@@ -300,7 +325,7 @@ class System:
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
-        lines += [f"closure {c.name}: {c.kind} of {_where(c.a)} and {_where(c.b)}, by {c.by}" for c in self.closures.values()]
+        lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.couplings.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
@@ -379,14 +404,20 @@ class System:
             raise ModelError.of(part, "at", "must be a frame of a moving body", GROUND)
         check.choice(part, "expressed", expressed, EXPRESSED)
 
-    def _check_coordinate(self, part: str, coordinate: Any) -> None:
+    def _check_coordinate(self, part: str, coordinate: Any, label: str = "coordinate") -> None:
+        self._check_coordinate_name(part, coordinate, label)
+        if self._is_told(coordinate):
+            raise ModelError.of(part, label, "must not be one whose motion is prescribed", coordinate)
+
+    def _check_coordinate_name(self, part: str, coordinate: Any, label: str) -> None:
         known = [f"{link.name}.{name}" for link in self.links.values() for name in _driven(link)]
         if coordinate not in known:
             rule = f"must be one of {known}{check.did_you_mean(coordinate, known)}"
-            raise ModelError.of(part, "coordinate", rule, coordinate)
+            raise ModelError.of(part, label, rule, coordinate)
+
+    def _is_told(self, coordinate: str) -> bool:
         body, name = coordinate.split(".")
-        if name in self.links[body].told:
-            raise ModelError.of(part, "coordinate", "must not be one whose motion is prescribed", coordinate)
+        return name in self.links[body].told
 
 
 def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
@@ -411,6 +442,10 @@ def _check_initial(part: str, link: Link) -> None:
                 rule = f"must name modes of {known}{check.did_you_mean(name, known)}"
                 raise ModelError.of(part, label, rule, name)
             check.number(part, f"{label}[{name!r}]", value)
+
+
+def _held(made: Closure) -> str:
+    return " and ".join(made.coordinates or [_where(frame) for frame in made.frames or ()])
 
 
 def _where(frame: Frame) -> str:
