@@ -404,3 +404,9 @@ def test_what_cannot_be_taken_apart_is_refused(case):
     build, message = WRONG[case]
     with pytest.raises(pl.ModelError, match=message):
         compile_system(build(), "augmented")
+
+
+def test_what_it_costs_grows_as_the_chain_does():
+    """M is block-diagonal and D as sparse as the chain: three and a half times the tree's operations, whatever the length."""
+    counts = {n: trace(mechanisms.planar_chain(n, modes=1, ends="ss"), "augmented").rhs.n_instructions() for n in (3, 6, 12)}
+    assert counts[12] - counts[6] == 2 * (counts[6] - counts[3])

@@ -99,7 +99,7 @@ class Tree:
     start: tuple[float, ...]
     start_rates: tuple[float, ...]
     shapes: dict[str, Shapes]  # of the beams, by body
-    couplings: tuple[Coupling, ...] = ()  # joints apart from the tree
+    couplings: tuple[Coupling, ...]  # joints apart from the tree
 
     @property
     def slots(self) -> list[Slot]:
