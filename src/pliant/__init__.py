@@ -3,7 +3,7 @@
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
-    DOP853, RK4, RKF45, DormandPrince, Radau5, Radau9, RealTime, Rodas5P, TwoLoop, VariablePrecisionRK4,
+    DOP853, RK4, RKF45, Auto, DormandPrince, Radau5, Radau9, RealTime, Rodas5P, TwoLoop, VariablePrecisionRK4,
 )  # fmt: skip
 from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
@@ -112,6 +112,7 @@ __all__ = [
     "STEEL",
     "AirDrag",
     "Ambrosio",
+    "Auto",
     "AxialElements", "AxialModes",
     "Beam",
     "BengisuAkay",
@@ -163,11 +164,15 @@ __all__ = [
     "Point",
     "Prescribed",
     "Prismatic",
+    "Radau5",
+    "Radau9",
     "Rayleigh",
     "RayleighRatios",
+    "RealTime",
     "Result",
     "Revolute",
     "RigidBody",
+    "Rodas5P",
     "SafaeifarFarshidianfar",
     "Section",
     "ShapeFunction",

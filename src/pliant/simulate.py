@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.caches import user_cache
 from pliant.errors import ModelError, SolveError
-from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
+from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.model import check
 from pliant.model.system import System
 from pliant.phases import Phases, Precision
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
-DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
+AUTO = "auto"  # the method Auto() by its name
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
 Progress = Callable[[float, float], None]
@@ -125,7 +125,7 @@ def simulate(
     system: System | Compiled,
     t_end: float,
     *,
-    method: Method | None = None,
+    method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
     formulation: str = "articulated",
@@ -136,6 +136,7 @@ def simulate(
 ) -> Result:
     """Run a mechanism from t_start to t_end.
 
+    method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
     save: every(dt) or a number (interval), a list of times, or "steps". A run that cannot go on returns what it had computed, with
     ok False and a message that says when and why; so does Ctrl-C.
     """
@@ -144,7 +145,7 @@ def simulate(
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = _save_plan(save, t_start, t_end)
-    method = method or DEFAULT_METHOD
+    method = _method(method)
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
     if isinstance(system, Compiled):
         compiled = system
@@ -154,6 +155,13 @@ def simulate(
     run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds)
     run.go(progress)
     return run.collect()
+
+
+def _method(method: Method | str | None) -> Method:
+    if method is None or isinstance(method, str):
+        check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
+        return Auto()
+    return method
 
 
 def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
@@ -321,6 +329,7 @@ class _Run:
             "event_evaluations": s.event_evaluations,
             "smallest_step_s": s.smallest_step,
             "largest_step_s": s.largest_step,
+            "steps_of": s.steps_of,
             "jacobians": s.jacobians,
             "factorisations": s.factorisations,
             "newton_iterations": s.iterations,

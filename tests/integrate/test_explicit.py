@@ -27,7 +27,7 @@ def fixed(kind, h):
 
 def exact(equations, name):
     """The Jacobian of one of them, for those methods that want it."""
-    kernel = JacobianKernel(getattr(equations, f"{name}_jacobian"), n_work=0, operations=0, by_columns=False)
+    kernel = JacobianKernel(getattr(equations, f"{name}_jacobian"), n_work=0, operations=4, rhs_operations=4, by_columns=False)
     return lambda whole: kernel
 
 

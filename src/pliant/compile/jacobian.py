@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time as clock
 from pathlib import Path
 
 import casadi as ca
 
 from pliant.compile.llvm import LARGEST_OPTIMISED, compile_function
+from pliant.compile.program import STATE, Program, read_program
 from pliant.integrate.jacobian_kernel import JacobianKernel
 
 # Beyond so many products of columns and operations of the right-hand side the full Jacobian is not even traced: that alone would
@@ -22,13 +24,23 @@ def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -
     """
     if not rhs.is_a("SXFunction"):
         return None
+    began = clock.perf_counter()
     by_columns = n * rhs.n_instructions() > LARGEST_TRACED
     if not by_columns:
         full, column = _full(rhs, n, whole), _directional(rhs, n, whole)
         by_columns = full.n_instructions() > min(LARGEST_OPTIMISED, n * column.n_instructions())
     code = compile_function(_directional(rhs, n, whole) if by_columns else full, cache=cache)
     operations = code.operations * (n if by_columns else 1)
-    return JacobianKernel(code.address, code.n_work, operations, by_columns, code)
+    program = read_program(rhs)
+    rates = _rates(program, n)
+    spent = clock.perf_counter() - began
+    return JacobianKernel(code.address, code.n_work, operations, program.operations, by_columns, rates, spent, code)
+
+
+def _rates(program: Program, n: int) -> dict[int, int]:
+    """Components whose derivative is just another one: q' = v."""
+    outputs = enumerate(program.outputs[:n])
+    return {k: program.a[value] for k, value in outputs if program.kind[value] == STATE and program.a[value] < n}
 
 
 def _graph(rhs: ca.Function) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:

@@ -3,7 +3,7 @@
 from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.methods import (
-    DOP853, METHODS, RK4, RKF45, DormandPrince, Method, Radau5, Radau9, RealTime, Rodas5P, TwoLoop,
+    DOP853, METHODS, RK4, RKF45, Auto, DormandPrince, Method, Radau5, Radau9, RealTime, Rodas5P, TwoLoop,
 )  # fmt: skip
 from pliant.integrate.status import Status
 from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper
@@ -13,6 +13,7 @@ __all__ = [
     "METHODS",
     "RK4",
     "RKF45",
+    "Auto",
     "ConstraintKernels",
     "DormandPrince",
     "JacobianKernel",

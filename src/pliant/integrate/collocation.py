@@ -115,6 +115,7 @@ class RadauIIA:
         return {
             "nodes": self.nodes,
             "integrals": self.a,
+            "inverse_integrals": np.linalg.inv(self.a),
             "poles": poles.reshape(-1, 2),
             "to_stages": to_stages,
             "to_modes": np.linalg.inv(to_stages),

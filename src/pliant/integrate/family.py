@@ -23,6 +23,7 @@ ATTEMPT = 0  # a step h to t_new = x: its error (1: just acceptable, inf: not fi
 TAKE = 1  # a step h of which no more than y_new is wanted; no stage looks beyond x
 ERROR = 2  # the error of the step h that was taken last
 DENSE = 3  # target = y(t + x h) on the dense output of the step h
+STIFFNESS = 4  # h times the size of the largest eigenvalue of J, roughly, after a step h
 
 
 def _call(typing_context: Any, run: Any, what: Any, target: Any, h: Any, x: Any, address: Any) -> Any:
@@ -61,6 +62,11 @@ def error_norm(run: Any, h: float) -> float:
 @compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
     _call_family(run, DENSE, target, h, x, run.family)
+
+
+@compiled
+def stiffness(run: Any, h: float) -> float:
+    return float(_call_family(run, STIFFNESS, 0, h, 0.0, run.family))
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -15,6 +15,9 @@ class JacobianKernel:
 
     address: int
     n_work: int
-    operations: int
+    operations: int  # of the whole Jacobian
+    rhs_operations: int
     by_columns: bool
+    rates: dict[int, int] = field(default_factory=dict)  # components whose derivative is just another component
+    compile_seconds: float = 0.0  # s
     _code: Any = None  # keeps the machine code alive

@@ -15,7 +15,8 @@ from pliant.integrate.events import first_event, forget_hits, measure, take_side
 from pliant.integrate.family import attempt, error_norm, interpolate
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, object_code, put, stage
 from pliant.integrate.memory import SAVE_STEPS, SAVE_TIMES
-from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT
+from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT, TURN
+from pliant.integrate.stiffness import wants_turn
 
 PROJECTIONS = 2  # Newton steps after each step
 
@@ -121,6 +122,7 @@ def _march(run: Any) -> int:
             shrink(run, h, error)
             continue
         propose(run, h, error)
+        turn = run.watching != 0 and wants_turn(run, h)
 
         hit = first_event(run, h, t_new) if run.n_events > 0 else 0.0
         if hit > 0.0 and not run.at_ends:
@@ -135,6 +137,8 @@ def _march(run: Any) -> int:
         _move(run, t_new)
         if hit > 0.0:
             return AT_EVENT
+        if turn:
+            return TURN
 
 
 @compiled

@@ -48,6 +48,15 @@ _MOTION = {  # where the run is; times in s
     "event_evaluations": "i8",
     "smallest": "f8",
     "largest": "f8",
+    # automatic choice
+    "signs": "i8",  # steps in a row, or nearly, that ask for the other family
+    "steps_without": "i8",  # since the last of those
+    "explicit_h": "f8",  # mean of the last explicit steps, and of what one cost
+    "explicit_cost": "f8",
+    "reach": "f8",  # that times |lambda|
+    "loss": "f8",  # evaluations that implicit steps cost more than explicit ones would have, of late
+    "turns_back": "i8",  # to the explicit method
+    "cost_before": "f8",  # of all steps before this one, in evaluations
     # implicit families
     "fresh": "i8",  # state or equations changed otherwise than by a step: nothing known of the last step holds
     "jacobian_known": "i8",
@@ -58,7 +67,9 @@ _MOTION = {  # where the run is; times in s
     "old_h": "f8",  # length of the accepted step in z_old, 0: none
     "contraction": "f8",  # of the last Newton iteration
     "contraction_factor": "f8",  # theta / (1 - theta) of it
-    "unsolved": "i8",  # the last step taken did not converge
+    "unsolved": "i8",  # the last step taken did not converge: 1; met nan or inf: 2
+    "coupled": "i8",  # the stages are solved for together, each with its own Jacobian
+    "coupled_h": "f8",  # the step at which they could not be solved for otherwise
     "jacobians": "i8",
     "factorisations": "i8",
     "iterations": "i8",
@@ -77,6 +88,8 @@ _SETTINGS = {  # what the caller asked for, and the method
     "jacobian": "i8",  # address, 0: by differences
     "jacobian_by_columns": "i8",  # the kernel gives J w for a direction w instead of J
     "n_newton": "i8",  # components that feed back; the rest are quadratures
+    "n_chained": "i8",  # of those: whose rate is another component, as a coordinate's is its velocity
+    "n_solved": "i8",  # the others: what linear systems are solved for
     "n_rows_jacobian": "i8",
     "events": "i8",  # address
     "step_limit": "i8",  # address, 0: none
@@ -92,6 +105,11 @@ _SETTINGS = {  # what the caller asked for, and the method
     "first_step": "f8",
     "at_ends": "i8",  # events are noticed at ends of steps, not located
     "max_steps": "i8",
+    "watching": "i8",  # 0 no; 1 whether an explicit method is held back by stiffness; 2 whether an implicit one is not needed
+    "patience": "i8",  # steps before another method is asked for
+    "jacobian_cost": "f8",  # in evaluations of the right-hand side
+    "factorisation_cost": "f8",
+    "iteration_cost": "f8",  # of Newton's method, without its evaluations
     "stages": "i8",
     "extras": "i8",
     "terms": "i8",  # of the dense output
@@ -107,6 +125,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "pairs": "i8",  # of complex eigenvalues
     "pole": "f8",  # the real eigenvalue of the inverse of a collocation matrix; 1 / gamma of a Rosenbrock method
     "newton_limit": "i8",
+    "may_couple": "i8",  # there is room to solve for all stages together
     "newton_tolerance": "f8",
     "min_factor": "f8",
     "max_factor": "f8",
@@ -159,9 +178,14 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "modes": "i8",  # (stage, component) W = T^-1 Z
     "right": "i8",  # (2, component) right-hand sides
     "scale": "i8",
+    "spin": "i8",  # the direction that the power method has found
     "seed": "i8",  # y, a direction in it, one in t
     "column_out": "i8",
     "matrix": "i8",  # (row, component) J, then df/dt
+    "chained": "i8",  # ints
+    "solved": "i8",  # ints
+    "rate_of": "i8",  # ints, (chained) its rate's place among those solved for
+    "compact": "i8",  # (2, solved) right-hand sides
     "lu": "i8",
     "lu_pairs": "i8",  # (pair, 2, row, column)
     "pivots": "i8",  # ints, (1 + pairs, row)
@@ -176,6 +200,11 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "moved": "i8",  # y, then a change along every rate
     "placed": "i8",  # (position)
     "ease": "i8",  # (rate) how readily each is taken as dependent
+    "stage_matrices": "i8",  # (stage, ...) J at every stage
+    "inverse_integrals": "i8",  # A^-1
+    "lu_coupled": "i8",
+    "coupled_right": "i8",
+    "coupled_pivots": "i8",  # ints
     # event functions g and what is known of them
     "g": "i8",
     "g_new": "i8",
@@ -262,13 +291,26 @@ class Memory:
         n, padded = int(self.run["n"]), int(self.run["n_padded"])
         self.bind(**arrays, weights=np.zeros(max(stages, 2)))
         self.bind(**{name: np.zeros((stages, padded)) for name in ("z", "z_old", "slopes", "modes")})
-        self.bind(right=np.zeros((2, padded)), scale=np.zeros(padded), seed=np.zeros(n + n_newton + 1))
+        self.bind(right=np.zeros((2, padded)), scale=np.zeros(padded), spin=np.zeros(padded), seed=np.zeros(n + n_newton + 1))
         self.bind(column_out=np.zeros(padded), matrix=np.zeros(n_rows * (n_newton + 1)))
-        self.bind(lu=np.zeros((n_newton, n_newton)), lu_pairs=np.zeros((pairs, 2, n_newton, n_newton)))
-        self.bind(pivots=np.zeros((1 + pairs, n_newton), dtype=np.int64))
         # k_0 and k_1 are the derivatives at both ends
         self.set(stages=1, schemed=stages, pairs=pairs, n_newton=n_newton, n_rows_jacobian=n_rows)
-        self.set(jacobian_known=0, factorised_h=0.0, fresh=1, contraction=0.0, contraction_factor=1.0)
+        self.set(jacobian_known=0, factorised_h=0.0, fresh=1, contraction=0.0, contraction_factor=1.0, coupled=0)
+
+    def bind_systems(self, chained: dict[int, int], coupled: bool) -> None:
+        """Room for the linear systems of an implicit method; chained: components whose rate is another one."""
+        n, stages, pairs = (int(self.run[name]) for name in ("n_newton", "schemed", "pairs"))
+        solved = [k for k in range(n) if k not in chained]
+        size = len(solved)
+        self.bind(chained=np.array(list(chained), dtype=np.int64), solved=np.array(solved, dtype=np.int64))
+        self.bind(rate_of=np.array([solved.index(k) for k in chained.values()], dtype=np.int64))
+        self.bind(compact=np.zeros((2, size)), lu=np.zeros((size, size)), lu_pairs=np.zeros((pairs, 2, size, size)))
+        self.bind(pivots=np.zeros((1 + pairs, size), dtype=np.int64))
+        rank = stages * size if coupled else 0
+        self.bind(stage_matrices=np.zeros((stages if coupled else 0, self.arrays["matrix"].size)))
+        self.bind(lu_coupled=np.zeros((rank, rank)), coupled_right=np.zeros(rank))
+        self.bind(coupled_pivots=np.zeros(rank, dtype=np.int64))
+        self.set(n_chained=len(chained), n_solved=size, may_couple=coupled)
 
     def bind_partition(self, rows: int, positions: int, ease: Floats) -> None:
         """Room for constraints and for the coordinates that they determine."""

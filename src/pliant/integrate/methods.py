@@ -19,6 +19,7 @@ Scheme = Tableau | RadauIIA | RosenbrockTableau
 # A hundred units of round-off: below this the error estimate is made of round-off only.
 SMALLEST_RTOL = 100 * 2.0**-52
 COARSE = 1e-4  # what counts as a rough relative tolerance
+ROUGH = 1e-5  # from here on order 5 is enough for stiff motion; see docs/performance.md
 LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
 
 
@@ -183,9 +184,31 @@ class TwoLoop(_Adaptive):
     tableau = tableaus.RKF45
 
 
-Method = TwoLoop | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
+@dataclass(frozen=True)
+class Auto(_Adaptive):
+    """DOP853 while the motion is not stiff, an implicit Radau method while it is; what is known of stiffness is found on the way.
+
+    The implicit one has order 5 for rough tolerances and 9 for tight ones. Its Jacobian is compiled when it is first needed.
+    """
+
+    rtol: float = 1e-9
+    atol: float | Sequence[float] = 1e-12
+
+    tableau = tableaus.DOP853
+
+    @property
+    def explicit(self) -> DOP853:
+        return DOP853(self.rtol, self.atol, self.max_step, self.first_step)
+
+    @property
+    def implicit(self) -> Radau5 | Radau9:
+        kind = Radau5 if self.rtol >= ROUGH else Radau9
+        return kind(self.rtol, self.atol, self.max_step)
+
+
+Method = Auto | TwoLoop | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
 METHODS: tuple[type[Method], ...] = (
-    RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
+    Auto, RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
 )  # fmt: skip
 
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, TAKE, compile_act
-from pliant.integrate.jacobians import evaluate_jacobian, shifted
+from pliant.integrate.coupled import factorise_coupled, improve_coupled
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act
+from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, put, stage
-from pliant.integrate.lu import factorise, factorise_complex, solve, solve_complex
+from pliant.integrate.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
 
 GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew where iterations contract less
+SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step where iterations contract less
 BAD_CONTRACTION = 0.99
+RELAX = 0.5  # of the step at which one Jacobian was not enough: below it one is tried again
 ROUND_OFF = 2.0**-52
 
 
@@ -50,7 +53,7 @@ def _begin(run: Any) -> None:
         return  # another length from the same state
     run.old_h = 0.0
     if run.fresh:
-        run.jacobian_known, run.contraction_factor = 0, 1.0
+        run.jacobian_known, run.contraction_factor, run.coupled = 0, 1.0, 0
     elif run.step_h > 0.0 and abs(run.step_t + run.step_h - run.t) <= 4.0 * ROUND_OFF * abs(run.t):
         put(run.z_old, run.z, run.schemed * run.n_padded)
         run.old_h = run.step_h
@@ -60,21 +63,15 @@ def _begin(run: Any) -> None:
 
 @compiled
 def _factorise(run: Any, h: float) -> bool:
-    n, pole = run.n_newton, floats(run.poles, 2 * run.pairs)
+    """The real system, which the error estimate needs too, and where stages are solved for apart the complex ones."""
+    pole = floats(run.poles, 2 * run.pairs)
     run.factorised_h = 0.0
-    shifted(run, run.lu, run.pole / h)
-    if not factorise(run.lu, run.pivots, n):
+    if not factorise_real(run, run.pole / h):
         return False
-    for k in range(run.pairs):
-        matrix = run.lu_pairs + 16 * k * n * n
-        shifted(run, matrix, pole[2 * k] / h)
-        imaginary = floats(matrix + 8 * n * n, n * n)
-        for i in range(n * n):
-            imaginary[i] = 0.0
-        for i in range(n):
-            imaginary[i * (n + 1)] = pole[2 * k + 1] / h
-        if not factorise_complex(matrix, run.pivots + 8 * n * (k + 1), n):
-            return False
+    if not run.coupled:
+        for k in range(run.pairs):
+            if not factorise_pair(run, k, pole[2 * k] / h, pole[2 * k + 1] / h):
+                return False
     run.factorisations += 1
     run.factorised_h = h
     return True
@@ -135,7 +132,7 @@ def _improve(run: Any, h: float) -> float:
     # real mode: (pole/h I - J) dw = (T^-1 f) - pole/h w
     blend(run, right, run.to_modes, run.slopes, n)
     accumulate(right, run.modes, -run.pole / h, n)
-    solve(run.lu, run.pivots, right, n)
+    resolve_real(run, right, run.pole / h)
     total = _take(run, 0, right)
     for k in range(run.pairs):
         i = 2 * k + 1
@@ -147,7 +144,7 @@ def _improve(run: Any, h: float) -> float:
         blend(run, right2, run.to_modes + 8 * (i + 1) * s, run.slopes, n)
         accumulate(right2, first, -b, n)
         accumulate(right2, second, -a, n)
-        solve_complex(run.lu_pairs + 16 * k * n * n, run.pivots + 8 * n * (k + 1), right, right2, n)
+        resolve_pair(run, k, right, right2, a, b)
         total += _take(run, i, right) + _take(run, i + 1, right2)
     for i in range(s):
         blend(run, row(run, run.z, i), run.to_stages + 8 * i * s, run.modes, n)
@@ -172,23 +169,29 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
     """Newton's iterations to an accuracy far below the tolerance; False, with run.wanted, where they do not get there."""
     limit, tolerance = run.newton_limit, run.newton_tolerance
     factor = max(run.contraction_factor, ROUND_OFF) ** 0.8
-    run.contraction, run.wanted = GOOD_CONTRACTION, 0.5 * h
+    run.contraction, run.wanted, run.unsolved = GOOD_CONTRACTION, 0.5 * h, 1
     size_old = rate_old = 0.0
+    stale = True  # of the Jacobians at the stages
     for count in range(1, limit + 1):
         if not _slopes(run, h, t_new):
+            run.unsolved = 2
             return False
-        size = _improve(run, h)
+        if run.coupled and stale and not factorise_coupled(run, h, t_new):
+            return False
+        size = improve_coupled(run, h) if run.coupled else _improve(run, h)
+        stale = False
         if not size < math.inf:
             return False
         if count > 1 and size_old > 0.0:
             rate = size / size_old
             run.contraction = rate if count == 2 else math.sqrt(rate * rate_old)
             rate_old = rate
+            stale = run.coupled != 0 and rate > SLOW_CONTRACTION
             if run.contraction >= BAD_CONTRACTION:
                 return False
             factor = run.contraction / (1.0 - run.contraction)
             left = factor * size * run.contraction ** (limit - 1 - count) / tolerance
-            if left >= 1.0 and count < limit:
+            if left >= 1.0 and count < limit and not stale:
                 # too slow to get there in the iterations allowed
                 run.wanted = 0.8 * h * max(1e-4, min(20.0, left)) ** (-1.0 / (4.0 + limit - 1 - count))
                 return False
@@ -196,33 +199,45 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
         if factor * size <= tolerance:
             run.contraction_factor = factor
             run.effort = (1.0 + 2.0 * limit) / (count + 2.0 * limit)
+            # the slopes at hand are those before the last change: too old for works unless that was as small as what is left
+            if run.n > run.n_newton and size > tolerance and not _slopes(run, h, t_new):
+                run.unsolved = 2
+                return False
+            run.unsolved = 0
             return True
     return False
 
 
 @compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
-    """Solve for the stages of a step h from (t, y); y_new is left behind.  With an old Jacobian a second try has a new one."""
+    """Solve for the stages of a step h from (t, y); y_new is left behind.
+
+    What fails with an old Jacobian is tried with that of the present state, then with one for every stage.
+    """
     _begin(run)
     n, y, atol, scale = run.n_newton, floats(run.y, run.n), floats(run.atol, run.n), floats(run.scale, run.n)
     for i in range(n):
         scale[i] = atol[i] + run.rtol * abs(y[i])
     run.last_taken, run.step_h = h, h
-    run.unsolved = 1
-    if not run.jacobian_here and (not run.jacobian_known or run.contraction > GOOD_CONTRACTION):
+    if run.coupled and h < RELAX * run.coupled_h:
+        run.coupled, run.factorised_h = 0, 0.0
+    if not run.jacobian_here and (run.coupled or not run.jacobian_known or run.contraction > GOOD_CONTRACTION):
         evaluate_jacobian(run)
-    while run.unsolved:
+    while True:
+        run.unsolved = 1
         if run.factorised_h != h and not _factorise(run, h):
             run.wanted = 0.5 * h
             break
         _predict(run, h)
-        if _iterate(run, h, t_new):
-            run.unsolved = 0
-        elif run.jacobian_here:
-            run.contraction_factor = 1.0
+        if _iterate(run, h, t_new) or run.unsolved == 2:
             break
-        else:
+        run.contraction_factor = 1.0
+        if not run.jacobian_here:
             evaluate_jacobian(run)
+        elif run.may_couple and not run.coupled:
+            run.coupled, run.coupled_h = 1, h
+        else:
+            break
     _quadratures(run, h)
     y_new, z = floats(run.y_new, run.n), floats(row(run, run.z, run.schemed - 1), run.n)
     for i in range(run.n):
@@ -253,7 +268,7 @@ def _estimate(run: Any, h: float, slope: int) -> None:
         estimate[i] = f[i] + run.pole / h * estimate[i]
     for i in range(m, n):
         estimate[i] += h / run.pole * f[i]
-    solve(run.lu, run.pivots, run.spare, m)
+    resolve_real(run, run.spare, run.pole / h)
 
 
 @compiled
@@ -298,7 +313,7 @@ def error_norm(run: Any, h: float) -> float:
 def attempt(run: Any, h: float, t_new: float) -> float:
     """The error of a step h; y_new and, where acceptable, k_1 are left behind."""
     if not take_step(run, h, t_new):
-        return -1.0
+        return math.inf if run.unsolved == 2 else -1.0
     if not finite(run.y_new, run.n):
         return math.inf
     error = error_norm(run, h)
@@ -328,6 +343,8 @@ def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
         take_step(run, h, x)
     elif what == ERROR:
         return error_norm(run, h)
+    elif what == STIFFNESS:
+        return h * spectral_radius(run)
     else:
         interpolate(run, target, h, x)
     return 0.0

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, TAKE, compile_act, hermite
-from pliant.integrate.jacobians import evaluate_jacobian, shifted
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act, hermite
+from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, put, stage
-from pliant.integrate.lu import factorise, solve
 from pliant.integrate.radau import accumulate, blend, row
+from pliant.integrate.resolvent import factorise_real, resolve_real
 
 
 @compiled
@@ -24,8 +24,7 @@ def _prepare(run: Any, h: float) -> bool:
         run.step_t, run.fresh = run.t, 0
     if run.factorised_h != h:
         run.factorised_h = 0.0
-        shifted(run, run.lu, run.pole / h)
-        if not factorise(run.lu, run.pivots, run.n_newton):
+        if not factorise_real(run, run.pole / h):
             return False
         run.factorisations += 1
         run.factorised_h = h
@@ -53,7 +52,7 @@ def _stage(run: Any, i: int, h: float, t_new: float) -> None:
     for j in range(i):
         accumulate(u, row(run, run.z, j), c[j] / h, n)
     accumulate(u, run.matrix + 8 * n * m, h * floats(run.drift, s)[i], n)
-    solve(run.lu, run.pivots, u, m)
+    resolve_real(run, u, run.pole / h)
     _quadratures(run, u, h)
 
 
@@ -145,6 +144,8 @@ def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
         take_step(run, h, x)
     elif what == ERROR:
         return error_norm(run, h)
+    elif what == STIFFNESS:
+        return h * spectral_radius(run)
     else:
         interpolate(run, target, h, x)
     return 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, TAKE, compile_act
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
 from pliant.integrate.memory import BLOCK
 
@@ -128,6 +128,21 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
         out[i] = y[i] + h * out[i]
 
 
+@compiled
+def stiffness(run: Any, h: float) -> float:
+    """How f changes from the last stage's state to the step's end, both at t + h, over how the state does (Hairer, dop853)."""
+    last, n = run.stages - 1, int(run.n_mean)
+    combine(run, run.y_try, run.y, h, last)
+    y, y_new, y_stage = floats(run.y, n), floats(run.y_new, n), floats(run.y_try, n)
+    k_stage, k_end, atol = floats(stage(run, last), n), floats(stage(run, run.stages), n), floats(run.atol, n)
+    rise = distance = 0.0
+    for i in range(n):
+        scale = atol[i] + run.rtol * abs(y[i])
+        rise += ((k_end[i] - k_stage[i]) / scale) ** 2
+        distance += ((y_new[i] - y_stage[i]) / scale) ** 2
+    return h * math.sqrt(rise / distance) if distance > 0.0 else 0.0
+
+
 def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
     """What the march asks of a family, see `family`."""
     if what == ATTEMPT:
@@ -136,6 +151,8 @@ def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
         take_step(run, h, x)
     elif what == ERROR:
         return error_norm(run, h)
+    elif what == STIFFNESS:
+        return stiffness(run, h)
     else:
         interpolate(run, target, h, x)
     return 0.0

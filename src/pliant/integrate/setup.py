@@ -12,7 +12,7 @@ from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.loops import family_address
 from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import Method, RealTime, TwoLoop
+from pliant.integrate.methods import Auto, Method, RealTime, TwoLoop
 from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
 from pliant.integrate.tableaus import Tableau
 
@@ -25,6 +25,8 @@ PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
 STIFF_CONTROLLER = (0.0, 0.2, 8.0)
 LEAST_OLD_ERROR, LEAST_OLD_ERROR_STIFF = math.log(1e-4), math.log(1e-2)
 HOLD = 1.2  # a step that would grow by less keeps its factorisation
+OPERATIONS_A_COMPONENT = 30.0  # of a right-hand side that nothing is known of
+LARGEST_COUPLED = 600  # unknowns of all stages together: 3 MB of matrix, some 70 ms a factorisation
 ROUND_OFF = 2.0**-52
 
 
@@ -38,7 +40,7 @@ def set_up(
 ) -> None:
     """Everything of a method; the state, the derivative there and the step stay as they are."""
     scheme = method.tableau
-    memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf)
+    memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=isinstance(method, Auto))
     if isinstance(scheme, Tableau):
         memory.bind_tableau(scheme)
         memory.set(family=family_address("two_loop" if isinstance(method, TwoLoop) else "runge_kutta"))
@@ -50,7 +52,12 @@ def set_up(
         memory.bind_implicit(scheme.pack(), scheme.stages, scheme.pairs, n_newton, rows)
         memory.set(family=family_address("rosenbrock" if whole else "radau"), pole=scheme.pole, error_rows=1)
         memory.set(terms=len(scheme.dense) if isinstance(scheme, RosenbrockTableau) else 0)
-        _bind_jacobian(memory, None if jacobian is None else jacobian(whole))
+        kernel = None if jacobian is None else jacobian(whole)
+        _bind_jacobian(memory, kernel)
+        chained = {} if kernel is None else _chained(kernel.rates)
+        size = n_newton - len(chained)
+        memory.bind_systems(chained, not whole and scheme.stages * size <= LARGEST_COUPLED)
+        _note_costs(memory, kernel, size)
     _set_control(memory, method, atol)
 
 
@@ -63,6 +70,25 @@ def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None
     memory.bind_partition(kernels.rows, kernels.positions, kernels.ease)
     memory.bind_work(kernels.n_work)
     memory.set(constraints=kernels.values, shift=kernels.shift, project=0)
+
+
+def _chained(rates: dict[int, int]) -> dict[int, int]:
+    """Components whose rate is another one, and which; none of them a rate itself."""
+    chosen: dict[int, int] = {}
+    for k, rate in rates.items():
+        if rate not in chosen and k not in chosen.values() and k != rate:
+            chosen[k] = rate
+    return chosen
+
+
+def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> None:
+    """Of a Jacobian and of a factorisation, in evaluations of the right-hand side; one by differences counts itself."""
+    evaluation = kernel.rhs_operations if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
+    systems = 1 + 4 * int(memory.run["pairs"])  # a complex product is four real ones
+    factorisation = size**3 / 3.0 * systems
+    iteration = size**2 * systems + 3 * int(memory.run["schemed"]) ** 2 * int(memory.run["n_newton"])  # ... and T, T^-1, 1/h
+    memory.set(jacobian_cost=0.0 if kernel is None else kernel.operations / evaluation)
+    memory.set(factorisation_cost=factorisation / evaluation, iteration_cost=iteration / evaluation)
 
 
 def _bind_jacobian(memory: Memory, kernel: JacobianKernel | None) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-# What the compiled loop answers.  The first three are for the stepper alone: call again.
+# What the compiled loop answers.  The first two and the last are for the stepper alone: call again.
 GO_ON, ROWS_FULL = 0, 1
 AT_STOP, AT_EVENT, SMALL_STEP, NOT_A_NUMBER, STEP_LIMIT = 2, 3, 4, 5, 6
+TURN = 7  # another family of methods would do better from here on
 
 
 class Status(Enum):

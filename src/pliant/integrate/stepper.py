@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal
 
@@ -14,14 +14,16 @@ from numpy.typing import ArrayLike
 from pliant.errors import ModelError
 from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
-from pliant.integrate.methods import RK4, Method
+from pliant.integrate.methods import RK4, Auto, Method
 from pliant.integrate.setup import Constraints, Jacobian, set_up
-from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, Status
+from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
 FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
 BLOCK = 2**17  # numbers in a block of saved steps, 1 MiB
 MAX_STEPS = 10**9
+PATIENCE = 15  # steps that ask for another family before it is taken (Hairer, dop853)
+LONGEST_PATIENCE = 10_000
 
 Save = ArrayLike | Literal["steps"] | None
 
@@ -47,6 +49,7 @@ class Statistics:
     jacobians: int = 0
     factorisations: int = 0
     iterations: int = 0  # of Newton's method
+    steps_of: dict[str, int] = field(default_factory=dict)  # accepted steps by method
     mean_error: float = 0.0  # of fixed steps that estimate one, over the tolerance
     largest_error: float = 0.0
     partitions: int = 0  # how often independent coordinates were chosen
@@ -114,6 +117,7 @@ class Stepper:
         self._located: list[Located] = []
         self._budget = FIRST_BUDGET
         self._seconds = 0.0
+        self._steps_of: dict[str, int] = {}
 
     # ---- the run
 
@@ -125,8 +129,11 @@ class Stepper:
             raise ModelError.of("run", "y0", f"must have {n} components", y.shape)
         if not math.isfinite(t0):
             raise ModelError.of("run", "t0", "must be a finite time in s", t0)
+        self._steps_of = {}
+        if self._run["watching"] == 2:
+            set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton)
         self._memory.forget_motion()
-        self._memory.set(t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
+        self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
         self._memory.bind_parameters(parameters)
         self.y[:] = y
         self._memory.arrays["hit"][:] = 0
@@ -166,11 +173,13 @@ class Stepper:
         spent_before = self._seconds
         try:
             code = GO_ON
-            while code in (GO_ON, ROWS_FULL):
+            while code in (GO_ON, ROWS_FULL, TURN):
                 code = self._piece(loop)
+                if code == TURN:
+                    began += self._turn()
                 now = perf_counter()
                 self._seconds = spent_before + now - began
-                if code in (GO_ON, ROWS_FULL):
+                if code in (GO_ON, ROWS_FULL, TURN):
                     if progress is not None and now - told >= 0.5 * PIECE:
                         progress(self.t)
                         told = now
@@ -197,6 +206,29 @@ class Stepper:
             self._blocks[int(run["first_row"])] = self._buffer(int(run["n_rows"]))
             run["flushed"] = 1
         return code
+
+    def _turn(self) -> float:
+        """To the other one of an automatic method's two families; returns the seconds that took."""
+        assert isinstance(self.method, Auto)
+        began, run = perf_counter(), self._run
+        self._count_steps()
+        implicit = int(run["watching"]) == 1
+        method = self.method.implicit if implicit else self.method.explicit
+        set_up(self._memory, method, self._atol, self._jacobian, self._n_newton)
+        self._memory.set(watching=2 if implicit else 1, signs=0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
+        if not implicit:
+            run["turns_back"] += 1
+            run["patience"] = min(2 * int(run["patience"]), LONGEST_PATIENCE)
+            run["h"] = min(float(run["h"]), float(run["explicit_h"]))
+        return perf_counter() - began
+
+    def _count_steps(self) -> None:
+        """To the family at work."""
+        method = self.method
+        if isinstance(method, Auto):
+            method = method.implicit if int(self._run["watching"]) == 2 else method.explicit
+        name, accepted = type(method).__name__, int(self._run["accepted"])
+        self._steps_of[name] = self._steps_of.get(name, 0) + accepted - sum(self._steps_of.values())
 
     def _outcome(self, status: Status) -> Outcome:
         run = self._run
@@ -285,6 +317,7 @@ class Stepper:
     def statistics(self) -> Statistics:
         run = self._run
         largest = float(run["largest"])
+        self._count_steps()
         return Statistics(
             accepted=int(run["accepted"]),
             rejected=int(run["rejected"]),
@@ -296,6 +329,7 @@ class Stepper:
             jacobians=int(run["jacobians"]),
             factorisations=int(run["factorisations"]),
             iterations=int(run["iterations"]),
+            steps_of=dict(self._steps_of),
             mean_error=float(run["error_sum"]) / max(int(run["error_count"]), 1),
             largest_error=float(run["error_largest"]),
             partitions=int(run["partitions"]),
