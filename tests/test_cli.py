@@ -77,8 +77,35 @@ def test_check_prints_the_tree_and_the_run_settings() -> None:
     assert "falling chain: 3 bodies, 8 degrees of freedom, 3 kg" in done.stdout
     assert "└─ c: Revolute Beam 1 kg (angle, y1)" in done.stdout
     assert "ground c.tip: HuGuo, Ambrosio" in done.stdout
+    assert "with the loops closed" not in done.stdout
     assert "run to t = 1.5 s with RKF45(rtol=1e-09" in done.stdout
     assert done.stderr == ""
+
+
+LOOP = """
+pliant: 1
+system: four-bar
+gravity: [0, -9.81]
+bodies:
+  first: {rod: {length: 1, mass: 1}, joint: {revolute: {angle: 1.5}}}
+  coupler: {rod: {length: 1, mass: 1}, joint: {revolute: {angle: -1.5}}, on: first.tip}
+  last: {rod: {length: 1, mass: 1}, joint: {revolute: {angle: 1.5}}, on: {frame: ground, offset: [1, 0]}}
+closures:
+  pin: {kind: point, a: coupler.tip, b: last.tip}
+  brace: {kind: distance, a: {frame: coupler.root, offset: [0.5, 0]}, b: {frame: ground, offset: [0.5, 0]}, length: 1}
+"""
+
+
+def test_check_tells_what_is_left_to_move_where_loops_are_closed(tmp_path: Path) -> None:
+    file = tmp_path / "loop.yaml"
+    file.write_text(LOOP)
+    done = runner.invoke(app, ["check", str(file)])
+    assert done.exit_code == 0
+    assert "1 degrees of freedom with the loops closed; implied by others: brace" in done.stdout
+    file.write_text(LOOP.replace("offset: [1, 0]}}", "offset: [9, 0]}}"))
+    done = runner.invoke(app, ["check", str(file)])
+    assert done.exit_code == 2
+    assert "cannot close with these lengths" in done.stderr
 
 
 @pytest.mark.parametrize("command", [["check"], ["run", "--out", "never.nc"]], ids=["check", "run"])

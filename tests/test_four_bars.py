@@ -35,9 +35,12 @@ def exact_angle(windows, t):
     return solve_ivp(rates, (0.0, t), [np.pi / 2, -1.0], method="DOP853", rtol=1e-13, atol=1e-14).y[0, -1]
 
 
-@pytest.mark.parametrize("tilt", [0.0, 0.4])
-@pytest.mark.parametrize(("windows", "rtol", "within"), [(1, 1e-10, 1e-7), (2, 1e-10, 1e-7), (2, 1e-12, 1e-7), (40, 1e-10, 1e-5)])
-def test_all_windows_pass_their_singular_position_on_the_branch_they_are_on(windows, rtol, within, tilt):
+RUNS = [(1, 1e-10, 0.0, 1e-7), (1, 1e-10, 0.4, 1e-7), (2, 1e-10, 0.0, 1e-7), (2, 1e-12, 0.4, 1e-7), (10, 1e-11, 0.4, 1e-6),
+        (40, 1e-10, 0.0, 1e-5)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("windows", "rtol", "tilt", "within"), RUNS)
+def test_all_windows_pass_their_singular_position_on_the_branch_they_are_on(windows, rtol, tilt, within):
     """Flat, half the rows vanish at once, eight times in 10 s; every post stays on the one coordinate."""
     method = pl.DOP853(rtol=rtol, atol=1e-2 * rtol)
     run = pl.simulate(four_bars(windows, tilt=tilt), T_END, method=method, save=[T_END], max_steps=3000)
@@ -53,12 +56,12 @@ def test_the_reference_page_and_the_one_coordinate_agree():
 
 
 def test_operations_grow_as_the_number_of_windows():
-    counts = {n: trace(four_bars(n)).rhs.n_instructions() for n in (10, 20, 40)}
-    assert counts[40] - counts[20] == pytest.approx(2 * (counts[20] - counts[10]), rel=0.01)
+    counts = {n: trace(four_bars(n)).rhs.n_instructions() for n in (6, 12, 24)}
+    assert counts[24] - counts[12] == pytest.approx(2 * (counts[12] - counts[6]), rel=0.01)
 
 
 def test_freedoms_are_counted_and_told():
-    run = pl.simulate(four_bars(3), 0.01)
+    run = pl.simulate(four_bars(2), 0.01)
     assert run.stats["degrees_of_freedom"] == 1
 
 

@@ -130,6 +130,24 @@ def test_a_redundant_closure_is_tolerated_and_named():
     assert run.of_body("tip_position", "A0")[0, :2] == pytest.approx(FOUR_BAR[1][0], abs=1e-8)
 
 
+def test_a_pin_beside_a_weld_is_redundant_named_and_harmless():
+    """A weld holds all three directions of the plane; a pin elsewhere on the same two bodies adds none."""
+    system = pl.System("welded", gravity=(0, -9.81))
+    rod = pl.RigidBody.rod(1.0, 1.0)
+    arm = system.add("arm", rod, joint=pl.Revolute(angle=0.3))
+    other = system.add("other", rod, joint=pl.Planar(position=(np.cos(0.3), np.sin(0.3)), angle=0.3))
+    system.close("weld", "weld", other.root, arm.tip)
+    system.close("pin", "point", other.tip, arm.at((2.0, 0.0)))
+    compiled = compile_system(system)
+    assert compiled.traced.redundant == ("pin",)
+    assert compiled.traced.independent == 1
+    run = pl.simulate(compiled, 1.0, method=TIGHT, save="steps")
+    far = run.of_body("tip_position", "other")[:, :2]
+    angle = run["arm.angle"]
+    assert far == pytest.approx(2.0 * np.column_stack([np.cos(angle), np.sin(angle)]), abs=1e-12)
+    assert run.ledger.relative_error_max < 1e-10
+
+
 def too_long():
     system = pl.System("open", gravity=(0, 0))
     arm = system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())

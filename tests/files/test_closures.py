@@ -59,3 +59,48 @@ def test_wrong_ones_are_refused(old):
     new, message = WRONG[old]
     with pytest.raises(pl.ModelError, match=message):
         pl.loads_model(TEXT.replace(old, new))
+
+
+DRIVEN = """
+pliant: 1
+system: press
+gravity: [0, -9.81]
+bodies:
+  crank: {rod: {length: 0.2, mass: 1}, joint: {revolute: {angle: 0.4}}}
+  wheel: {rod: {length: 0.1, mass: 1}, joint: {revolute: {angle: 0.1}}, on: {frame: ground, offset: [0.5, 0]}}
+  hand: {rod: {length: 0.1, mass: 1}, joint: {planar: {position: [1.0, 0.0]}}}
+  bob: {rod: {length: 0.1, mass: 1}, joint: {planar: {position: [0.0, -1.0]}}}
+closures:
+  mesh: {kind: gear, a: crank.angle, b: wheel.angle, ratio: -3}
+  turn: {kind: prescribed, a: crank.angle, motion: "0.4 + 0.5*t**2"}
+  path: {kind: prescribed, a: hand.tip, b: ground, motion: ["1.1 + 0.1*sin(t)", null]}
+  rope: {kind: distance, a: bob.root, b: ground, length: "1 + 0.2*t"}
+run: {t_end: 0.1}
+"""
+
+
+def test_driven_closures_run_from_a_file_and_come_back_the_same():
+    model = pl.loads_model(DRIVEN)
+    written = pl.dump_model(model.system, model.run)
+    assert pl.loads_model(written).system.closures == model.system.closures
+    assert pl.dump_model(pl.loads_model(written).system, model.run) == written
+    run = pl.simulate(model.system, model.run.t_end, save=[0.1])
+    assert run["crank.angle"] == pytest.approx(0.405, abs=1e-12)
+    assert run["wheel.angle"] - 0.1 == pytest.approx(-0.005 / 3.0, abs=1e-12)
+    assert run.ledger.relative_error_max < 1e-7
+
+
+WRONG_DRIVEN = {
+    "ratio: -3": ("ratio: 0", "ratio must not be 0"),
+    "b: wheel.angle": ("b: wheel.angel", "did you mean 'wheel.angle'"),
+    'motion: "0.4 + 0.5*t**2"': ('motion: "0.4 + q"', "'q' at column 7 is an unknown name"),
+    'length: "1 + 0.2*t"': ("length: -1", "length must be > 0 m"),
+    '["1.1 + 0.1*sin(t)", null]': ("[null, null]", "motion must tell at least one direction"),
+}
+
+
+@pytest.mark.parametrize("old", WRONG_DRIVEN)
+def test_wrong_driven_ones_are_refused(old):
+    new, message = WRONG_DRIVEN[old]
+    with pytest.raises(pl.ModelError, match=message):
+        pl.loads_model(DRIVEN.replace(old, new))

@@ -44,6 +44,7 @@ def their_multipliers(run, row):
 
 
 def test_the_start_is_the_one_of_the_test_set(run):
+    assert run.stats["degrees_of_freedom"] == 1
     assert in_order(run, "a", 0) == pytest.approx([*START_A, 0, 0, 0, 0, 0], rel=1e-12, abs=1e-8)
     assert their_multipliers(run, 0) == pytest.approx([*START_LAMBDA, 0, 0, 0, 0], rel=1e-12, abs=1e-10)
 

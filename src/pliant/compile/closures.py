@@ -116,8 +116,9 @@ def solve(
     missing = [-gamma - moved for gamma, moved in zip(found.gamma, applied(found.jacobian, free), strict=True)]
     multipliers = _refined(factor, delassus, missing)
     closed = [a + more for a, more in zip(free, applied(response, multipliers), strict=True)]
-    shift = applied(response, _refined(factor, delassus, [-c for c in found.residual]))
-    slow = applied(response, _refined(factor, delassus, [-c for c in found.rate]))
+    # every step projects again: what the softening leaves of a residual need not be refined away
+    shift = applied(response, factor.solve([-c for c in found.residual]))
+    slow = applied(response, factor.solve([-c for c in found.rate]))
     speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
     return Solved(closed, multipliers, retract(tree, q, shift), speeds)
 
