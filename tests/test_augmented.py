@@ -359,10 +359,20 @@ def test_a_joint_that_is_told_its_motion_is_a_closure_that_follows_it(axis, meth
     for name in ("tip_position", "tip_velocity"):
         assert runs[1].values[name] == pytest.approx(runs[0].values[name], abs=3e-8 * np.max(np.abs(runs[0].values[name])))
     effort = runs[1].values["multiplier"][:, runs[1].labels["row"].index("crank.angle 0")]
+    assert runs[1].labels["drive"] == runs[0].labels["drive"] == ("crank.angle motion",)
+    assert np.array_equal(runs[1].values["effort"][:, 0], effort)
     assert effort == pytest.approx(runs[0].values["effort"][:, 0], abs=1e-6 * np.max(np.abs(effort)))
     works = [run.values["work"][-1, run.labels["source"].index("crank.angle motion")] for run in runs]
     assert works[1] == pytest.approx(works[0], rel=1e-7)
     assert runs[1].ledger.relative_error_max < 1e-8
+
+
+def test_inverse_dynamics_may_be_asked_in_absolute_coordinates():
+    system = mechanisms.planar_chain(2, modes=1)
+    motion = {"link0.angle": lambda t: 0.3 * pl.sin(2.0 * t), "link1.angle": lambda t: 0.1 + 0.2 * t}
+    runs = [pl.inverse_dynamics(system, motion, 0.2, save=[0.1, 0.2], method=TIGHT, formulation=f) for f in ("articulated", "augmented")]
+    efforts = [[run.values["effort"][:, run.labels["drive"].index(f"{name} motion")] for name in motion] for run in runs]
+    assert np.array(efforts[1]) == pytest.approx(np.array(efforts[0]), rel=1e-6)
 
 
 def geared(axis="z"):

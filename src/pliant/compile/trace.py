@@ -38,7 +38,7 @@ from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.loop import Closure
+from pliant.model.loop import PRESCRIBED, Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -193,7 +193,7 @@ class Trace:
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
         events += coupling_events(self.coupled)
         events += contact_events(pressed, growing, margins, self.near)
-        drives, efforts = self._efforts(forward)
+        drives, efforts = self._efforts(forward, loops)
         state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], clocked, pace)
@@ -397,11 +397,15 @@ class Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _efforts(self, forward: Forward) -> tuple[tuple[str, ...], list[Scalar]]:
+    def _efforts(self, forward: Forward, loops: Loops) -> tuple[tuple[str, ...], list[Scalar]]:
+        """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
-        return tuple(names), values + list(forward.efforts.values())
+        told = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
+        told = [(closure, x) for closure, x in told if closure.kind == PRESCRIBED and closure.frames is None]
+        names += [f"{closure.name} motion" for closure, _ in told]
+        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in told)]
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""

@@ -19,6 +19,7 @@ from pliant.integrate.runge_kutta import interpolate as on_dense_output
 
 NEWTON_LIMIT = 10  # steps of Newton-Raphson before a stage counts as not to be closed
 NEWTON = 1e-8  # m or rad: after a step as short as this, the next would be 1e-16
+LESS = 0.25  # of a step whose stages could not be closed
 CORRECTION = 10.0  # of the tolerance: a longer way to the constraints leads to another branch of them
 BETTER = 1.5  # times the least pivot: what a new partition must bring
 DETERIORATED = 0.5  # of the least pivot there was when the partition was chosen
@@ -189,12 +190,15 @@ def _corrected(run: Any) -> float:
 
 @compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
-    """The error of a step h (inf: something is not finite, or loops do not close); y_new and k_s are left behind."""
+    """The error of a step h (inf: something is not finite, below 0: loops do not close); y_new and k_s are left behind."""
+    run.wanted = LESS * h
     if run.n_constraints > 0 and (run.fresh or run.partitions == 0 or run.least_pivot < DETERIORATED * run.chosen_pivot):
         if not _partition(run):
-            return math.inf
+            return -1.0
         run.fresh = 0
-    if not take_step(run, h, t_new) or not finite(run.y_new, run.n):
+    if not take_step(run, h, t_new):
+        return -1.0
+    if not finite(run.y_new, run.n):
         return math.inf
     corrected = _corrected(run) / CORRECTION
     error = max(error_norm(run, h), corrected)
