@@ -303,6 +303,9 @@ def test_the_system_in_absolute_coordinates_is_one_like_any_other():
     assert list(system.closures) == ["A0 joint", "C joint", "A1 joint", "pin"]
     assert list(system.couplings) == ["A0 joint", "C joint", "A1 joint"]
     assert "coupling C joint: Revolute of C on A0" in str(system)
+    assert pl.absolute_coordinates(system) is system
+    with pytest.raises(pl.ModelError, match="couplings must be empty: write the System that absolute_coordinates was given"):
+        pl.dump_model(system)
     runs = [pl.simulate(system, 0.3, method=TIGHT, save=[0.3], formulation=f) for f in ("articulated", "gibbs_appell", "lagrange")]
     assert runs[0].values["q"] == pytest.approx(runs[1].values["q"], abs=1e-8)
     assert runs[0].values["q"] == pytest.approx(runs[2].values["q"], abs=1e-8)
@@ -370,7 +373,8 @@ def test_a_joint_that_is_told_its_motion_is_a_closure_that_follows_it(axis, meth
 def test_inverse_dynamics_may_be_asked_in_absolute_coordinates():
     system = mechanisms.planar_chain(2, modes=1)
     motion = {"link0.angle": lambda t: 0.3 * pl.sin(2.0 * t), "link1.angle": lambda t: 0.1 + 0.2 * t}
-    runs = [pl.inverse_dynamics(system, motion, 0.2, save=[0.1, 0.2], method=TIGHT, formulation=f) for f in ("articulated", "augmented")]
+    runs = [pl.inverse_dynamics(system, motion, 0.2, save=[0.1, 0.2], method=TIGHT, formulation=f)
+            for f in ("articulated", "augmented")]  # fmt: skip
     efforts = [[run.values["effort"][:, run.labels["drive"].index(f"{name} motion")] for name in motion] for run in runs]
     assert np.array(efforts[1]) == pytest.approx(np.array(efforts[0]), rel=1e-6)
 

@@ -51,6 +51,8 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
     closure and coupling `arm joint`; its coordinate `angle` is read as `arm joint.angle`, and formulas that ask for `arm.angle`
     are given it.
     """
+    if system.couplings:  # apart already
+        return system
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
     bodies, moving = poses(made.tree, q), twists(made.tree, q, v)
