@@ -165,8 +165,11 @@ def _check_inertia(system: System) -> None:
         size = np.sqrt(np.maximum(np.diag(own), 0.0))
         scaled = own / np.outer(size, size) if np.all(size > 0.0) else np.zeros((1, 1))
         if np.min(np.linalg.eigvalsh(scaled)) <= NO_INERTIA:
-            rule = "must resist every motion of the body where it floats (formulation 'augmented')"
-            raise ModelError.of(f"body {node.name!r}", "inertia", rule, getattr(node.link.body, "inertia", 0.0))
+            rule = (
+                "must resist every motion of the body where it floats (formulation 'augmented'), as a point mass, a thin rod in "
+                "space or the sleeve of a telescopic link does not"
+            )
+            raise ModelError.of(f"body {node.name!r}", "inertia", rule, type(node.link.body).__name__)
 
 
 # ---- joints
