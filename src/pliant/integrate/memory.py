@@ -68,6 +68,7 @@ _MOTION = {  # where the run is; times in s
     "contraction": "f8",  # of the last Newton iteration
     "contraction_factor": "f8",  # theta / (1 - theta) of it
     "unsolved": "i8",  # the last step taken did not converge: 1; met nan or inf: 2
+    "slopes_final": "i8",  # those of the stages belong to the stages as solved
     "coupled": "i8",  # the stages are solved for together, each with its own Jacobian
     "coupled_h": "f8",  # the step at which they could not be solved for otherwise
     "jacobians": "i8",

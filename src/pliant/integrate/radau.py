@@ -200,7 +200,8 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
             run.contraction_factor = factor
             run.effort = (1.0 + 2.0 * limit) / (count + 2.0 * limit)
             # the slopes at hand are those before the last change: too old for works unless that was as small as what is left
-            if run.n > run.n_newton and size > tolerance and not _slopes(run, h, t_new):
+            run.slopes_final = run.n > run.n_newton and size > tolerance
+            if run.slopes_final and not _slopes(run, h, t_new):
                 run.unsolved = 2
                 return False
             run.unsolved = 0
@@ -321,7 +322,10 @@ def attempt(run: Any, h: float, t_new: float) -> float:
         return math.inf
     if error > 1.0:
         return error
-    end_slope(run, t_new)
+    if run.slopes_final:  # the last stage is the step's end
+        put(stage(run, run.stages), row(run, run.slopes, run.schemed - 1), run.n)
+    else:
+        end_slope(run, t_new)
     if not finite(stage(run, run.stages), run.n):
         return math.inf
     return error

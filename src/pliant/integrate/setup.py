@@ -86,7 +86,7 @@ def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> Non
     evaluation = kernel.rhs_operations if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
     systems = 1 + 4 * int(memory.run["pairs"])  # a complex product is four real ones
     factorisation = size**3 / 3.0 * systems
-    iteration = size**2 * systems + 3 * int(memory.run["schemed"]) ** 2 * int(memory.run["n_newton"])  # ... and T, T^-1, 1/h
+    iteration = 2 * size**2 * systems + 3 * int(memory.run["schemed"]) ** 2 * int(memory.run["n_newton"])  # ... and T, T^-1, 1/h
     memory.set(jacobian_cost=0.0 if kernel is None else kernel.operations / evaluation)
     memory.set(factorisation_cost=factorisation / evaluation, iteration_cost=iteration / evaluation)
 

@@ -17,7 +17,7 @@ from pliant.integrate.kernels import compiled
 
 EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at the edge; evaluations still to come that are worth turning for
 SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same where stiffness is only suspected
-LOSS = 0.2  # of what is still to come: what the first try may lose
+LOSS = 0.15  # of what is still to come: what the first try may lose
 LEAST_LOSS = 500.0  # evaluations
 CALM = 6  # steps without a sign after which the signs are forgotten
 MEMORY = 0.1  # weight of the last step in the mean of explicit ones
