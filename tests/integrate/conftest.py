@@ -65,6 +65,10 @@ def falling(t, y, p, out, work):
     out[0], out[1] = y[1], -p[0]
 
 
+def falling_jacobian(t, y, p, out, work):
+    out[0], out[1], out[2], out[3], out[4], out[5] = 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
+
+
 def growth(t, y, p, out, work):
     """Passes no finite state beyond t = 1 from y = 1: y = 1/(1 - t)."""
     out[0] = y[0] ** 2
@@ -104,6 +108,6 @@ def clock(t, y, p, out, work):
 @pytest.fixture(scope="session")
 def equations(kernel: Callable[[Any], int]) -> SimpleNamespace:
     functions = (
-        oscillator, forced, oscillator_jacobian, forced_jacobian, kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
+        oscillator, forced, oscillator_jacobian, forced_jacobian, falling_jacobian, kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
     )  # fmt: skip
     return SimpleNamespace(**{function.__name__: kernel(function) for function in functions})
