@@ -12,7 +12,7 @@ from pliant.compile.trace import trace
 from pliant.compile.traced import Tracer
 from pliant.dynamics.algebra import add, cross
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.rotation import to_quaternion
+from pliant.dynamics.rotation import quaternion_of
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.slider_crank import slider_crank
 from pliant.model.rigid import RigidBody
@@ -83,7 +83,7 @@ class Twins:
                 absolute_q += [*place[:2], pose.rotation.angle]
                 absolute_v += [*speed[:2], twist.omega[2]]
             else:
-                absolute_q += [*place, *to_quaternion(pose.rotation.matrix)]
+                absolute_q += [*place, *quaternion_of(pose.rotation)]
                 absolute_v += [*speed, *twist.omega]
             absolute_q += [q[k] for k in node.own_q]
             absolute_v += [v[k] for k in node.own_v]
@@ -157,6 +157,14 @@ def _normalised(tree, q):
     return q
 
 
+def assert_same_reactions(tree, free):
+    """Force and moment of every joint on its body: by the tree's recursion, and where bodies float."""
+    names = ("reaction_force", "reaction_moment")
+    size = max(np.max(np.abs(tree[name])) for name in names)  # pins without springs have no moment but round-off
+    for name in names:
+        assert free[name] == pytest.approx(tree[name], abs=1e-9 * size), name
+
+
 @pytest.mark.parametrize("build", [*OPEN.values(), *LOOPS.values()], ids=[*OPEN, *LOOPS])
 def test_accelerations_agree_to_1e_9(build):
     twins = Twins(build())
@@ -165,6 +173,7 @@ def test_accelerations_agree_to_1e_9(build):
         expected, _ = twins.expected(0.4, y)
         found, _ = twins.found(0.4, y)
         assert np.max(np.abs(found - expected)) < 1e-9 * np.max(np.abs(expected))
+        assert_same_reactions(*twins.observed(0.4, y))
 
 
 @pytest.mark.parametrize("build", [OPEN["planar chain"], OPEN["spatial arm"], spatial_loop], ids=["planar", "spatial", "loop"])
@@ -246,6 +255,7 @@ def test_what_acts_in_a_joint_acts_between_its_frames(joint):
         tree, free = twins.observed(0.4, y)
         for name in ("tip_position", "tip_velocity", "kinetic", "gravity", "strain", "effort"):
             assert free[name] == pytest.approx(tree[name], rel=1e-11, abs=1e-11), name
+        assert_same_reactions(tree, free)
         powers = [dict(zip(names, one["power"], strict=True)) for names, one in zip(sources, (tree, free), strict=True)]
         q, v = y[: len(twins.tree.positions)], y[len(twins.tree.positions) :]
         apart = twins.free_trace.columns
@@ -361,6 +371,8 @@ def test_a_joint_that_is_told_its_motion_is_a_closure_that_follows_it(axis, meth
     assert runs[0]["crank.angle"][-1] > 4.0 * np.pi
     for name in ("tip_position", "tip_velocity"):
         assert runs[1].values[name] == pytest.approx(runs[0].values[name], abs=3e-8 * np.max(np.abs(runs[0].values[name])))
+    for name in ("reaction_force", "reaction_moment"):
+        assert runs[1].values[name] == pytest.approx(runs[0].values[name], abs=1e-6 * np.max(np.abs(runs[0].values[name])))
     effort = runs[1].values["multiplier"][:, runs[1].labels["row"].index("crank.angle 0")]
     assert runs[1].labels["drive"] == runs[0].labels["drive"] == ("crank.angle motion",)
     assert np.array_equal(runs[1].values["effort"][:, 0], effort)

@@ -1,5 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
@@ -68,6 +69,7 @@ from pliant.model.normal_law import (
     WangYanFangJin,
     ZhiyingQishao,
 )
+from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
@@ -99,7 +101,7 @@ from pliant.scalar import (
     tanh,
     where,
 )
-from pliant.show import plot
+from pliant.show import animation, player, plot
 from pliant.simulate import absolute_coordinates, compile_system, every, simulate
 
 __version__ = "0.1.0"
@@ -113,7 +115,8 @@ __all__ = [
     "AirDrag",
     "Ambrosio",
     "Auto",
-    "AxialElements", "AxialModes",
+    "AxialElements",
+    "AxialModes",
     "Beam",
     "BengisuAkay",
     "Capsule",
@@ -122,18 +125,22 @@ __all__ = [
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
+    "CraigBampton",
     "CustomFriction",
     "CustomNormal",
     "Cylindrical",
     "Dahl",
     "Damper",
-    "DormandPrince", "ElementModes",
+    "Denoc",
+    "DormandPrince",
+    "ElementModes",
     "Exact",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
     "Frame",
     "Free",
+    "FreeModes",
     "GharibHurmuzlu",
     "GivenModes",
     "Gonthier",
@@ -187,13 +194,15 @@ __all__ = [
     "Threlfall",
     "TorsionModes",
     "TwoLoop",
-    "Universal", "VariablePrecisionRK4",
+    "Universal",
+    "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",
     "ZhiyingQishao",
     "absolute",
     "absolute_coordinates",
     "acos",
+    "animation",
     "asin",
     "atan",
     "atan2",
@@ -201,6 +210,7 @@ __all__ = [
     "cos",
     "cosh",
     "deg",
+    "denoc",
     "dump_model",
     "every",
     "exp",
@@ -214,6 +224,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pi",
+    "player",
     "plot",
     "sign",
     "simulate",

@@ -6,6 +6,7 @@ import math
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from pliant.model import check
 from pliant.model.system import System
 from pliant.phases import Phases, Precision
 from pliant.results.contacts import ContactTable
+from pliant.results.outline import Outline
 from pliant.results.result import EventRecord, Result
 from pliant.results.table import OBSERVED, QUANTITIES
 
@@ -79,6 +81,13 @@ class Compiled:
         from pliant.compile.partition import constraint_kernels
 
         return constraint_kernels(self.traced, self.cache)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What pictures draw of the mechanism, made once for all runs; where it moves to is in their rows."""
+        from pliant.dynamics.outline import draw
+
+        return draw(self.traced.system, self.traced.tree)
 
 
 def compile_system(
@@ -301,6 +310,7 @@ class _Run:
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
+            outline=self.compiled.outline,
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -402,7 +412,8 @@ def collect_rows(
     traced = compiled.traced
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
     values = values_of(traced, times, states, observed)
-    return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats)
+    return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
+                  outline=compiled.outline)  # fmt: skip
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:

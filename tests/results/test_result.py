@@ -30,6 +30,7 @@ def test_a_file_comes_back_the_same(run, tmp_path):
         assert np.array_equal(array, back.values[name]), name
     assert (back.events, back.ok, back.message, back.stats) == (run.events, run.ok, run.message, dict(run.stats))
     assert str(back.ledger) == str(run.ledger)
+    assert back.outline.to_json() == run.outline.to_json()
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
 
 

@@ -15,7 +15,7 @@ from pliant.compile.formulas import NamedScalars
 from pliant.compile.trace import Trace
 from pliant.dynamics import gibbs_appell
 from pliant.dynamics.kinematics import Pose, Twist, poses, twists
-from pliant.dynamics.rotation import to_quaternion
+from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model.coupling import Coupling
@@ -124,7 +124,7 @@ def _floating(pose: Pose, twist: Twist, planar: bool) -> tuple[Joint, Frame]:
     if planar:
         on = Frame(GROUND, None, (0.0, 0.0, float(position[2])))
         return Planar(position=position[:2], angle=pose.rotation.angle, velocity=velocity[:2], rate=twist.omega[2]), on
-    turned = to_quaternion(pose.rotation.matrix)
+    turned = quaternion_of(pose.rotation)
     return Free(position=position, orientation=turned, velocity=velocity, angular_velocity=twist.omega), Frame(GROUND)
 
 
@@ -176,12 +176,11 @@ def _check_inertia(system: System) -> None:
 
 
 def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
-    """A joint of the tree as a closure and, where it has coordinates, a coupling; one more closure for what it is told to do."""
+    """A joint of the tree as a closure and a coupling; and one more closure for what it is told to do."""
     link, name = node.link, f"{node.name}{JOINT}"
     a = Frame(node.name)
     start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
-    if link.joint.motions:
-        system.couplings[name] = Coupling(name, link.joint, a, link.on, start)
+    system.couplings[name] = Coupling(name, link.joint, a, link.on, start)
     held = _held(node)
     if held is not None:
         kind, axis, other = held

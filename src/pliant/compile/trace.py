@@ -25,14 +25,16 @@ from pliant.compile.events import Event, contact_events, coupling_events, model_
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
+from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
 from pliant.dynamics.coupling import Coupled, coupled
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import Rows, rows
+from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
@@ -42,10 +44,11 @@ from pliant.model.loop import PRESCRIBED, Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.results.table import AXES, OBSERVED
+from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "augmented")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc", "augmented")
+DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
 
@@ -96,6 +99,7 @@ class Traced:
             "rate": self.tree.rates,
             "body": tuple(node.name for node in self.tree.nodes),
             "axis": AXES,
+            "quaternion": QUATERNION,
             "source": self.sources,
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
@@ -131,7 +135,7 @@ def trace(
         system, formulation = absolute_coordinates(system, t_start), "articulated"
     made = Trace(system, formulation, near, t_start)
     for node in made.tree.nodes:
-        _check_formulation(node, formulation)
+        check_formulation(node, formulation)
     if not made.free_v and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
     return made.finish()
@@ -174,7 +178,7 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         bristle_column, pressed = self._press(acting)
-        loops = self._close(acting)
+        loops = self.close(acting)
         forward = self._forward(acting)
         forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
@@ -194,7 +198,8 @@ class Trace:
         events += coupling_events(self.coupled)
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward, loops)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.coupled)
+        outer, closing = acting.outer, self._closing(loops)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], clocked, pace)
         n_state = len(self.free_q) + len(self.free_v)
@@ -224,12 +229,12 @@ class Trace:
             t_start=self.t_start,
         )
 
-    def _close(self, acting: Actions) -> Loops:
+    def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
-        stored = springs(soft, sprung, acting)
+        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
@@ -243,6 +248,24 @@ class Trace:
         """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
         self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
         return self.start_q.tolist(), self.start_v.tolist()
+
+    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+        """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
+        owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
+        every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
+        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.couplings]
+        return wrenches([row for row, _ in kept], [force for _, force in kept])
+
+    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+        """K of all rows, exact ones first."""
+        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
+        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
+        told = self._places(loops.soft_closures)
+        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+
+    def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
+        """Where the motions that closures follow are now."""
+        return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
     def rows_of(self, closures: Sequence[Closure]) -> Rows:
         """Residuals of closures now, with their derivatives."""
@@ -377,12 +400,23 @@ class Trace:
     def _forward(self, acting: Actions) -> Forward:
         state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
         if self.formulation == "lagrange":
-            return lagrange.forward_dynamics(*state, self.tracer)
+            sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+            places = self._places(sprung)
+            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
+        if self.formulation == "denoc":
+            return denoc.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs_appell":
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
+
+    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        state = (self.tree, self.q, self.v, a, acting.loads)
+        if self.formulation == "denoc":
+            return denoc.inverse_dynamics(*state, self.tracer)
+        return gibbs_appell.inverse_dynamics(*state)
 
     def _coordinate_rates(self) -> list[Scalar]:
         rates: list[Scalar] = [0.0] * len(self.q)
@@ -423,15 +457,16 @@ class Trace:
         return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
 
 
-def _check_formulation(node: Node, formulation: str) -> None:
+def check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
-    if node.place.first_order and formulation == "lagrange":
+    if node.place.first_order and formulation in DIFFERENTIATING:
         rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
         raise ModelError.of(part, "formulation", rule, formulation)
-    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation == "lagrange":
-        raise ModelError.of(part, "formulation", "must not be 'lagrange' for a form as published", formulation)
-    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in ("lagrange", "gibbs"):
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
+        rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
         raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
 
 

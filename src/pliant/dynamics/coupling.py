@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, product, scale, sub, transpose
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, twists
-from pliant.dynamics.rotation import Rotation, rotation_vector, to_quaternion
+from pliant.dynamics.rotation import Rotation, rotation_vector, quaternion_of
 from pliant.dynamics.tree import Place, Tree
 from pliant.model.coupling import Coupling
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion
@@ -90,7 +90,7 @@ def coupled(
         if motion.kind == TRANSLATION:
             one = Coordinate(motion, label, (dot(motion.axis, r),), (dot(motion.axis, velocity),), (motion.axis,))
         elif motion.kind == BALL:
-            one = Coordinate(motion, label, to_quaternion(turn.matrix), tuple(omega), UNIT)
+            one = Coordinate(motion, label, quaternion_of(turn), tuple(omega), UNIT)
         else:
             angle, push = angles[motion.name]
             near = _near(angle, coupling.start[first], turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, vanishes
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
 from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.hop import Bend, Turn, steps_to_place
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
@@ -38,6 +38,10 @@ class BodyLoad:
         return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
 
 
+    def less(self, other: BodyLoad) -> BodyLoad:
+        return self.plus(BodyLoad(scale(-1.0, other.moment), scale(-1.0, other.force), tuple(-x for x in other.own)))
+
+
 @dataclass
 class Actions:
     """Efforts on the coordinates, loads on the bodies, and the power of every source that is not a potential."""
@@ -45,6 +49,12 @@ class Actions:
     tau: list[Scalar]
     loads: list[BodyLoad]
     power: dict[str, Scalar] = field(default_factory=dict)
+    inner: dict[int, BodyLoad] = field(default_factory=dict)  # of loads, what joints apart from the tree do, by body
+
+    @property
+    def outer(self) -> list[BodyLoad]:
+        """Loads but for those of joints."""
+        return [load.less(self.inner[k]) if k in self.inner else load for k, load in enumerate(self.loads)]
 
 
 def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], read: Read) -> Actions:
@@ -148,7 +158,10 @@ def _couple(
         if place is found.b:  # from the place's axes to its body's
             turn = bodies[place.node].rotation
             moment, force = (turn.into(found.pose_b.rotation.out(x)) for x in (moment, force))
-        acting.loads[place.node] = acting.loads[place.node].plus(at_place(tree, place, force, moment, q, v))
+        pushed = at_place(tree, place, force, moment, q, v)
+        acting.loads[place.node] = acting.loads[place.node].plus(pushed)
+        before = acting.inner.get(place.node)
+        acting.inner[place.node] = pushed if before is None else before.plus(pushed)
 
 
 def sleeve_stop(node: Node) -> Limits | None:

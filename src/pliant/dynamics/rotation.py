@@ -126,25 +126,26 @@ def from_quaternion(q: Sequence[Scalar]) -> Rotation:
     ))  # fmt: skip
 
 
-def to_quaternion(matrix: Mat) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """(w, x, y, z) of R by the largest of its four components (Shepperd 1978), w >= 0."""
-    (a, b, c), (d, e, f), (g, h, i) = matrix
-    diagonal = a + e + i
-    # each candidate is 4 w or 4 x or ... times the quaternion; the largest is taken
-    squares = (1.0 + diagonal, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i)
-    rows = (
-        (squares[0], h - f, c - g, d - b),
-        (h - f, squares[1], b + d, c + g),
-        (c - g, b + d, squares[2], f + h),
-        (d - b, c + g, f + h, squares[3]),
+def quaternion_of(rotation: Rotation) -> tuple[Scalar, ...]:
+    """A unit quaternion (w, x, y, z) of a rotation; of its four parts the largest is found first (Shepperd 1978)."""
+    if rotation.index is not None:
+        half = [0.0, 0.0, 0.0]
+        half[rotation.index] = sin(0.5 * rotation.angle)
+        return (cos(0.5 * rotation.angle), *half)
+    (a, b, c), (d, e, f), (g, h, i) = rotation.matrix
+    columns = (
+        (1.0 + a + e + i, h - f, c - g, d - b),
+        (h - f, 1.0 + a - e - i, b + d, c + g),
+        (c - g, b + d, 1.0 - a + e - i, f + h),
+        (d - b, c + g, f + h, 1.0 - a - e + i),
     )
-    best, size = rows[0], squares[0]
-    for square, row in zip(squares[1:], rows[1:], strict=True):
-        larger = square > size
-        best = tuple(where(larger, x, y) for x, y in zip(row, best, strict=True))
-        size = where(larger, square, size)
-    length = 2.0 * sqrt(size) * where(best[0] < 0.0, -1.0, 1.0)
-    return (best[0] / length, best[1] / length, best[2] / length, best[3] / length)
+    chosen, largest = columns[0], columns[0][0]
+    for k in (1, 2, 3):
+        larger = columns[k][k] > largest
+        chosen = tuple(where(larger, new, old) for new, old in zip(columns[k], chosen, strict=True))
+        largest = where(larger, columns[k][k], largest)
+    size = sqrt(chosen[0] * chosen[0] + chosen[1] * chosen[1] + chosen[2] * chosen[2] + chosen[3] * chosen[3])
+    return tuple(x / size for x in chosen)
 
 
 def quaternion_rate(q: Sequence[Scalar], omega: Vec) -> tuple[Scalar, ...]:

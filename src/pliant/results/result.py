@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.ledger import Ledger
-from pliant.results.table import AXES, QUANTITIES
+from pliant.results.outline import Outline
+from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
     import xarray
@@ -50,6 +51,7 @@ class Result:
     message: str
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
+    outline: Outline | None = None  # what pictures draw of the mechanism; None in files of older versions
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
@@ -121,6 +123,8 @@ class Result:
             dataset[f"contact_{name}"] = ("touch", np.array([getattr(c, name) for c in self.contacts], dtype=np.float64))
         record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": dict(self.stats)}
         dataset.attrs["pliant"] = json.dumps(record)
+        if self.outline is not None:  # a variable, not an attribute: those of HDF5 are short
+            dataset["outline"] = ((), self.outline.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
         return dataset
 
     @classmethod
@@ -132,7 +136,7 @@ class Result:
         record = json.loads(dataset.attrs["pliant"])
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
         labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
-        labels["axis"] = list(AXES)
+        labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
         time = dataset["time"].values
         values = {name: _stored(dataset, name, labels, time.size) for name in QUANTITIES}
         names, directions = dataset["event_name"].values, dataset["event_direction"].values
@@ -144,8 +148,9 @@ class Result:
             ContactRecord(pair, **{name: float(column[k]) for name, column in columns.items()})
             for k, pair in enumerate(pairs)
         )
+        outline = Outline.from_json(str(dataset["outline"].item())) if "outline" in dataset else None
         return cls(dataset.attrs["title"], time, values, labels, tuple(events), contacts, record["ok"],
-                   dataset.attrs["message"], record["interrupted"], record["stats"])  # fmt: skip
+                   dataset.attrs["message"], record["interrupted"], record["stats"], outline)  # fmt: skip
 
 
 def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
