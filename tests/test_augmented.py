@@ -321,6 +321,15 @@ def test_the_system_in_absolute_coordinates_is_one_like_any_other():
     assert runs[0].values["q"] == pytest.approx(runs[2].values["q"], abs=1e-8)
 
 
+def test_a_result_tells_the_model_as_it_was_written():
+    run = pl.simulate(four_bar(), 0.1, method=TIGHT, formulation="augmented", save=[0.1])
+    assert run.provenance["settings"]["formulation"] == "augmented"
+    model = pl.loads_model(run.provenance["model"])
+    assert model.system.links == four_bar().links
+    again = pl.simulate(model.system, 0.1, method=TIGHT, formulation=model.run.formulation, save=[0.1])
+    assert np.array_equal(again.values["q"], run.values["q"])
+
+
 def test_turns_of_planar_joints_are_counted():
     """A motor turns a crank for more than a turn against a spring that counts it."""
     system = pl.System("winding", gravity=(0, 0))

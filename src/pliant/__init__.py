@@ -103,8 +103,9 @@ from pliant.scalar import (
 )
 from pliant.show import animation, player, plot
 from pliant.simulate import absolute_coordinates, compile_system, every, simulate
+from pliant.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "ALUMINIUM",

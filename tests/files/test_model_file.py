@@ -186,7 +186,7 @@ TABLE = ShapeTable((0, 0.2, 0.4, 0.6, 0.8, 1), (0, 1, 2, 2, 1, 0), (1, 1, 0, 0, 
         ("[{ends: cf, count: 2}, {modes: {ends: cf, count: 1, plane: z}}, {axial: {ends: cf, count: 1}}, "
          "{torsion: {ends: cf, count: 4}}]",
          [Modes("cf", 2), Modes("cf", 1, "z"), AxialModes("cf", 1), TorsionModes("cf", 4)]),
-        (f"{{table: {{shapes: [{SHAPE}], plane: z}}}}", GivenModes((TABLE,), "z")),
+        (f"{{given: {{shapes: [{SHAPE}], plane: z}}}}", GivenModes((TABLE,), "z")),
     ],
 )  # fmt: skip
 def test_modes_are_the_same_in_files_and_in_python(text: str, modes: Any) -> None:

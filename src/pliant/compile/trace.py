@@ -11,7 +11,7 @@ import gc
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -77,6 +77,8 @@ class Traced:
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
+    formulation: str
+    original: System  # as the user wrote it; `system` is what its formulation made of it
 
     @property
     def rhs(self) -> ca.Function:
@@ -156,11 +158,12 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    if formulation == "augmented":  # the same recursion, where every body floats and every joint is a closure
-        from pliant.compile.absolute import absolute_coordinates
-
-        system, formulation = absolute_coordinates(system, t_start), "articulated"
     with _nothing_collected():
+        if formulation == "augmented":  # the same recursion, where every body floats and every joint is a closure
+            from pliant.compile.absolute import absolute_coordinates
+
+            apart = trace(absolute_coordinates(system, t_start), "articulated", still, near, t_start)
+            return replace(apart, formulation=formulation, original=system)
         made = Trace(system, formulation, near, t_start)
         for node in made.tree.nodes:
             check_formulation(node, formulation)
@@ -271,6 +274,8 @@ class Trace:
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
+            formulation=self.formulation,
+            original=self.system,
         )
 
     def close(self, acting: Actions) -> Loops:

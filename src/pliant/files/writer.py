@@ -12,7 +12,16 @@ from pliant.files.contacts import write_contacts
 from pliant.files.places import write_place
 from pliant.files.reader import BODY_KINDS, VERSION
 from pliant.files.run_settings import RunSettings
-from pliant.files.written import Data, write, write_fields, write_function, write_named, write_text, write_truth
+from pliant.files.written import (
+    Data,
+    definitions_in,
+    write,
+    write_fields,
+    write_function,
+    write_named,
+    write_text,
+    write_truth,
+)
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
 from pliant.model.loop import GEAR, PRESCRIBED, Closure
@@ -29,6 +38,9 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
+    definitions = definitions_in(system)
+    if definitions:
+        data["define"] = definitions
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
@@ -44,9 +56,7 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:
-        save = list(run.save) if isinstance(run.save, tuple) else run.save
-        method = {} if run.method is None else {"method": write_named(run.method)}
-        data["run"] = {"t_end": run.t_end, **method, **({} if save is None else {"save": save})}
+        data["run"] = write_fields(run, "run")
     return str(yaml.dump(data, Dumper=_Plain, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
 
 

@@ -140,6 +140,10 @@ class Stepper:
         self._blocks, self._located, self._seconds = {}, [], 0.0
         self._plan_rows(t0, save)
 
+    def settle(self, event: int, direction: int) -> None:
+        """Between start and advance: this event was located here before; what round-off left of it is no crossing."""
+        self._memory.arrays["hit"][event] = direction
+
     def _plan_rows(self, t0: float, save: Save) -> None:
         n = self.y.size
         if save is None:
@@ -243,6 +247,10 @@ class Stepper:
         method = type(self.method).__name__
         sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
         return Outcome(status, t, events, sentence)
+
+    def interrupted(self) -> Outcome:
+        """What to say where the caller was interrupted between two advances."""
+        return self._outcome(Status.INTERRUPTED)
 
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""

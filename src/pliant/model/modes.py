@@ -15,6 +15,7 @@ BAR_ENDS = ("cf", "fc", "cc", "ff")
 PLANES = ("y", "z")
 GIVEN_PLANES = ("x", *PLANES)
 NORMALISATIONS = ("max", "mass", "length")
+MOST = 10_000  # coordinates of one set; a slip of the pen must not fill the memory
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Modes:
 
     def __post_init__(self) -> None:
         check.choice("Modes", "ends", self.ends, BENDING_ENDS)
-        check.count("Modes", "count", self.count)
+        check.count("Modes", "count", self.count, MOST)
         check.choice("Modes", "plane", self.plane, PLANES)
         check.choice("Modes", "normalise", self.normalise, NORMALISATIONS)
         if self.payload and self.ends[1] != "f":
@@ -50,7 +51,7 @@ class AxialModes:
 
     def __post_init__(self) -> None:
         check.choice("AxialModes", "ends", self.ends, BAR_ENDS)
-        check.count("AxialModes", "count", self.count)
+        check.count("AxialModes", "count", self.count, MOST)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class TorsionModes:
 
     def __post_init__(self) -> None:
         check.choice("TorsionModes", "ends", self.ends, BAR_ENDS)
-        check.count("TorsionModes", "count", self.count)
+        check.count("TorsionModes", "count", self.count, MOST)
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class ElementModes:
 
     def __post_init__(self) -> None:
         part = "ElementModes"
-        check.count(part, "elements", self.elements)
+        check.count(part, "elements", self.elements, MOST)
         check.choice(part, "reference", self.reference, REFERENCES)
         check.choice(part, "plane", self.plane, PLANES)
         if self.nodes is not None:
@@ -233,7 +234,7 @@ class AxialElements:
     reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
-        check.count("AxialElements", "elements", self.elements)
+        check.count("AxialElements", "elements", self.elements, MOST)
         _check_reduction("AxialElements", self)
 
     @property
