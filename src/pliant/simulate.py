@@ -25,6 +25,7 @@ from pliant.results.result import EventRecord, Result
 from pliant.results.table import OBSERVED, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.compile.function import TracedFunction
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
     from pliant.integrate.stepper import Outcome, Stepper
@@ -91,13 +92,25 @@ def compile_system(
     traced = trace(system, formulation, still, near, t_start)
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
-    rhs = compile_function(traced.rhs, cache=folder)
-    observe = compile_function(traced.observe, cache=folder)
-    events = compile_function(traced.event_functions, cache=folder) if traced.events else None
-    flight = compile_function(traced.flight_functions, cache=folder) if traced.pairs else events
-    limit = compile_function(traced.step_limit, cache=folder) if traced.step_limit is not None else None
-    project = compile_function(traced.project, cache=folder) if traced.project is not None else None
-    return Compiled(traced, rhs, observe, events, flight, limit, project, done - began, clock.perf_counter() - done)
+    code = {name: compile_function(function, cache=folder) for name, function in _wanted(traced).items()}
+    events = code.get("event_functions")
+    return Compiled(
+        traced,
+        rhs=code["rhs"],
+        observe=code["observe"],
+        events=events,
+        flight=code.get("flight_functions", events),
+        step_limit=code.get("step_limit"),
+        project=code.get("project"),
+        trace_seconds=done - began,
+        compile_seconds=clock.perf_counter() - done,
+    )
+
+
+def _wanted(traced: Traced) -> dict[str, TracedFunction]:
+    """The functions a run needs: no events where there are none, none of flight where there are no contacts."""
+    missing = {"event_functions": not traced.events, "flight_functions": not traced.pairs}
+    return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 
 def simulate(
@@ -140,7 +153,7 @@ def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
     if near is not None and traced.pairs and traced.near != near:
         rule = f"must be compiled with near={near}: compile_system(system, near={near})"
         raise ModelError.of("simulate", "system", rule, traced.near)
-    if traced.project is not None and traced.t_start != t_start:
+    if "project" in traced.functions and traced.t_start != t_start:
         rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
         raise ModelError.of("simulate", "system", rule, traced.t_start)
 

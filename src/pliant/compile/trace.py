@@ -7,8 +7,10 @@ for each contact whether it is closed and how fast it closed.
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,7 @@ from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
 from pliant.compile.events import Event, contact_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
+from pliant.compile.function import TracedFunction
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
@@ -55,11 +58,7 @@ class Traced:
 
     system: System
     tree: Tree
-    rhs: ca.Function
-    observe: ca.Function
-    event_functions: ca.Function
-    flight_functions: ca.Function  # the same where no contact is closed: what only closed ones need is constant
-    step_limit: ca.Function | None  # longest step in which no two balls pass through each other
+    functions: Mapping[str, TracedFunction]  # by the names of the properties below
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
@@ -71,10 +70,38 @@ class Traced:
     pairs: tuple[PairSlots, ...]
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
-    project: ca.Function | None  # the state put back on closed loops, one Newton step
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
+
+    @property
+    def rhs(self) -> ca.Function:
+        return self.functions["rhs"].casadi
+
+    @property
+    def observe(self) -> ca.Function:
+        return self.functions["observe"].casadi
+
+    @property
+    def event_functions(self) -> ca.Function:
+        return self.functions["event_functions"].casadi
+
+    @property
+    def flight_functions(self) -> ca.Function:
+        """The same where no contact is closed: what only closed ones need is constant."""
+        return self.functions["flight_functions"].casadi
+
+    @property
+    def step_limit(self) -> ca.Function | None:
+        """The longest step in which no two balls pass through each other."""
+        found = self.functions.get("step_limit")
+        return None if found is None else found.casadi
+
+    @property
+    def project(self) -> ca.Function | None:
+        """The state put back on closed loops, one Newton step."""
+        found = self.functions.get("project")
+        return None if found is None else found.casadi
 
     @property
     def independent(self) -> int:
@@ -123,12 +150,25 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = Trace(system, formulation, near, t_start)
-    for node in made.tree.nodes:
-        check_formulation(node, formulation)
-    if not made.free_v and not still:
-        raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    return made.finish()
+    with _nothing_collected():
+        made = Trace(system, formulation, near, t_start)
+        for node in made.tree.nodes:
+            check_formulation(node, formulation)
+        if not made.free_v and not still:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        return made.finish()
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Python's garbage collector at rest: it would walk the growing graph again and again, a sixth of the time, for nothing."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
 
 
 class Trace:
@@ -182,23 +222,28 @@ class Trace:
         margins = self._hold(pressed, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        clocked, pace = ca.vertcat(self.t_column, self.state_column), self.tracer.column([1.0, *rates])
-        growing = self.tracer.directional([one.raw for one in pressed], clocked, pace)
+        growing = self._rates_of([one.raw for one in pressed], rates)
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward)
         state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, acting.loads, self._closing(loops))
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
-        limit = self._step_limit([one.touch for one in pressed], clocked, pace)
+        limit = self._step_limit([one.touch for one in pressed], rates)
         n_state = len(self.free_q) + len(self.free_v)
+        functions = {
+            "rhs": [*rates, *power.values(), *(one.force for one in pressed)],
+            "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
+            "event_functions": [g for _, g, _ in events],
+            "flight_functions": [1.0 if closed else g for _, g, closed in events],
+        }
+        if limit is not None:
+            functions["step_limit"] = [limit]
+        if solved is not None:
+            functions["project"] = self._projected(solved, inputs[1])
         return Traced(
             system=self.system,
             tree=self.tree,
-            rhs=self._function("rhs", inputs, [*rates, *power.values(), *(one.force for one in pressed)]),
-            observe=self._function("observe", inputs, [x for name in OBSERVED for x in observed[name]] + self._moved()),
-            event_functions=self._function("events", inputs, [g for _, g, _ in events]),
-            flight_functions=self._function("flight", inputs, [1.0 if closed else g for _, g, closed in events]),
-            step_limit=None if limit is None else self._function("limit", inputs, [limit]),
+            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
@@ -210,7 +255,6 @@ class Trace:
             pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
-            project=self._projection(solved, inputs),
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
@@ -281,13 +325,11 @@ class Trace:
         efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
-    def _projection(self, solved: Solved | None, inputs: list[ca.SX]) -> ca.Function | None:
-        if solved is None:
-            return None
-        kept = inputs[1][len(self.free_q) + len(self.free_v) :]
-        rest = self.tracer.scalars(kept) if kept.numel() else []
+    def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
+        """The state put back on the constraints; what is carried along stays."""
+        kept = y[len(self.free_q) + len(self.free_v) :]
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
-        return self._function("project", inputs, [*moved, *rest])
+        return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
@@ -306,10 +348,16 @@ class Trace:
         self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
         return margins
 
-    def _step_limit(self, touching: Sequence[Touch], clocked: ca.SX, pace: ca.SX) -> Scalar | None:
+    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
         """The longest step in which nothing passes unseen."""
-        moving = [x for touch in touching for x in touch.motion]
-        return longest_step(touching, self.tracer.directional(moving, clocked, pace))
+        return longest_step(touching, self._rates_of([x for touch in touching for x in touch.motion], rates))
+
+    def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """How fast functions of time and state change."""
+        if not scalars:
+            return []
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        return self.tracer.directional(scalars, clocked, self.tracer.column([1.0, *rates]))
 
     def read(self, signal: Signal) -> Scalar:
         """The value of a signal now."""
@@ -398,11 +446,10 @@ class Trace:
         v = [float(self.start_v[k]) for k in self.free_v]
         return np.array([*q, *v, *([0.0] * carried)])
 
-    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> ca.Function:
-        column = self.tracer.column(outputs)
+    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
         if self.held:
-            column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
-        return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+            outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
+        return TracedFunction(name, self.tracer, inputs, outputs)
 
 
 def check_formulation(node: Node, formulation: str) -> None:

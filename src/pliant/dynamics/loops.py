@@ -45,7 +45,7 @@ def residuals(
 
     told: where the motions of every closure are, None for what is free.
     """
-    bodies = poses(tree, q)
+    bodies = poses(tree, q) if closures else []
     found = []
     for number, (closure, moved) in enumerate(zip(closures, told, strict=True)):
         every = enumerate(closure_rows(tree, closure, bodies, q, moved))
