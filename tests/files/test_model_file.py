@@ -328,7 +328,8 @@ def test_run_settings_are_read_and_written(save: str, python: Any) -> None:
 
 
 def test_every_method_has_a_word() -> None:
-    words = ["rkf45", "dormand_prince", "dop853", "variable_precision_rk4", "rk4"]
+    words = ["auto", "rkf45", "dormand_prince", "dop853", "variable_precision_rk4", "rk4", "radau5", "radau9", "rodas5_p",
+             "real_time", "two_loop"]  # fmt: skip
     assert [word(kind) for kind in METHODS] == words
 
 
