@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+import shlex
 import sys
 import types
 from collections.abc import Callable
@@ -10,11 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import typer
+import yaml
 from typer.testing import CliRunner
 
 from pliant.cli import app
 from pliant.errors import ModelError, SolveError
+from pliant.files.schema import schema
+from pliant.gallery.reproduction import ABOUT, REPRODUCTIONS
 from pliant.results.result import Result
 
 CHAIN = str(Path(__file__).parents[1] / "examples" / "falling_chain.yaml")
@@ -112,7 +120,7 @@ def test_check_tells_what_is_left_to_move_where_loops_are_closed(tmp_path: Path)
 def test_wrong_and_missing_files_end_with_2_and_a_message_on_stderr(command: list[str], tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("pliant: 1\nsystm: x\n")
-    for file, message in ((wrong, "wrong.yaml:2: unknown key 'systm' (did you mean 'system'?)"),
+    for file, message in ((wrong, "wrong.yaml:2:1: unknown key 'systm' (did you mean 'system'?)"),
                           (tmp_path / "none.yaml", "none.yaml: cannot be read: No such file")):  # fmt: skip
         done = runner.invoke(app, [*command, str(file)])
         assert done.exit_code == 2
@@ -228,3 +236,196 @@ def test_version_is_printed() -> None:
     done = runner.invoke(app, ["--version"])
     assert done.exit_code == 0
     assert done.stdout.startswith("pliant ")
+
+
+def test_check_tells_machines_what_is_left_to_move() -> None:
+    crank = str(Path(CHAIN).with_name("published") / "slider_crank.yaml")
+    assert "4 degrees of freedom with the loops closed" in runner.invoke(app, ["check", crank]).stdout
+    told = json.loads(runner.invoke(app, ["check", crank, "--json"]).stdout)
+    assert told["with_loops_closed"] == told["degrees_of_freedom"] - 2  # the guide holds a height and an angle
+    assert told["implied_closures"] == []
+
+
+# ---- the other commands, in this process
+
+
+def test_every_command_has_help_with_an_example_that_parses() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert list(commands) == ["new", "check", "run", "info", "plot", "animate", "reproduce", "equations", "schema"]
+    for name, command in commands.items():
+        shown = runner.invoke(app, [name, "--help"], env={"COLUMNS": "200"})
+        assert shown.exit_code == 0
+        example = re.search(r"Example: pliant (.*)", shown.stdout)
+        assert example is not None, name
+        words = shlex.split(example[1].strip())
+        assert words[0] == name
+        command.make_context(name, words[1:])  # refuses what it does not know
+
+
+def test_the_help_tells_the_exit_codes() -> None:
+    shown = " ".join(runner.invoke(app, ["--help"]).stdout.split())
+    for words in ("0 done", "1 the run or its writing failed", "2 the model, the file or the command is wrong", "130 interrupted"):
+        assert words in shown
+
+
+def test_new_writes_a_model_that_checks_runs_and_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert runner.invoke(app, ["new", "my_arm.yaml"]).exit_code == 0
+    first = Path("my_arm.yaml").read_text()
+    jsonschema.validate(yaml.safe_load(first.replace("\n    on:", "\n    'on':")), schema())
+    assert "my arm: 3 bodies, 6 degrees of freedom" in runner.invoke(app, ["check", "my_arm.yaml"]).stdout
+    done = runner.invoke(app, ["run", "my_arm.yaml", "--t-end", "0.4", "--json"])
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["ok"] and told["written"] == "my_arm.nc" and told["touches"] > 0 and told["t"] == [0.0, 0.4]
+    assert told["energy_balance"]["of_exchange"] < 1e-8
+    again = runner.invoke(app, ["new", "my_arm.yaml"])
+    assert again.exit_code == 2 and "is there already; --force replaces it" in again.stderr
+    Path("my_arm.yaml").write_text("mine")
+    assert runner.invoke(app, ["new", "my_arm.yaml", "--force"]).exit_code == 0
+    assert Path("my_arm.yaml").read_text() == first
+    wrong = runner.invoke(app, ["new", "arm.txt"])
+    assert wrong.exit_code == 2 and "must end in .yaml" in wrong.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my_arm.nc", "my_arm.yaml"]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the chain until it touches the ground."""
+    out = tmp_path_factory.mktemp("ran") / "chain.nc"
+    done = runner.invoke(app, ["run", CHAIN, "--out", str(out), "--t-end", "0.4285", "--csv", str(out.with_suffix(".csv"))])
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def test_a_run_is_gone_on_with_from_its_file(ran: Path, tmp_path: Path) -> None:
+    rest, whole = tmp_path / "rest.nc", tmp_path / "whole.nc"
+    done = runner.invoke(app, ["run", CHAIN, "--continue", str(ran), "--t-end", "0.5", "--out", str(rest)])
+    assert done.exit_code == 0 and done.stderr == ""
+    assert runner.invoke(app, ["run", CHAIN, "--t-end", "0.5", "--out", str(whole), "--quiet"]).exit_code == 0
+    first, second, direct = (Result.from_netcdf(path) for path in (ran, rest, whole))
+    assert second.time[0] == first.final_state.t == 0.4285
+    assert first.contacts[-1].lasting  # it was cut in the middle of a touch
+    assert second.values["q"][-1] == pytest.approx(direct.values["q"][-1], abs=1e-6)
+    assert [touch.pair for touch in second.contacts] == [touch.pair for touch in direct.contacts]
+
+
+def test_what_cannot_be_gone_on_with_is_refused(ran: Path, tmp_path: Path) -> None:
+    other = Path(CHAIN).with_name("driven_arm.yaml")
+    for arguments, code, words in (
+        ([CHAIN, "--continue", str(ran), "--t-end", "0.4"], 2, "ended at t = 0.4285 s; give --t-end beyond it"),
+        ([CHAIN, "--continue", str(ran), "--out", str(ran)], 2, "--out: must be another file than the one to go on from"),
+        ([CHAIN, "--continue", CHAIN], 2, "must be a result of a run, netCDF"),
+        ([CHAIN, "--continue", str(tmp_path / "none.nc")], 2, "cannot be read: No such file"),
+        ([str(other), "--continue", str(ran)], 2, "start must come from a run of the same mechanism, whose coordinates are"),
+    ):
+        out = [] if "--out" in arguments else ["--out", str(tmp_path / "r.nc")]
+        done = runner.invoke(app, ["run", *arguments, *out])
+        assert done.exit_code == code
+        assert words in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_a_changed_model_is_gone_on_with_and_told(ran: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.yaml"
+    changed.write_text(Path(CHAIN).read_text().replace("restitution: 0.8", "restitution: 0.5"))
+    done = runner.invoke(app, ["run", str(changed), "--continue", str(ran), "--t-end", "0.43", "--out", str(tmp_path / "r.nc")])
+    assert done.exit_code == 0
+    assert "comes from another model than this" in done.stderr
+
+
+def test_info_tells_of_models_and_results(ran: Path, tmp_path: Path) -> None:
+    model = runner.invoke(app, ["info", CHAIN])
+    assert model.exit_code == 0
+    assert "a: 40.845 Hz with its frame held" in model.stdout or " Hz with its frame held" in model.stdout
+    told = json.loads(runner.invoke(app, ["info", CHAIN, "--json"]).stdout)
+    assert told["degrees_of_freedom"] == 8
+    # a pinned beam: w = pi^2 sqrt(EI / mu) / L^2, a little less as Timoshenko has it
+    euler = math.pi**2 * math.sqrt(2e11 * 4.883e-9) / (2 * math.pi)
+    assert 0.99 * euler < told["frequencies_Hz"]["a"][0] < euler
+    result = runner.invoke(app, ["info", str(ran)], env={"COLUMNS": "200"})
+    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can go on", "touching: ", "pliant 0.1.0", "RKF45(rtol=1e-09",
+                  "balance error", "ground a.root normal"):  # fmt: skip
+        assert words in result.stdout, words
+    told = json.loads(runner.invoke(app, ["info", str(ran), "--json"]).stdout)
+    assert told["ended_at_s"] == 0.4285
+    assert told["provenance"]["settings"]["t_end"] == 0.4285
+    text = runner.invoke(app, ["info", str(ran), "--model"]).stdout
+    (tmp_path / "again.yaml").write_text(text)
+    assert runner.invoke(app, ["check", str(tmp_path / "again.yaml")]).exit_code == 0
+    assert runner.invoke(app, ["info", CHAIN, "--model"]).exit_code == 2
+    assert ran.with_suffix(".csv").read_text().startswith("time [s],q a.x [m]")
+
+
+def test_plot_draws_every_kind_and_refuses_what_it_does_not_know(ran: Path, tmp_path: Path) -> None:
+    listed = json.loads(runner.invoke(app, ["plot", "--list", "--json"]).stdout)
+    assert {"overview", "ledger", "contact_forces", "mechanism"} <= set(listed)
+    for kind, options in (("ledger", []), ("coordinates", ["--name", "a.y"]), ("mechanism", ["--at", "0.1", "--scale", "5"]),
+                          ("contact_forces", ["--zoom", "0"])):  # fmt: skip
+        target = tmp_path / f"{kind}.png"
+        done = runner.invoke(app, ["plot", str(ran), "--kind", kind, "--out", str(target), *options])
+        assert done.exit_code == 0, done.stderr
+        assert target.stat().st_size > 5000
+    for arguments, words in (
+        (["--kind", "legder"], "must be one of overview"),
+        (["--kind", "ledger", "--scale", "2"], "--scale: must be left out where ledger is drawn"),
+        (["--kind", "coordinates", "--name", "nothing"], "nothing"),
+        (["--out", str(tmp_path / "none" / "x.png")], "must exist"),
+    ):
+        done = runner.invoke(app, ["plot", str(ran), *arguments])
+        assert done.exit_code == 2 and words in done.stderr, done.output
+    assert runner.invoke(app, ["plot"]).exit_code == 2
+
+
+def test_animate_writes_films_and_pages(ran: Path, tmp_path: Path) -> None:
+    film, page = tmp_path / "chain.gif", tmp_path / "chain.html"
+    done = runner.invoke(app, ["animate", str(ran), "--out", str(film), "--html", str(page), "--fps", "5", "--speed", "0.4"])
+    assert done.exit_code == 0, done.stderr
+    assert film.read_bytes().startswith(b"GIF8")
+    assert "<html" in page.read_text()[:2000].lower()
+    assert runner.invoke(app, ["animate", str(ran)]).exit_code == 2
+    wrong = runner.invoke(app, ["animate", str(ran), "--out", str(tmp_path / "x.txt")])
+    assert wrong.exit_code == 2 and ".gif" in wrong.stderr
+
+
+def test_reproduce_lists_the_published_systems_with_a_line_each() -> None:
+    done = runner.invoke(app, ["reproduce"])
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(REPRODUCTIONS) == list(ABOUT)
+    assert json.loads(runner.invoke(app, ["reproduce", "--json"]).stdout) == ABOUT
+    unknown = runner.invoke(app, ["reproduce", "faling-chain", "--out", "x"])
+    assert unknown.exit_code == 2 and "did you mean 'falling-chain'?" in unknown.stderr
+    missing = runner.invoke(app, ["reproduce", "falling-chain"])
+    assert missing.exit_code == 2 and "--out must be given" in missing.stderr
+
+
+def test_reproduce_all_runs_each_into_its_folder_and_prints_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stand_in(out: Path, progress: Any) -> dict[str, Any]:
+        progress("drawing", 0.5)
+        (out / "summary.json").write_text("{}")
+        return {"claims": [{"claim": f"of {out.name}", "paper": 1.0, "ours": 1.0, "holds": out.name != "slider-crank"}]}
+
+    for name in REPRODUCTIONS:
+        monkeypatch.setitem(REPRODUCTIONS, name, stand_in)
+    done = runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path / "all")])
+    assert done.exit_code == 0, done.output
+    assert sorted(path.parent.name for path in (tmp_path / "all").rglob("summary.json")) == sorted(REPRODUCTIONS)
+    assert all(f"of {name}" in " ".join(done.stdout.split()) for name in REPRODUCTIONS)
+    assert "4 of 5 claims hold" in done.stdout
+    told = json.loads(runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path / "all"), "--json"]).stdout)
+    assert (len(told["claims"]), told["hold"]) == (5, 4)
+    assert {claim["system"] for claim in told["claims"]} == set(REPRODUCTIONS)
+
+
+def test_schema_is_printed_or_written(tmp_path: Path) -> None:
+    printed = runner.invoke(app, ["schema"])
+    assert json.loads(printed.stdout) == schema()
+    target = tmp_path / "pliant.schema.json"
+    assert runner.invoke(app, ["schema", "--output", str(target)]).stdout == ""
+    assert target.read_text() == printed.stdout
+
+
+def test_errors_are_told_to_machines_too(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["check", str(tmp_path / "none.yaml"), "--json"])
+    assert done.exit_code == 2
+    assert json.loads(done.stdout) == {"error": f"{tmp_path / 'none.yaml'}: cannot be read: No such file", "exit_code": 2}

@@ -41,7 +41,7 @@ RUNS = [(1, 1e-10, 0.0, 1e-7), (1, 1e-10, 0.4, 1e-7), (2, 1e-10, 0.0, 1e-7), (2,
 
 @pytest.mark.parametrize(("windows", "rtol", "tilt", "within"), RUNS)
 def test_all_windows_pass_their_singular_position_on_the_branch_they_are_on(windows, rtol, tilt, within):
-    """Flat, half the rows vanish at once, eight times in 10 s; every post stays on the one coordinate."""
+    """Flat, half the rows vanish at once, ten times in 10 s; every post stays on the one coordinate."""
     method = pl.DOP853(rtol=rtol, atol=1e-2 * rtol)
     run = pl.simulate(four_bars(windows, tilt=tilt), T_END, method=method, save=[T_END], max_steps=3000)
     assert run.ok, run.message

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.contacts import ContactRecord, ContactTable, table
+from pliant.results.state import State, UnderWay
 
 if TYPE_CHECKING:
     from pliant.compile.contacts import PairSlots
@@ -22,40 +23,39 @@ Precision = Callable[[bool], None]  # called with whether some contact is near o
 Probe = Callable[[], dict[str, Floats]]  # gap, closing_speed, normal_force of every pair at the present state
 
 
-@dataclass
-class OpenRecord:
-    """A contact under way."""
-
-    begin: float
-    entry_speed: float
-    impulse: float
-    lost: float
-    rubbed: float
-    peak_force: float = 0.0
-    peak_time: float = math.nan
-    let_go: tuple[float, float] | None = field(default=None)  # time and speed at which the force came to zero
-
-
 class Phases:
     """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
 
     def __init__(self, traced: Traced, stepper: Stepper, probe: Probe, precision: Precision | None = None) -> None:
         self._traced, self._stepper, self._probe, self._precision = traced, stepper, probe, precision
         self._close_by: set[int] = set()  # pairs nearer than the distance a method wants to be told of
-        self._under_way: dict[int, OpenRecord] = {}
+        self._under_way: dict[int, UnderWay] = {}
         self._records: list[ContactRecord] = []
 
     @property
     def any_closed(self) -> bool:
         return bool(self._under_way)
 
-    def begin(self) -> None:
-        """Set out: what is pressed, or touches and does not move apart, is closed from the start."""
+    @property
+    def words(self) -> str:
+        """The phase, for people."""
+        if not self._traced.pairs:
+            return ""
+        names = [self._traced.pairs[k].pair.name for k in self._under_way]
+        return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
+
+    def begin(self, state: State | None = None) -> None:
+        """Set out: what is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
+        for k, slots in enumerate(self._traced.pairs):
+            if state is not None and slots.pair.name in state.closed:
+                self._resume(k, slots, state)
         seen = self._probe()
         for k, slots in enumerate(self._traced.pairs):
-            self._watch(slots, closed=False)
             if self._traced.near is not None and seen["gap"][k] < self._traced.near:
                 self._close_by.add(k)
+            if k in self._under_way:
+                continue
+            self._watch(slots, closed=False)
             if seen["gap"][k] < 0.0 or (seen["gap"][k] == 0.0 and seen["closing_speed"][k] >= 0.0):
                 self._close(k, slots, seen["closing_speed"][k])
         self._tell_precision()
@@ -101,9 +101,22 @@ class Phases:
         stepper.p[slots.entry] = max(speed, slots.pair.normal.entry_floor)
         y[slots.bristles.start : slots.bristles.stop] = 0.0
         self._watch(slots, closed=True)
-        record = OpenRecord(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
+        record = UnderWay(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
         self._under_way[k] = record
         self._note_force(record, stepper.t, self._probe()["normal_force"][k])
+
+    def _resume(self, k: int, slots: PairSlots, state: State) -> None:
+        """A contact that an earlier run left closed: its law, its bristles and its record go on."""
+        entry, record = state.record(slots.pair.name)
+        self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 1.0, entry
+        self._watch(slots, closed=True)
+        self._under_way[k] = record
+
+    @property
+    def closed(self) -> dict[str, tuple[float, UnderWay]]:
+        """Contacts under way, by pair, each with the entry speed its law works with."""
+        slots, p = self._traced.pairs, self._stepper.p
+        return {slots[k].pair.name: (float(p[slots[k].entry]), replace(one)) for k, one in self._under_way.items()}
 
     def _open(self, k: int, slots: PairSlots, speed: float) -> None:
         self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 0.0, 1.0
@@ -120,11 +133,11 @@ class Phases:
             if index is not None:
                 active[index] = closed
 
-    def _note_force(self, record: OpenRecord, t: float, force: float) -> None:
+    def _note_force(self, record: UnderWay, t: float, force: float) -> None:
         if force > record.peak_force:
             record.peak_force, record.peak_time = float(force), t
 
-    def _finished(self, k: int, record: OpenRecord, end: float, exit_speed: float) -> ContactRecord:
+    def _finished(self, k: int, record: UnderWay, end: float, exit_speed: float) -> ContactRecord:
         slots, y = self._traced.pairs[k], self._stepper.y
         return ContactRecord(
             pair=slots.pair.name,

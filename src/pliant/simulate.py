@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +15,29 @@ from numpy.typing import NDArray
 
 from pliant.caches import user_cache
 from pliant.errors import ModelError, SolveError
-from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
+from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
+from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.system import System
+from pliant.origin import Origin
 from pliant.phases import Phases, Precision
 from pliant.results.contacts import ContactTable
+from pliant.results.outline import Outline
 from pliant.results.result import EventRecord, Result
+from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.function import TracedFunction
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
+    from pliant.integrate.constraint_kernel import ConstraintKernels
+    from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
-DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
+AUTO = "auto"  # the method Auto() by its name
+TELLING = 0.03  # s of computing between two reports of progress, at least
+MOST_ROWS = 50_000_000  # more would not fit in memory, with all that is observed in each
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
 Progress = Callable[[float, float], None]
@@ -61,6 +70,30 @@ class Compiled:
     project: MachineCode | None
     trace_seconds: float
     compile_seconds: float
+    cache: Path | None = None  # where machine code is kept
+    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def jacobian(self, whole: bool) -> JacobianKernel | None:
+        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
+        from pliant.compile.jacobian import jacobian_kernel
+
+        if whole not in self._jacobians:
+            n = self.traced.n_controlled
+            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
+        return self._jacobians[whole]
+
+    def constraints(self) -> ConstraintKernels | None:
+        """The kernels of exact loops that a method with partitioned coordinates asks for."""
+        from pliant.compile.partition import constraint_kernels
+
+        return constraint_kernels(self.traced, self.cache)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What pictures draw of the mechanism, made once for all runs; where it moves to is in their rows."""
+        from pliant.dynamics.outline import draw
+
+        return draw(self.traced.system, self.traced.tree)
 
 
 def compile_system(
@@ -95,6 +128,7 @@ def compile_system(
         project=code.get("project"),
         trace_seconds=done - began,
         compile_seconds=clock.perf_counter() - done,
+        cache=folder,
     )
 
 
@@ -104,39 +138,76 @@ def _wanted(traced: Traced) -> dict[str, TracedFunction]:
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 
+def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
+    """The same mechanism with every body floating and every joint a closure: what formulation="augmented" runs.
+
+    Bodies start where the tree's joints have them at t_start, s. The joint that carried body `arm` is the closure `arm joint`.
+    """
+    from pliant.compile.absolute import absolute_coordinates
+
+    return absolute_coordinates(system, t_start)
+
+
 def simulate(
     system: System | Compiled,
     t_end: float,
     *,
-    method: Method | None = None,
+    method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
+    start: Result | State | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
+    phase: Callable[[str], None] | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
     cache: bool = True,
 ) -> Result:
-    """Run a mechanism from t_start to t_end.
+    """Run a mechanism from t_start to t_end, or from where an earlier run ended.
 
-    save: every(dt) or a number (interval), a list of times, or "steps". A run that cannot go on returns what it had computed, with
-    ok False and a message that says when and why; so does Ctrl-C.
+    method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
+    save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
+    to go on from, contacts that are closed and works included; t_start is then its end. progress is called with (t, t_end), phase
+    with words where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had
+    computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
-    t_start = check.number("simulate", "t_start", t_start, "s")
+    state = _state_of(start)
+    t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = _save_plan(save, t_start, t_end)
-    method = method or DEFAULT_METHOD
+    method = _method(method)
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
+    assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
         compiled = system
-        _check_compiled(compiled.traced, near, t_start)
+        _check_compiled(compiled.traced, near, assembled)
     else:
-        compiled = compile_system(system, formulation, cache, near=near, t_start=t_start)
-    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds)
-    run.go(progress)
-    return run.collect()
+        compiled = compile_system(system, formulation, cache, near=near, t_start=assembled)
+    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
+    run.go(progress, phase)
+    settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
+                "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
+    return run.collect(Origin(compiled.traced.original, settings, run.t_first))
+
+
+def _state_of(start: Result | State | None) -> State | None:
+    if isinstance(start, Result):
+        if start.final_state is None:
+            rule = "must hold where its run ended: it was not integrated, or written by an older version"
+            raise ModelError.of("simulate", "start", rule, start)
+        return start.final_state
+    if start is not None:
+        check.instance("simulate", "start", start, State, "a Result or its final_state")
+    return start
+
+
+def _method(method: Method | str | None) -> Method:
+    if method is None or isinstance(method, str):
+        check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
+        return Auto()
+    return method
 
 
 def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
@@ -147,6 +218,19 @@ def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
     if "project" in traced.functions and traced.t_start != t_start:
         rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
         raise ModelError.of("simulate", "system", rule, traced.t_start)
+
+
+class _Teller:
+    """Tells how far a run is, every now and then, however often it stops for events."""
+
+    def __init__(self, progress: Progress, t_end: float) -> None:
+        self._progress, self._t_end, self._last = progress, t_end, clock.perf_counter()
+
+    def __call__(self, t: float) -> None:
+        now = clock.perf_counter()
+        if now - self._last >= TELLING:
+            self._last = now
+            self._progress(t, self._t_end)
 
 
 class _Run:
@@ -161,10 +245,14 @@ class _Run:
         times: NDArray[np.float64] | str,
         max_steps: int | None,
         max_seconds: float | None,
+        state: State | None = None,
     ) -> None:
         from pliant.integrate.stepper import MAX_STEPS, Stepper
 
         self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
+        if state is not None:
+            state.check_fits(self.traced.columns, self.traced.y0.size)
+        self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
         kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
@@ -180,6 +268,9 @@ class _Run:
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             project=compiled.project.address if compiled.project else None,
+            jacobian=compiled.jacobian,
+            n_newton=self.traced.n_controlled,
+            constraints=compiled.constraints,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -189,16 +280,18 @@ class _Run:
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         first = self.traced.parameters(t_start, self.stops[1])
-        _check_start(self.traced, compiled.rhs(t_start, self.traced.y0, first), t_start)
-        self.stepper.start(t_start, self.traced.y0, first, save=times)
+        _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
+        self.stepper.start(t_start, self.y0, first, save=times)
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
         self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
-        self.contacts.begin()
+        self.contacts.begin(state)
+        for number, direction in () if state is None else state.hits:
+            self.stepper.settle(number, direction)
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
-        seen = self.compiled.observe(t, self.traced.y0, self.traced.parameters(t, self.t_end))
+        seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
         columns = _columns_of(self.traced)
         tips = seen[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
@@ -208,19 +301,32 @@ class _Run:
         floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * at_hand
         return floor
 
-    def go(self, progress: Progress | None) -> None:
-        """From breakpoint to breakpoint; events are recorded, and end the run where the user said so."""
-        tell = None if progress is None else (lambda t: progress(t, self.t_end))
-        for begin, end in zip(self.stops, self.stops[1:], strict=False):
-            self._enter(begin, end)
-            while True:
+    def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
+        """From breakpoint to breakpoint, until the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
+        self.tell_phase = phase
+        tell = None if progress is None else _Teller(progress, self.t_end)
+        interrupts = Interrupts()
+        with interrupts.held():
+            for begin, end in zip(self.stops, self.stops[1:], strict=False):
+                self._enter(begin, end)
+                if not self._pass(end, tell, interrupts):
+                    return
+
+    def _pass(self, end: float, tell: _Teller | None, interrupts: Interrupts) -> bool:
+        """From event to event until a breakpoint; events are recorded, and end the run where the user said so."""
+        while True:
+            with interrupts.at_once():
                 self.outcome = self.stepper.advance(end, progress=tell)
-                if self._take(self.outcome):
-                    self._note_parameters()
-                if self.ended_by or not self.outcome.events:
-                    break
+            if self._take(self.outcome):
+                self._note_parameters()
+            if interrupts.asked and self.outcome.status.goes_on:  # between two pieces of the loop
+                self.outcome = replace(self.stepper.interrupted(), events=self.outcome.events)
             if self.ended_by or not self.outcome.status.goes_on:
-                return
+                return False
+            if not self.outcome.events:
+                return True
+            if tell is not None:
+                tell(self.outcome.t)
 
     def _enter(self, begin: float, end: float) -> None:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
@@ -232,6 +338,8 @@ class _Run:
     def _note_parameters(self) -> None:
         """Rows from here on are observed with these; and the events of closed contacts cost only while one is closed."""
         self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
+        if self.tell_phase is not None:
+            self.tell_phase(self.contacts.words)
         watched = self.compiled.events if self.contacts.any_closed else self.compiled.flight
         if watched is not None:
             self.stepper.watch(watched.address)
@@ -254,12 +362,23 @@ class _Run:
         seen = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
         return {name: seen[self.columns[name]] for name in ("gap", "closing_speed", "normal_force")}
 
-    def collect(self) -> Result:
+    @property
+    def state(self) -> State:
+        """Where the run stands."""
+        assert self.outcome is not None
+        hits = tuple((located.index, located.direction) for located in self.outcome.events)
+        labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
+        y = self.stepper.y.copy()
+        return State(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
+
+    def collect(self, origin: Origin) -> Result:
         assert self.outcome is not None
         from pliant.integrate.status import Status
 
         times, states = self.stepper.rows()
         message = self.outcome.sentence
+        if self.outcome.component is not None:
+            message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
@@ -273,6 +392,9 @@ class _Run:
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
+            outline=self.compiled.outline,
+            final_state=self.state,
+            origin=origin,
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -292,6 +414,8 @@ class _Run:
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics
+        partition = {"partitions": s.partitions, "constraint_evaluations": s.constraint_evaluations,
+                     "independent": self._independent()} if s.partitions else {}  # fmt: skip
         return {
             "steps": s.accepted,
             "rejected": s.rejected,
@@ -299,13 +423,25 @@ class _Run:
             "event_evaluations": s.event_evaluations,
             "smallest_step_s": s.smallest_step,
             "largest_step_s": s.largest_step,
+            "steps_of": s.steps_of,
+            "error_mean": s.mean_error,
+            "error_largest": s.largest_error,
+            "jacobians": s.jacobians,
+            "factorisations": s.factorisations,
+            "newton_iterations": s.iterations,
             "wall_s": s.wall_seconds,
             "trace_s": self.compiled.trace_seconds,
             "compile_s": self.compiled.compile_seconds,
             "operations": self.compiled.rhs.operations,
             "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
+            **partition,
         }
+
+    def _independent(self) -> str:
+        """Rates that were integrated, as last partitioned."""
+        free, dependent = self.traced.free_v, set(self.stepper.dependent)
+        return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
 
 
 def _save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
@@ -321,6 +457,8 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
         return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
     if isinstance(save, (Every, int, float)):
         interval = save.interval if isinstance(save, Every) else every(save).interval
+        if (t_end - t_start) / interval > MOST_ROWS:
+            raise ModelError.of("simulate", "save", f"must give at most {MOST_ROWS:.0e} rows", interval)
         count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
         times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
         times[-1] = min(times[-1], t_end)
@@ -362,7 +500,8 @@ def collect_rows(
     traced = compiled.traced
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
     values = values_of(traced, times, states, observed)
-    return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats)
+    return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
+                  outline=compiled.outline)  # fmt: skip
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:
@@ -381,6 +520,14 @@ def _columns_of(traced: Traced) -> dict[str, slice]:
         columns[name] = slice(offset, offset + width)
         offset += width
     return columns
+
+
+def _component_name(traced: Traced, k: int) -> str:
+    """What a component of the state is, in words."""
+    names = [traced.tree.positions[i] for i in traced.free_q] + [f"the rate of {traced.tree.rates[i]}" for i in traced.free_v]
+    names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
+    names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
+    return names[k]
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import pytest
@@ -173,13 +174,13 @@ def test_python_functions_and_laws_of_no_registry_are_refused_when_written() -> 
     system = python()
     tip = system.handle("a").tip
     system.contact(points=tip, against=Plane(normal=(0, 1)), normal=lambda d, r, v: 1e6 * d, name="soft")
-    with pytest.raises(ModelError, match="contact 'soft': normal: a Python function cannot be written to a file"):
+    with pytest.raises(ModelError, match="contact 'soft': normal: function: a Python function cannot be written to a file"):
         dump_model(system)
     system.contacts.clear()
     system.contact(
         points=tip, against=Plane(normal=(0, 1)), normal=Hertz(stiffness=1), friction=lambda v, n: n, name="dry"
     )
-    with pytest.raises(ModelError, match="contact 'dry': friction: a Python function cannot be written to a file"):
+    with pytest.raises(ModelError, match="contact 'dry': friction: function: a Python function cannot be written to a file"):
         dump_model(system)
     system.contacts.clear()
 
@@ -205,19 +206,19 @@ WRONG: list[tuple[str, str, str]] = [
     ("points: a.tip", "points: []", "contacts.c.points: contact 'c': points must hold at least one point"),
     ("points: a.tip", "points: ground", "points must stand on another body than what they touch, got 'ground'"),
     ("points: a.tip", "points: {spere: {at: a.tip, radius: 1}}",
-     "m.yaml:11: contacts.c.points: unknown kind 'spere' (did you mean 'sphere'?); known: point, sphere, capsule, plane"),
+     "m.yaml:11: contacts.c.points: unknown kind 'spere' (did you mean 'sphere'?); known: point, sphere, capsule"),
     ("points: a.tip", "points: {sphere: {at: a.tip, radius: -1}}",
      "contacts.c.points.sphere.radius: Sphere: radius must be > 0 m, got -1.0"),
     ("points: a.tip", "points: {sphere: {at: a.tip}}", "contacts.c.points.sphere: radius must be given, got at"),
     ("points: a.tip", "points: {plane: {normal: [0, 1]}}",
-     "contacts.c.points: contact 'c': points must be frames, Points, Spheres or Capsules"),
+     "contacts.c.points: unknown kind 'plane'; known: point, sphere, capsule"),
     ("{plane: {normal: [0, 1]}}", "{plane: {normal: [0, 0]}}",
      "against.plane.normal: Plane: normal must not be the zero vector"),
     ("{plane: {normal: [0, 1]}}", "{plane: {}}", "contacts.c.against.plane: normal must be given, got nothing"),
-    ("{plane: {normal: [0, 1]}}", "b.tip", "m.yaml:11: contacts.c.against: must be one of point, sphere, capsule, plane"),
+    ("{plane: {normal: [0, 1]}}", "b.tip", "m.yaml:11: contacts.c.against: must be one of plane, point, sphere"),
     ("{plane: {normal: [0, 1]}}", "{point: b.tip}", "contacts.c.against: contact 'c': against must have a radius"),
     ("{plane: {normal: [0, 1]}}", "{capsule: {at: b.tip, length: 1, radius: 1}}",
-     "contacts.c.against: contact 'c': against must be a Plane, a Sphere or a Point"),
+     "contacts.c.against: unknown kind 'capsule'; known: plane, point, sphere"),
     ("{plane: {normal: [0, 1]}}", "{sphere: {at: a.root, radius: 1}}",
      "contact 'c': points must stand on another body than what they touch, got 'a'"),
     ("hu_guo", "hu_gou", "m.yaml:11: contacts.c.normal: unknown kind 'hu_gou' (did you mean 'hu_guo'?); known: linear, hertz"),
@@ -235,9 +236,9 @@ WRONG: list[tuple[str, str, str]] = [
     ("{hu_guo: {stiffness: 140e6, restitution: 0.8}}", "1e6*depht**1.5",
      "contacts.c.normal: formula '1e6*depht**1.5': 'depht' at column 5 is an unknown name"),
     ("{hu_guo: {stiffness: 140e6, restitution: 0.8}}", "1e6",
-     "contacts.c.normal: must be a law, as in {linear: ...}, or a formula of depth, rate, entry_speed, got '1e6'"),
+     "contacts.c.normal: must be a law by its name, or a formula of depth, rate, entry_speed, got '1e6'"),
     ("{coulomb: {mu: 0.3}}", "0.3",
-     "contacts.c.friction: must be a law, as in {coulomb: ...}, or a formula of speed, normal, got '0.3'"),
+     "contacts.c.friction: must be a law by its name, or a formula of speed, normal, got '0.3'"),
     ("{coulomb: {mu: 0.3}}", "{coulomb: {mu: -1}}", "contacts.c.friction.coulomb.mu: Coulomb: mu must be >= 0"),
     ("{coulomb: {mu: 0.3}}", "{hu_guo: {stiffness: 1}}", "contacts.c.friction: unknown kind 'hu_guo'; known: coulomb"),
 ]  # fmt: skip
@@ -252,8 +253,9 @@ def test_a_wrong_contact_is_refused_with_line_keys_rule_and_value(right: str, wr
     assert CONTACT.count(right) == 1
     with pytest.raises(ModelError) as refusal:
         loads_model(HEAD + CONTACT.replace(right, wrong), "m.yaml")
-    assert message in str(refusal.value)
-    assert str(refusal.value).startswith("m.yaml:11: ")
+    said = re.sub(r"^(m\.yaml:\d+):\d+", r"\1", str(refusal.value))  # columns: test_wrong_files
+    assert message in said
+    assert said.startswith("m.yaml:11: ")
 
 
 def test_a_system_with_contacts_survives_being_written_with_its_run() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("ends: cf", "ends: cx",
      "bodies.arm.beam.modes.ends: Modes: ends must be one of cc, ss, sc, cs, cf, fc, ff, sf, fs"),
     ("count: 2", "count: 0", "m.yaml:13: bodies.arm.beam.modes.count: Modes: count must be a whole number >= 1, got 0"),
+    ("count: 2", "count: 1e12", "m.yaml:13: bodies.arm.beam.modes.count: Modes: count must be <= 10000, got 1000000000000"),
     ("count: 2", "count: 1.5", "m.yaml:13: bodies.arm.beam.modes.count: must be a whole number, got '1.5'"),
     ("count: 2", "count: 2, payload: yes", "bodies.arm.beam.modes.payload: must be true or false, got 'yes'"),
     ("theory: timoshenko", "theory: timoschenko", "(did you mean 'timoshenko'?), got 'timoschenko'"),
@@ -142,7 +144,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("rtol: 1e-9", "rtol: -1", "m.yaml:24: run.method.rkf45.rtol: RKF45: rtol must be in"),
     ("t_end: 1,", "t_end: 0,", "m.yaml:24: run.t_end: run: t_end must be > 0 s, got 0.0"),
     ("save: 1e-3", "save: [0, 2]", "m.yaml:24: run.save: run: save must lie in [0, 1.0] s, got (0.0, 2.0)"),
-    ("save: 1e-3", "save: often", "run.save: must be an interval in s, a list of times or the word steps, got 'often'"),
+    ("save: 1e-3", "save: often", "run.save: run: save must be an interval in s, a list of times or the word steps, got 'often'"),
     # YAML itself
     ("gravity: [0, -9.81]", "gravity: [0, -9.81", "m.yaml:4: not valid YAML"),
     ("gravity: [0, -9.81]", "gravity: &g [0, -9.81]",
@@ -164,14 +166,37 @@ def test_a_wrong_file_is_refused_with_line_keys_rule_and_value(right: str, wrong
     assert RIGHT.count(right) >= 1
     with pytest.raises(ModelError) as refusal:
         loads_model(RIGHT.replace(right, wrong, 1), "m.yaml")
-    assert message in str(refusal.value)
-    assert str(refusal.value).startswith("m.yaml:")
+    assert message in COLUMN.sub(r"\1", str(refusal.value))  # columns have a test of their own
+    assert COLUMN.match(str(refusal.value))
+
+
+COLUMN = re.compile(r"(m\.yaml:\d+):\d+")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "place"),
+    [
+        ("gravity:", "gravty:", "3:1"),
+        ("length: 1.0", "lenght: 1.0", "9:7"),
+        ("length: 1.0", "length: -1", "9:7"),
+        ("angle: 30*deg", "angel: 30*deg", "15:24"),
+        ("nu: 0.3", "nu: 0.7", "12:27"),
+        ("on: arm.tip", "on: amr.tip", "17:40"),
+        ("effort: 2*sin(t)", "effort: 2*sinn(t)", "19:34"),
+        ("vector: [1, 0]", "vector: [1, x]", "21:36"),
+        ("gravity: [0, -9.81]", "gravity: [0, -9.81", "4:6"),
+        ("system: arm", "system: !!python/name:os.system ''", "2:9"),
+    ],
+)
+def test_the_place_is_told_to_the_column(right: str, wrong: str, place: str) -> None:
+    with pytest.raises(ModelError, match=rf"^m\.yaml:{place}: "):
+        loads_model(RIGHT.replace(right, wrong, 1), "m.yaml")
 
 
 def test_files_that_cannot_be_read_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"nowhere\.yaml: cannot be read: No such file"):
         load_model(tmp_path / "nowhere.yaml")
-    with pytest.raises(ModelError, match="cannot be read: Is a directory"):
+    with pytest.raises(ModelError, match="cannot be read: must be a file"):
         load_model(tmp_path)
     (tmp_path / "bytes.yaml").write_bytes(b"system: \xff")
     with pytest.raises(ModelError, match=r"bytes\.yaml: must be UTF-8 text, got byte 0xff"):
@@ -182,7 +207,7 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_no_bodies_is_no_mechanism() -> None:
-    with pytest.raises(ModelError, match=r"m\.yaml:4: bodies: must hold at least one body, got none"):
+    with pytest.raises(ModelError, match=r"m\.yaml:4:1: bodies: must hold at least one body, got none"):
         loads_model("pliant: 1\nsystem: s\ngravity: [0, 0]\nbodies: {}\n", "m.yaml")
 
 

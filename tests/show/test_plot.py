@@ -1,20 +1,147 @@
-"""Pictures are drawn and say what they show."""
+"""Pictures are drawn and say what they show, of results in memory and from files."""
 
+import re
+
+import numpy as np
 import pytest
 
-import mechanisms
 import pliant as pl
+from pliant.show.plot import PLOTS
+from pliant.show.plot.energy import stacked
+from pliant.show.plot.spectrum import amplitudes
+from pliant.show.plot.style import PALETTE, prefixed
+
+UNIT = re.compile(r", (?:[pnµmkMG]?(?:m|N|J|Hz|rad|s)(?:/s)?|1)$|largest exchange$")
 
 
-@pytest.fixture(scope="module")
-def run():
-    return pl.simulate(mechanisms.planar_chain(2, 1), 0.1)
+CASES = [("chain", name) for name in PLOTS if name != "tip_deflection"]  # its links are held at both ends
+CASES += [("arm", name) for name in PLOTS if name != "contact_forces"]
+CASES += [("crank", name) for name in ("mechanism", "contact_forces", "tip_deflection")]
 
 
-@pytest.mark.parametrize("draw", [pl.plot.energies, pl.plot.coordinates, pl.plot.paths])
-def test_a_picture_has_titles_labels_and_lines(draw, run, tmp_path):
-    figure = draw(run)
-    figure.savefig(tmp_path / "picture.png")
+@pytest.mark.parametrize(("which", "name"), CASES)
+def test_a_picture_has_a_title_units_and_something_in_it(which, name, request):
+    run = request.getfixturevalue(which)
+    figure = PLOTS[name](run)
+    figure.set_dpi(40)
+    figure.canvas.draw()
+    assert len(np.unique(np.asarray(figure.canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20  # more than paper and ink
+    titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
+    assert any(title.startswith(run.name) for title in titles)
+    for axes in figure.axes:
+        if axes.get_label() == "<colorbar>":
+            continue
+        assert axes.lines or axes.collections
+        labels = [label for label in (axes.get_xlabel(), axes.get_ylabel()) if label]
+        assert labels or name == "mechanism"  # whose inner panels share their neighbours'
+        assert all(UNIT.search(label) for label in labels), labels
+
+
+def test_a_picture_is_written_whole_or_not_at_all(chain, tmp_path, monkeypatch):
+    pl.plot.save(pl.plot.balance_error(chain), tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 10_000
-    assert figure.axes[0].get_title().startswith("planar chain")
-    assert all(axes.get_ylabel() and axes.lines for axes in figure.axes)
+    monkeypatch.setattr("os.replace", lambda *names: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        pl.plot.save(pl.plot.balance_error(chain), tmp_path / "again.png")
+    assert [p.name for p in tmp_path.iterdir()] == ["picture.png"]
+
+
+def test_a_result_from_a_file_gives_the_same_picture(chain, read_back):
+    for name in ("mechanism", "contact_forces", "ledger"):
+        first, second = (PLOTS[name](run) for run in (chain, read_back))
+        for figure in (first, second):
+            figure.set_dpi(50)
+            figure.canvas.draw()
+        assert np.array_equal(first.canvas.buffer_rgba(), second.canvas.buffer_rgba())
+
+
+def test_the_users_own_style_is_neither_used_nor_changed(chain):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"axes.grid": False, "font.size": 30.0}):
+        figure = pl.plot.coordinates(chain)
+        assert (mpl.rcParams["axes.grid"], mpl.rcParams["font.size"]) == (False, 30.0)
+    assert figure.axes[0].yaxis.label.get_fontsize() < 12.0
+
+
+def _seen(colour, matrix):
+    """Linear light of a colour as a colour-blind eye has it (Machado, Oliveira, Fernandes 2009, severity 1)."""
+    rgb = np.array([int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return np.clip(matrix @ linear, 0.0, 1.0)
+
+
+def _lab(linear):
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    f = np.cbrt(np.maximum(xyz / (0.9505, 1.0, 1.089), 0.008856))
+    return np.array([116.0 * f[1] - 16.0, 500.0 * (f[0] - f[1]), 200.0 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("matrix", [
+    np.eye(3),
+    np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+], ids=["all colours", "protanopia", "deuteranopia"])  # fmt: skip
+def test_the_colour_blind_can_tell_the_colours_apart(matrix):
+    colours = [_lab(_seen(colour, matrix)) for colour in (*PALETTE, "#ffffff")]
+    apart = [np.linalg.norm(a - b) for k, a in enumerate(colours) for b in colours[:k]]
+    assert min(apart) > 10.0  # CIE 1976: 2.3 is just noticeable
+
+
+def test_a_spectrum_shows_a_sine_with_its_amplitude_and_frequency():
+    rng = np.random.default_rng(1)
+    time = np.sort(np.concatenate([[0.0, 2.0], rng.uniform(0.0, 2.0, 20_000)]))  # rows that are not even
+    frequency, amplitude = amplitudes(time, 5.0 + 0.3 * np.sin(2.0 * np.pi * 40.0 * time))
+    peak = int(np.argmax(amplitude))
+    assert frequency[peak] == pytest.approx(40.0, abs=0.5)
+    assert amplitude[peak] == pytest.approx(0.3, rel=1e-2)
+    assert amplitude[0] < 1e-3  # the mean is taken off
+
+
+def test_the_stacked_ledger_adds_up_to_what_there_was_and_was_put_in(chain, arm):
+    for run in (chain, arm):
+        layers, total = stacked(run.ledger)
+        assert all(np.min(layer) > -1e-6 * run.ledger.scale for layer in layers.values())
+        assert np.allclose(sum(layers.values()), total, atol=2.0 * run.ledger.balance_error_max + 1e-12)
+    assert "lost: normal" in stacked(chain.ledger)[0] and np.ptp(stacked(arm.ledger)[1]) > 0.0
+
+
+def test_the_zoom_shows_the_touch_it_is_asked_for(chain):
+    touch = chain.contacts[3]
+    _, below = pl.plot.contact_forces(chain, zoom=3).axes
+    assert below.get_title(loc="left").startswith(touch.pair) and f"{touch.begin:.6g}" in below.get_xlabel()
+    left, right = below.get_xlim()
+    assert left < 0.0 < 1e3 * touch.duration < right < 2e3 * touch.duration
+    hardest = max(chain.contacts, key=lambda one: one.peak_force)
+    assert pl.plot.contact_forces(chain).axes[1].get_title(loc="left").startswith(hardest.pair)
+    assert len(pl.plot.contact_forces(chain, zoom=None).axes) == 1
+
+
+@pytest.mark.parametrize("draw", [
+    lambda run: pl.plot.contact_forces(run, zoom=99),
+    lambda run: pl.plot.contact_forces(run, zoom="softest"),
+    lambda run: pl.plot.coordinates(run, ["nothing"]),
+    lambda run: pl.plot.coordinates(run, []),
+    lambda run: pl.plot.phase_portrait(run, ["a.qw"]),
+    lambda run: pl.plot.spectrum(run, ["nothing"]),
+    lambda run: pl.plot.tip_deflection(run, ["nobody"]),
+    lambda run: pl.plot.tip_deflection(run),
+    lambda run: pl.plot.mechanism(run, times=[99.0]),
+    lambda run: pl.plot.mechanism(run, scale="large"),
+])  # fmt: skip
+def test_what_cannot_be_drawn_is_refused_by_name(draw, chain):
+    with pytest.raises(pl.ModelError, match=r"^plot \w+: "):
+        draw(chain)
+
+
+def test_contact_forces_need_contacts(arm):
+    with pytest.raises(pl.ModelError, match="must have contact pairs"):
+        pl.plot.contact_forces(arm)
+
+
+@pytest.mark.parametrize(("unit", "value", "expected"), [
+    ("m", 0.004, (1e-3, "mm")), ("m", 0.5, (1.0, "m")), ("N", 9400.0, (1e3, "kN")), ("J", 3e-8, (1e-9, "nJ")),
+    ("rad", 4000.0, (1.0, "rad")), ("rad", 2e-4, (1e-6, "µrad")), ("1", 1e-5, (1.0, "1")), ("m", 0.0, (1.0, "m")),
+])  # fmt: skip
+def test_units_take_the_prefix_that_fits(unit, value, expected):
+    assert prefixed(unit, [np.array([-value, 0.1 * value])]) == expected

@@ -37,7 +37,7 @@ class UnitShapes:
 
 def unit_shapes(link: TelescopicBeam) -> UnitShapes:
     """The modes of a cantilever of unit length, and their integrals."""
-    unit = _unit_beam(link)
+    unit = unit_beam(link)
     shapes = beam_shapes(unit)
     xi, weight = nodes(np.unique(np.concatenate([shapes.panels, np.linspace(0.0, 1.0, 5)])))
     values = [_values(column, xi) for column in shapes.columns]
@@ -58,7 +58,7 @@ def unit_shapes(link: TelescopicBeam) -> UnitShapes:
     )
 
 
-def _unit_beam(link: TelescopicBeam) -> Beam:
+def unit_beam(link: TelescopicBeam) -> Beam:
     """A cantilever of length one with the link's mode sets: Euler-Bernoulli shapes know no scale but their length."""
     turning = max(link.twisting, 1.0)
     return Beam(length=1.0, section=link.section, material=link.material, theory="euler-bernoulli",

@@ -126,6 +126,28 @@ def from_quaternion(q: Sequence[Scalar]) -> Rotation:
     ))  # fmt: skip
 
 
+def quaternion_of(rotation: Rotation) -> tuple[Scalar, ...]:
+    """A unit quaternion (w, x, y, z) of a rotation; of its four parts the largest is found first (Shepperd 1978)."""
+    if rotation.index is not None:
+        half = [0.0, 0.0, 0.0]
+        half[rotation.index] = sin(0.5 * rotation.angle)
+        return (cos(0.5 * rotation.angle), *half)
+    (a, b, c), (d, e, f), (g, h, i) = rotation.matrix
+    columns = (
+        (1.0 + a + e + i, h - f, c - g, d - b),
+        (h - f, 1.0 + a - e - i, b + d, c + g),
+        (c - g, b + d, 1.0 - a + e - i, f + h),
+        (d - b, c + g, f + h, 1.0 - a - e + i),
+    )
+    chosen, largest = columns[0], columns[0][0]
+    for k in (1, 2, 3):
+        larger = columns[k][k] > largest
+        chosen = tuple(where(larger, new, old) for new, old in zip(columns[k], chosen, strict=True))
+        largest = where(larger, columns[k][k], largest)
+    size = sqrt(chosen[0] * chosen[0] + chosen[1] * chosen[1] + chosen[2] * chosen[2] + chosen[3] * chosen[3])
+    return tuple(x / size for x in chosen)
+
+
 def quaternion_rate(q: Sequence[Scalar], omega: Vec) -> tuple[Scalar, ...]:
     """q' = q (0, omega) / 2 for omega in the turned axes."""
     w, x, y, z = q

@@ -6,42 +6,22 @@ own is a formula: of depth, rate and entry_speed for the normal force, of speed 
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
 from pliant.errors import ModelError
 from pliant.files import vocabulary
-from pliant.files.document import Item, did_you_mean
-from pliant.files.formula import ParsedFormula
-from pliant.files.places import frame_of, read_place, write_place
-from pliant.files.values import build, read, read_formula, read_named
-from pliant.files.written import Data, write, write_named
-from pliant.model.contact import Capsule, ContactPair, Point, Shape
+from pliant.files.document import Item, build
+from pliant.files.places import is_place, read_frame, write_place
+from pliant.files.values import read
+from pliant.files.vocabulary import Friction, Normal
+from pliant.files.written import Data, write
+from pliant.model.contact import Capsule, ContactPair, Point
 from pliant.model.frame import Frame
-from pliant.model.friction_law import FRICTION_LAWS, CustomFriction
-from pliant.model.normal_law import NORMAL_LAWS, CustomNormal
 from pliant.model.system import System
 
 ENDS = "ends"  # the ends of all links
-SHAPES: dict[str, type] = {vocabulary.word(kind): kind for kind in get_args(Shape)}
-
-
-@dataclasses.dataclass(frozen=True)
-class _Family:
-    """The laws of one kind, and how a formula stands among them."""
-
-    laws: Mapping[str, type]
-    custom: Any  # a class
-    formulas: Mapping[str, tuple[str, ...]]  # fields of the custom law that are formulas, with their variables
-
-
-NORMAL = _Family({vocabulary.word(law): law for law in NORMAL_LAWS}, CustomNormal,
-                 {"function": ("depth", "rate", "entry_speed"), "energy": ("depth",)})  # fmt: skip
-FRICTION = _Family({vocabulary.word(law): law for law in FRICTION_LAWS}, CustomFriction,
-                   {"function": ("speed", "normal")})  # fmt: skip
-FORMULA = "formula"  # the name a law of one's own stands under where it has more than its function
 
 
 # ---- reading
@@ -53,79 +33,21 @@ def read_contact(system: System, name: str, item: Item) -> None:
         for inner in item.items():
             read_contact(system, name, inner)
         return
-    found = item.fields(("points", "against", "normal", "friction"), ("points", "against", "normal"))
-    friction = found.get("friction")
-    build(
-        system.contact,
-        item,
-        points=_read_points(system, found["points"]),
-        against=_read_shape(system, found["against"]),
-        normal=_read_law(NORMAL, found["normal"]),
-        friction=None if friction is None or friction.is_nothing else _read_law(FRICTION, friction),
-        name=name,
-    )
+    hints, required = vocabulary.call_hints("contacts")
+    found = item.fields(hints, required)
+    values = {key: read(hints[key], value) for key, value in found.items() if key != "points"}
+    build(system.contact, item, points=_read_points(system, found["points"]), **values, name=name)
 
 
 def _read_points(system: System, item: Item) -> list[Any]:
     if item.is_scalar and item.text() == ENDS:
         return list(system.ends())
-    return [_read_point(system, inner) for inner in (item.items() if item.is_list else [item])]
+    return [_read_point(inner) for inner in (item.items() if item.is_list else [item])]
 
 
-def _read_point(system: System, item: Item) -> Any:
+def _read_point(item: Item) -> Any:
     """A place, which is a point, or a shape."""
-    return frame_of(system, read_place(item)) if _is_place(item) else _read_shape(system, item)
-
-
-def _is_place(item: Item) -> bool:
-    return not item.is_mapping or "frame" in item.mapping()
-
-
-def _read_shape(system: System, item: Item) -> Any:
-    """{plane: ...}, {sphere: ...}, {capsule: ...} or {point: place}."""
-    names = list(SHAPES)
-    found = item.mapping(f"one of {', '.join(names)}")
-    if len(found) != 1:
-        raise item.error(f"must hold one of {', '.join(names)}, got {', '.join(found) or 'nothing'}")
-    name, inner = next(iter(found.items()))
-    if name not in SHAPES:
-        raise inner.at_key(f"unknown kind {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}", item)
-    kind = SHAPES[name]
-    hints, required = vocabulary.field_hints(kind), vocabulary.required_fields(kind)
-    alone = len(required) == 1 and hints[required[0]] is Frame and _is_place(inner)
-    given = {required[0]: inner} if alone else inner.fields(hints, required)
-    values = {field: _read_field(system, hints[field], value) for field, value in given.items()}
-    return build(kind, inner, **values)
-
-
-def _read_field(system: System, hint: Any, item: Item) -> Any:
-    return frame_of(system, read_place(item)) if hint is Frame else read(hint, item)
-
-
-def _read_law(family: _Family, item: Item) -> Any:
-    """{law: fields}, a formula alone, or {formula: {function: ..., and what else the law has}}."""
-    if item.is_scalar and not item.text().isidentifier():
-        return _read_custom(family, {"function": item}, item)
-    if item.is_mapping and list(item.mapping()) == [FORMULA]:
-        inner = item.mapping()[FORMULA]
-        known = vocabulary.field_hints(family.custom)
-        given = inner.fields(known, ("function",)) if inner.is_mapping else {"function": inner}
-        return _read_custom(family, given, inner)
-    return read_named(family.laws, item)
-
-
-def _read_custom(family: _Family, given: Mapping[str, Item], item: Item) -> Any:
-    hints = vocabulary.field_hints(family.custom)
-    values: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in family.formulas:
-            values[name] = read(hints[name], value)
-            continue
-        values[name] = read_formula(value, family.formulas[name])
-        if values[name].constant is not None:
-            variables, example = ", ".join(family.formulas[name]), next(iter(family.laws))
-            raise value.wrong(f"must be a law, as in {{{example}: ...}}, or a formula of {variables}")
-    return build(family.custom, item, **values)
+    return read_frame(item) if is_place(item) else read(vocabulary.Body, item)
 
 
 # ---- writing
@@ -137,9 +59,9 @@ def write_contacts(system: System) -> Data:
     for name, pairs in _calls(system):
         part, first = f"contact {name!r}", pairs[0]
         data: Data = {"points": _write_points(system, pairs), "against": _write_shape(system, first.against)}
-        data["normal"] = _write_law(NORMAL, f"{part}: normal", first.normal)
+        data["normal"] = _write_law(Normal, f"{part}: normal", first.normal)
         if first.friction is not None:
-            data["friction"] = _write_law(FRICTION, f"{part}: friction", first.friction)
+            data["friction"] = _write_law(Friction, f"{part}: friction", first.friction)
         calls.setdefault(name, []).append(data)
     return {name: data[0] if len(data) == 1 else data for name, data in calls.items()}
 
@@ -226,22 +148,8 @@ def _write_shape(system: System, shape: Any) -> Data:
     return {vocabulary.word(type(shape)): data}
 
 
-def _write_law(family: _Family, part: str, law: Any) -> Any:
-    if type(law) in family.laws.values():
-        return write_named(law)
-    if not isinstance(law, family.custom):
-        known = ", ".join(family.laws)
+def _write_law(hint: Any, part: str, law: Any) -> Any:
+    if type(law) not in vocabulary.classes(hint):
+        known = ", ".join(vocabulary.family(hint))
         raise ModelError(f"{part}: must be one of {known} to be written to a file, got {type(law).__name__}")
-    data: Data = {}
-    for field in dataclasses.fields(law):
-        value = getattr(law, field.name)
-        if value == field.default:
-            continue
-        if field.name not in family.formulas:
-            data[field.name] = write(vocabulary.field_hints(type(law))[field.name], value, part)
-        elif isinstance(value, ParsedFormula):
-            data[field.name] = value.text
-        else:
-            rule = "a Python function cannot be written to a file (write it as a formula)"
-            raise ModelError(f"{part}: {rule}, got {value!r}")
-    return data["function"] if list(data) == ["function"] else {FORMULA: data}
+    return write(hint, law, part)

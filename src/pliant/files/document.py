@@ -6,21 +6,34 @@ YAML 1.1's surprises (`on` a boolean, 2e11 a text, 010 eight, 1:30 ninety) reach
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
 import yaml
 
 from pliant.errors import ModelError
-from pliant.files.formula import parse_number
+from pliant.files import units
+from pliant.files.formula import Known, ParsedFormula, parse_number, short
 
+LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
 
 
 class ModelFileError(ModelError):
-    """A model file breaks a rule; the message begins with file, line and path of keys."""
+    """A model file breaks a rule; the message begins with file, line, column and path of keys."""
+
+
+@dataclass
+class Scope:
+    """What the values of a model may refer to, as far as it has been read."""
+
+    definitions: dict[str, ParsedFormula] = field(default_factory=dict)
+    materials: dict[str, Any] = field(default_factory=dict)
+    coordinates: Known | None = None  # that formulas may name, once all bodies are known
+    system: Any = None  # whose places may be named
 
 
 @dataclass(frozen=True)
@@ -29,12 +42,22 @@ class Item:
 
     node: Any  # a YAML node
     source: str  # the file's name
-    line: int  # of its key, or of itself where it has none
+    at: tuple[int, int]  # line and column of its key, or of itself where it has none
     path: str = ""  # keys that lead here, as in bodies.arm.beam.length
+    unit: str | None = None  # of the number or numbers it holds; None where that is not known
+    scope: Scope = field(default_factory=Scope)
 
     def error(self, rule: str) -> ModelFileError:
-        where = f"{self.source}:{self.line}: {self.path}" if self.path else f"{self.source}:{self.line}"
-        return ModelFileError(f"{where}: {rule}")
+        line, column = self.at
+        where = f"{self.source}:{line}:{column}"
+        path, said = short(self.path, LONGEST_PATH), short(rule, LONGEST_RULE)
+        return ModelFileError(f"{where}: {path}: {said}" if path else f"{where}: {said}")
+
+    def within(self, node: Any, at: tuple[int, int], path: str) -> Item:
+        return replace(self, node=node, at=at, path=path)
+
+    def of_unit(self, unit: str | None) -> Item:
+        return replace(self, unit=unit)
 
     def wrong(self, rule: str) -> ModelFileError:
         return self.error(f"{rule}, got {self.describe()}")
@@ -60,18 +83,18 @@ class Item:
             return "nothing"
         if self.is_mapping:
             return "a mapping"
-        return "a list" if self.is_list else repr(self.node.value)
+        return "a list" if self.is_list else repr(short(self.node.value))
 
     def mapping(self, wanted: str = "a mapping of keys and values") -> dict[str, Item]:
         if not self.is_mapping:
             raise self.wrong(f"must be {wanted}")
         found: dict[str, Item] = {}
         for key, value in self.node.value:
-            key_item = Item(key, self.source, _line(key), self.path)
+            key_item = self.within(key, _place(key), self.path)
             name = key_item.text("a key")
             if name in found:
                 raise key_item.error(f"key {name!r} stands twice")
-            found[name] = Item(value, self.source, key_item.line, f"{self.path}.{name}" if self.path else name)
+            found[name] = self.within(value, key_item.at, f"{self.path}.{name}" if self.path else name)
         return found
 
     def fields(self, known: Iterable[str], required: Iterable[str] = ()) -> dict[str, Item]:
@@ -92,7 +115,7 @@ class Item:
     def items(self) -> list[Item]:
         if not self.is_list:
             raise self.wrong("must be a list")
-        return [Item(node, self.source, _line(node), f"{self.path}[{k}]") for k, node in enumerate(self.node.value)]
+        return [self.within(node, _place(node), f"{self.path}[{k}]") for k, node in enumerate(self.node.value)]
 
     def text(self, wanted: str = "a text") -> str:
         if not self.is_scalar or not self.node.value:
@@ -100,13 +123,35 @@ class Item:
         return str(self.node.value)
 
     def number(self, wanted: str = "a number") -> float:
+        """A constant expression in SI units, or a number with a unit, as in 250 mm."""
         text = self.text(wanted)
         try:
-            return parse_number(text)
+            return parse_number(text, self.scope.definitions)
         except ModelError as trouble:
+            if units.split(text) is not None:
+                return self.quantity()
             reason = str(trouble)
             plain = reason if reason.startswith("must be") else f"must be {wanted}, got {text!r} ({reason})"
             raise self.error(plain) from None
+
+    def quantity(self) -> float:
+        """A number with a unit, in SI."""
+        found = units.split(self.text())
+        assert found is not None  # who asks has looked
+        try:
+            return units.convert(*found, self.unit)
+        except ModelError as trouble:
+            raise self.error(str(trouble)) from None
+
+    def number_or_text(self) -> float | str:
+        try:
+            return self.number()
+        except ModelFileError:
+            return self.text()
+
+    def anything(self) -> Any:
+        """A number, a text, or a list of them, as it stands."""
+        return tuple(inner.anything() for inner in self.items()) if self.is_list else self.number_or_text()
 
     def whole(self) -> int:
         number = self.number("a whole number")
@@ -122,19 +167,36 @@ class Item:
         return words[text]
 
 
-def read_document(text: str, source: str) -> Item:
+def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
     """The one document of a text, refused where it holds anchors, tags or a nesting no model needs."""
     try:
-        _check_events(text, source)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = _Strict(text, source).get_single_node()
     except yaml.YAMLError as trouble:
         mark = getattr(trouble, "problem_mark", None)
-        place = f"{source}:{mark.line + 1}" if mark is not None else source
+        place = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark is not None else source
         problem = getattr(trouble, "problem", None) or str(trouble)
         raise ModelFileError(f"{place}: not valid YAML: {problem}{_quoting_hint(text, mark)}") from None
     if node is None:
         raise ModelFileError(f"{source}: holds no model")
-    return Item(node, source, _line(node))
+    return Item(node, source, _place(node), scope=scope or Scope())
+
+
+def build(make: Callable[..., Any], item: Item, /, *args: Any, **values: Any) -> Any:
+    """Call a constructor; what it refuses is said with file, line and path."""
+    try:
+        return make(*args, **values)
+    except ModelFileError:
+        raise
+    except ModelError as trouble:
+        raise _blamed(item, str(trouble)).error(str(trouble)) from None
+
+
+def _blamed(item: Item, message: str) -> Item:
+    """The item of the field that a message such as 'Beam: length must be > 0 m' speaks of, else the whole."""
+    match = re.match(r"[^:]*: (\w+)", message)
+    if match and item.is_mapping:
+        return item.mapping().get(match[1], item)
+    return item
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -142,8 +204,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _line(node: Any) -> int:
-    return int(node.start_mark.line) + 1
+def _place(node: Any) -> tuple[int, int]:
+    return int(node.start_mark.line) + 1, int(node.start_mark.column) + 1
 
 
 def _quoting_hint(text: str, mark: Any) -> str:
@@ -152,18 +214,23 @@ def _quoting_hint(text: str, mark: Any) -> str:
     return " (a formula with brackets or commas stands in quotes)" if "q[" in line or "v[" in line else ""
 
 
-def _check_events(text: str, source: str) -> None:
-    """The stream of events is flat: aliases (which multiply), tags and depth are refused here, before composing."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        line = event.start_mark.line + 1
+class _Strict(yaml.SafeLoader):
+    """Refuses aliases (which multiply), tags and depth while composing, before anything is made of them."""
+
+    def __init__(self, text: str, source: str) -> None:
+        super().__init__(text)
+        self.source, self.depth = source, 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        place = f"{self.source}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise ModelFileError(f"{source}:{line}: anchors and aliases are not used here; share bodies under parts")
+            raise ModelFileError(f"{place}: anchors and aliases are not used here; share bodies under parts")
         if getattr(event, "tag", None):
-            raise ModelFileError(f"{source}:{line}: tags are not used here, got {event.tag!r}")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_NESTING:
-            raise ModelFileError(f"{source}:{line}: nested deeper than {MAX_NESTING} levels")
+            raise ModelFileError(f"{place}: tags are not used here, got {short(event.tag)!r}")
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise ModelFileError(f"{place}: nested deeper than {MAX_NESTING} levels")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node

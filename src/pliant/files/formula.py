@@ -28,6 +28,8 @@ BY_COORDINATE = ("q", "v")
 
 Environment = Mapping[str, Any]
 Known = Mapping[str, Collection[str]]  # the coordinates that q and v have, where known
+# What the arguments of formulas are called, of signals, of shapes and of laws: no definition may take these names.
+ARGUMENTS = (*STATE_VARIABLES, "x", "depth", "rate", "entry_speed", "speed", "normal")
 
 
 def _power(base: Scalar, exponent: Scalar) -> Scalar:
@@ -71,32 +73,72 @@ class ParsedFormula:
     breakpoints: tuple[float, ...] = field(compare=False)  # s, the times that t itself is compared with
     constant: float | None = field(compare=False)  # its value, where it has no variables
     value: Callable[[Environment], Scalar] = field(compare=False, repr=False)
+    defined: frozenset[tuple[str, str]] = frozenset()  # the names it uses with their texts
+    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # in an order to compute
+    needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables it or its definitions read
 
     def __call__(self, *arguments: Any) -> Scalar:
-        return self.value(dict(zip(self.variables, arguments, strict=True)))
+        environment = dict(zip(self.variables, arguments, strict=True))
+        for name, definition in self.definitions:  # in order, so that each is computed once
+            environment[name] = definition.value(environment)
+        return self.value(environment)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (parse_formula, (self.text, self.variables))
+        return (_parsed_again, (self.text, self.variables, tuple((name, d.text) for name, d in self.definitions)))
 
 
-def parse_formula(text: str, variables: tuple[str, ...] = STATE_VARIABLES, known: Known | None = None) -> ParsedFormula:
+Definitions = Mapping[str, ParsedFormula]  # names that formulas may use, in the order they were defined
+
+
+def parse_formula(
+    text: str,
+    variables: tuple[str, ...] = STATE_VARIABLES,
+    known: Known | None = None,
+    definitions: Definitions | None = None,
+) -> ParsedFormula:
     """A formula of these variables; `known` holds the names that q['...'] and v['...'] may take."""
-    parser = _Parser(text, variables, known or {})
+    parser = _Parser(text, variables, known or {}, definitions or {})
     piece = parser.value(parser.tree(), 0)
     constant = piece.evaluate({}) if piece.constant else None
-    return ParsedFormula(text, variables, tuple(sorted(parser.breakpoints)), constant, piece.evaluate)
+    used = tuple((name, d) for name, d in parser.definitions.items() if name in parser.used)
+    times = tuple(sorted(parser.breakpoints))
+    texts = frozenset((name, d.text) for name, d in used)
+    return ParsedFormula(text, variables, times, constant, piece.evaluate, texts, used, frozenset(parser.needs))
+
+
+def parse_definition(name: str, text: str, earlier: Definitions, known: Known | None = None) -> ParsedFormula:
+    """What a name stands for: a number or a formula of t, q, v and of names defined before it."""
+    if not name.isidentifier() or name in (*ARGUMENTS, *CONSTANTS, *CALLS):
+        raise ModelError(f"definition {short(name)!r}: must be a new name of letters, digits and _, got {short(name)!r}")
+    return parse_formula(text, STATE_VARIABLES, known, earlier)
+
+
+def _parsed_again(text: str, variables: tuple[str, ...], definitions: tuple[tuple[str, str], ...]) -> ParsedFormula:
+    known: dict[str, ParsedFormula] = {}
+    for name, meaning in definitions:
+        known[name] = parse_definition(name, meaning, known)
+    return parse_formula(text, variables, None, known)
 
 
 NOT_FINITE = re.compile(r"[-+]?\.?(nan|inf|infinity)", re.IGNORECASE)
 
 
-def parse_number(text: str) -> float:
+def parse_number(text: str, definitions: Definitions | None = None) -> float:
     """A constant expression, such as 2e11, pi/6, or -0.5 - sin(60*deg)."""
     if NOT_FINITE.fullmatch(text.strip()):
         raise ModelError(f"must be a finite number, got {text.strip()!r}")
-    constant = parse_formula(text, ()).constant
+    constant = parse_formula(text, (), None, definitions).constant
     assert constant is not None  # without variables there is nothing else
     return constant
+
+
+def is_expression(text: str) -> bool:
+    """Whether a text is one of Python's expressions: 2e5 and `1 if t < 2 else 3` are, 250 mm is not."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -116,10 +158,13 @@ class _Condition:
 class _Parser:
     """From Python's syntax tree to pieces; a node that is in no table is refused."""
 
-    def __init__(self, text: str, variables: tuple[str, ...], known: Known) -> None:
+    def __init__(self, text: str, variables: tuple[str, ...], known: Known, definitions: Definitions) -> None:
         self.text = text.strip().replace("\n", " ")
         self.variables = variables
         self.known = known
+        self.definitions = definitions
+        self.used: set[str] = set()  # definitions, those that definitions need among them
+        self.needs: set[str] = set()  # variables
         self.breakpoints: set[float] = set()
         self.values: dict[type, Callable[[Any, int], _Value]] = {
             ast.Constant: self._number,
@@ -176,14 +221,31 @@ class _Parser:
     def _name(self, node: ast.Name, depth: int) -> _Value:
         name = node.id
         if name in self.variables and name not in BY_COORDINATE:
+            self.needs.add(name)
             return _Value(lambda e: e[name], False)
         if name in self.variables:
             raise self._error(node, f"must be read by coordinate, as in {name}['arm.angle']")
         if name in CALLS and name not in CONSTANTS:
             raise self._error(node, f"is a function: write {name}(...)")
+        if name in self.definitions:
+            return self._defined(node, name)
         if name not in CONSTANTS:
-            raise self._unknown(node, name, [*self.variables, *CONSTANTS, *CALLS])
+            raise self._unknown(node, name, [*self.variables, *self.definitions, *CONSTANTS, *CALLS])
         return self._folded(node, lambda e: CONSTANTS[name])
+
+    def _defined(self, node: ast.Name, name: str) -> _Value:
+        """What a definition stands for: its number, or its value as the formula's call has computed it."""
+        meaning = self.definitions[name]
+        foreign = sorted(meaning.needs - set(self.variables))
+        if foreign:
+            raise self._error(node, f"is defined by {', '.join(foreign)}, which has no meaning here")
+        self.used.update((name, *(inner for inner, _ in meaning.definitions)))
+        self.needs |= meaning.needs
+        self.breakpoints.update(meaning.breakpoints)
+        if meaning.constant is not None:
+            value = meaning.constant
+            return _Value(lambda e: value, True)
+        return _Value(lambda e: e[name], False)
 
     def _binary(self, node: ast.BinOp, depth: int) -> _Value:
         operate = OPERATORS.get(type(node.op))
@@ -235,6 +297,7 @@ class _Parser:
         name = node.slice.value
         if table in self.known and name not in self.known[table]:
             raise self._unknown(node, name, list(self.known[table]), "coordinate")
+        self.needs.add(table)
         return _Value(lambda e: e[table][name], False)
 
     def _comparison(self, node: ast.Compare, depth: int) -> _Condition:
@@ -278,11 +341,11 @@ class _Parser:
         return self._error(node, f"is an unknown {kind}{hint}")
 
     def _error(self, node: ast.expr | None, rule: str) -> ModelError:
-        whole = f"formula {_short(self.text)!r}"
+        whole = f"formula {short(self.text)!r}"
         if node is None:
             return ModelError(f"{whole}: {rule}")
         piece = ast.get_source_segment(self.text, node) or ""
-        return ModelError(f"{whole}: {_short(piece)!r} at column {node.col_offset + 1} {rule}")
+        return ModelError(f"{whole}: {short(piece)!r} at column {node.col_offset + 1} {rule}")
 
 
 def _is_condition(node: ast.expr) -> bool:
@@ -316,5 +379,5 @@ def _words(node: ast.expr) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).lower()
 
 
-def _short(text: str, limit: int = 80) -> str:
+def short(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."

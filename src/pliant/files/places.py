@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.files.document import Item
+from pliant.files import units
+from pliant.files.document import Item, build
 from pliant.files.formula import parse_number
-from pliant.files.values import build, read
 from pliant.model.frame import GROUND, Frame
 from pliant.model.rigid import RigidBody
 from pliant.model.system import System
@@ -31,7 +31,7 @@ def read_place(item: Item) -> Place:
         return Place(item, *_split(item))
     found = item.fields(("frame", "offset", "turn"), ("frame",))
     body, at = _split(found["frame"])
-    offset = read(tuple[float, ...], found["offset"]) if "offset" in found else None
+    offset = tuple(x.number() for x in found["offset"].of_unit("m").items()) if "offset" in found else None
     turns = _read_turns(found["turn"]) if "turn" in found else ()
     return Place(item, body, at, offset, turns)
 
@@ -46,7 +46,10 @@ def _split(item: Item) -> tuple[str, str | float | None]:
         raise item.wrong("must be ground, body.tip, body.root, body.frame or body@station")
     if text[cut] == ".":
         return body, place
-    return body, build(parse_number, item, place)
+    with_unit = units.split(place)
+    if with_unit is not None:
+        return body, build(units.convert, item, *with_unit, "m")
+    return body, build(parse_number, item, place, item.scope.definitions)
 
 
 def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
@@ -54,14 +57,24 @@ def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
     if item.is_list:
         return tuple(turn for inner in item.items() for turn in _read_turns(inner))
     if not item.is_mapping:
-        return ((item.number("an angle"), "z"),)
+        return ((item.of_unit("rad").number("an angle"), "z"),)
     found = item.fields(("axis", "angle"), ("axis", "angle"))
-    return ((found["angle"].number("an angle"), read(Any, found["axis"])),)
+    return ((found["angle"].of_unit("rad").number("an angle"), found["axis"].of_unit("1").anything()),)
+
+
+def read_frame(item: Item) -> Frame:
+    """A place of the system read so far."""
+    return frame_of(item.scope.system, read_place(item))
 
 
 def frame_of(system: System, place: Place) -> Frame:
     frame: Frame = build(_placed, place.item, system, place)
     return frame
+
+
+def is_place(item: Item) -> bool:
+    """A text, or a mapping that says which frame it starts from."""
+    return not item.is_mapping or "frame" in item.mapping()
 
 
 def _placed(system: System, place: Place) -> Frame:

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from pliant.files import units
 from pliant.files.contacts import read_contact
-from pliant.files.document import Item, ModelFileError, did_you_mean, read_document
-from pliant.files.formula import Known
+from pliant.files.document import Item, Scope, build, did_you_mean, read_document
+from pliant.files.formula import Known, ParsedFormula, is_expression, parse_definition
+from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
-from pliant.files.run_settings import STEPS, RunSettings, method_classes
-from pliant.files.values import build, read, read_built, read_formula, read_named, read_object
-from pliant.files.vocabulary import builders
+from pliant.files.run_settings import RunSettings
+from pliant.files.values import read, read_built, read_formula, read_object
+from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call_unit
 from pliant.model.beam import Beam
-from pliant.model.frame import GROUND, Frame
+from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
-from pliant.model.loop import GEAR, PRESCRIBED
+from pliant.model.material import Material
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Prescribed, Signal
+from pliant.model.signal import Formula
 from pliant.model.system import PAYLOAD, Body, System
 from pliant.model.telescopic import TelescopicBeam
 
 VERSION = 1  # of the vocabulary
+MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
 BODY_KINDS: dict[str, type] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
+INITIAL = ("initial", "initial_rates")
+LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s"}
 
 
 @dataclass(frozen=True)
@@ -36,70 +42,100 @@ class Model:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model file; every refusal names the file, the line, the keys, the rule and the value."""
-    source = str(path)
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as trouble:
-        raise ModelFileError(f"{source}: cannot be read: {trouble.strerror or trouble}") from None
-    except UnicodeDecodeError as trouble:
-        raise ModelFileError(f"{source}: must be UTF-8 text, got byte {trouble.object[trouble.start]:#04x}") from None
-    return loads_model(text, source)
+    """Read a model file; every refusal names the file, the line and column, the keys, the rule and the value."""
+    return _read_model(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),))
 
 
-SECTIONS = (
-    "pliant",
-    "system",
-    "gravity",
-    "parts",
-    "bodies",
-    "drives",
-    "forces",
-    "moments",
-    "contacts",
-    "closures",
-    "events",
-    "run",
-)
+def loads_model(text: str, source: str = "<text>", folder: str | Path | None = None) -> Model:
+    """Read a model from a text; `source` is how messages call it, `folder` where the files are that it includes."""
+    return _read_model(text, source, None if folder is None else Path(folder))
 
 
-def loads_model(text: str, source: str = "<text>") -> Model:
-    """Read a model from a text; `source` is how messages call it."""
-    sections = read_document(text, source).fields(SECTIONS, ("pliant", "system", "gravity", "bodies"))
-    if sections["pliant"].whole() != VERSION:
-        raise sections["pliant"].wrong(f"must be {VERSION}, the version of the vocabulary")
-    gravity = read(Sequence[float], sections["gravity"])
-    system = build(System, sections["gravity"], sections["system"].text(), gravity)
-    _read_bodies(system, sections)
-    known = _coordinates(system)
-    for name, item in _entries(sections, "drives"):
-        _read_drive(system, name, item, known)
-    for name, item in _entries(sections, "forces"):
-        _read_load(system, name, item, known, Sequence[Signal], system.force)
-    for name, item in _entries(sections, "moments"):
-        _read_load(system, name, item, known, Sequence[Signal] | Signal, system.moment)
-    for name, item in _entries(sections, "contacts"):
-        read_contact(system, name, item)
-    for name, item in _entries(sections, "closures"):
-        _read_closure(system, name, item)
-    for name, item in _entries(sections, "events"):
-        _read_event(system, name, item, known)
-    return Model(system, _read_run(sections["run"]) if "run" in sections else None)
+NEEDED = ("pliant", "system", "gravity", "bodies")
+SECTIONS = ("pliant", "include", "system", "gravity", *SHARED, "bodies", *CALLS, "run")
+
+
+def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, ...] = ()) -> Model:
+    scope = Scope()
+    document = read_document(text, source, scope)
+    sections = document.fields(SECTIONS, NEEDED)
+    included = read_includes(sections["include"], folder, above) if "include" in sections else []
+    parts: dict[str, Body] = {}
+    defined: list[tuple[str, Item]] = []
+    for shared in (*included, sections):  # the file's own last: it may use what it includes
+        if "pliant" in shared:
+            _check_version(shared["pliant"])
+        defined += _read_definitions(shared)
+        _read_materials(shared)
+        _read_parts(shared, parts)
+    gravity = read(Sequence[float], sections["gravity"].of_unit("m/s^2"))
+    system = scope.system = build(System, sections["gravity"], sections["system"].text(), gravity)
+    _read_bodies(system, sections, parts)
+    scope.coordinates = _coordinates(system)
+    for name, item in defined:  # once more, now that the coordinates are known that they may name
+        scope.definitions[name] = _definition(name, item)
+    for section in CALLS:
+        for name, item in _entries(sections, section):
+            _read_call(system, section, name, item)
+    return Model(system, read_object(RunSettings, sections["run"]) if "run" in sections else None)
+
+
+def _check_version(item: Item) -> None:
+    if item.whole() != VERSION:
+        raise item.wrong(f"must be {VERSION}, the version of the vocabulary")
 
 
 def _entries(sections: Mapping[str, Item], name: str) -> list[tuple[str, Item]]:
     return list(sections[name].mapping().items()) if name in sections else []
 
 
+# ---- what other values refer to
+
+
+def _read_definitions(sections: Mapping[str, Item]) -> list[tuple[str, Item]]:
+    """Names for numbers and formulas; each may use those before it."""
+    entries = _entries(sections, "define")
+    if len(entries) > MOST_DEFINITIONS:
+        raise sections["define"].error(f"must hold at most {MOST_DEFINITIONS} definitions, got {len(entries)}")
+    for name, item in entries:
+        if name in item.scope.definitions:
+            raise item.error(f"{name!r} must be defined once, got it twice")
+        item.scope.definitions[name] = _definition(name, item)
+    return entries
+
+
+def _definition(name: str, item: Item) -> ParsedFormula:
+    scope, text = item.scope, item.text("a number or a formula")
+    earlier = dict(takewhile(lambda entry: entry[0] != name, scope.definitions.items()))
+    if units.split(text) is not None and not is_expression(text):
+        text = repr(item.quantity())
+    meaning: ParsedFormula = build(parse_definition, item, name, text, earlier, scope.coordinates)
+    return meaning
+
+
+def _read_materials(sections: Mapping[str, Item]) -> None:
+    for name, item in _entries(sections, "materials"):
+        if name in {**MATERIALS, **item.scope.materials}:
+            own = "is pliant's own already" if name in MATERIALS else "stands twice"
+            raise item.error(f"a material's name must be new, got {name!r}, which {own}")
+        item.scope.materials[name] = read(Material, item)
+
+
+def _read_parts(sections: Mapping[str, Item], parts: dict[str, Body]) -> None:
+    for name, item in _entries(sections, "parts"):
+        if name in parts:
+            raise item.error(f"{name!r} must be given once, got it twice")
+        parts[name] = _read_body(item)
+
+
 # ---- bodies
 
 
-def _read_bodies(system: System, sections: Mapping[str, Item]) -> None:
-    parts = {name: _read_body(item) for name, item in _entries(sections, "parts")}
+def _read_bodies(system: System, sections: Mapping[str, Item], parts: Mapping[str, Body]) -> None:
     bodies = sections["bodies"].mapping("a mapping of names and bodies")
     if not bodies:
         raise sections["bodies"].error("must hold at least one body, got none")
-    keys = ("part", *BODY_KINDS, *builders(RigidBody), "joint", "on", "initial", "initial_rates")
+    keys = ("part", *BODY_KINDS, *builders(RigidBody), *LINK_KEYS)
     found = {name: item.fields(keys, ["joint"]) for name, item in bodies.items()}
     for name, item in bodies.items():
         if "@" in name:
@@ -114,8 +150,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item]) -> None:
             _read_body(bodies[name], parts),
             joint=read(Joint, fields["joint"]),
             on=frame_of(system, places[name]) if name in places else None,
-            initial=read(Mapping[str, float], fields["initial"]) if "initial" in fields else None,
-            initial_rates=read(Mapping[str, float], fields["initial_rates"]) if "initial_rates" in fields else None,
+            **{key: read(Mapping[str, float], fields[key].of_unit(LINK_KEYS[key])) for key in INITIAL if key in fields},
         )
 
 
@@ -182,70 +217,15 @@ def _coordinates(system: System) -> Known:
     }
 
 
-def _read_drive(system: System, name: str, item: Item, known: Known) -> None:
-    found = item.fields(("coordinate", "effort"), ("coordinate", "effort"))
-    build(system.drive, item, name, found["coordinate"].text(), read(Signal, found["effort"], known))
-
-
-def _read_load(system: System, name: str, item: Item, known: Known, hint: Any, add: Any) -> None:
-    found = item.fields(("at", "vector", "expressed"), ("at", "vector"))
-    at = frame_of(system, read_place(found["at"]))
-    expressed = {"expressed": found["expressed"].text()} if "expressed" in found else {}
-    build(add, item, name, at, read(hint, found["vector"], known), **expressed)
-
-
-def _read_closure(system: System, name: str, item: Item) -> None:
-    hints = {"axis": Any, "ratio": float, "by": str, "stiffness": float, "damping": float}
-    found = item.fields(("kind", "a", "b", "length", "motion", *hints), ("kind", "a"))
-    kind = found["kind"].text()
-    ends = [_read_end(system, kind, found[key]) if key in found else None for key in ("a", "b")]
-    settings = {key: read(hint, found[key]) for key, hint in hints.items() if key in found}
-    settings |= {key: _read_motion(found[key]) for key in ("length", "motion") if key in found}
-    build(system.close, item, name, kind, *ends, **settings)
-
-
-def _read_end(system: System, kind: str, item: Item) -> Frame | str:
-    """A place, or a coordinate where those are held: of a gear, or prescribed and of that name."""
-    if kind == GEAR:
-        return item.text("a coordinate such as arm.angle")
-    known = _coordinates(system)["q"]
-    if kind == PRESCRIBED and item.is_scalar and item.text() in known:
-        return item.text()
-    return frame_of(system, read_place(item))
-
-
-def _read_motion(item: Item) -> Any:
-    """A number, a formula of t, or a list of these in which an empty entry is free."""
-    if item.is_list:
-        return [None if inner.is_nothing else read(Prescribed, inner) for inner in item.items()]
-    if item.is_scalar:
-        formula = read_formula(item, ("t",))
-        if formula.constant is not None:
-            return formula.constant
-    return read(Prescribed, item)
-
-
-def _read_event(system: System, name: str, item: Item, known: Known) -> None:
-    hints = {"direction": str, "stop": bool}
-    found = item.fields(("function", *hints), ("function",))
-    settings = {key: read(hint, found[key]) for key, hint in hints.items() if key in found}
-    build(system.event, item, name, read_formula(found["function"], known=known), **settings)
-
-
-def _read_run(item: Item) -> RunSettings:
-    found = item.fields(("t_end", "method", "save"), ("t_end",))
-    values: dict[str, Any] = {"t_end": found["t_end"].number()}
-    if "method" in found:
-        values["method"] = read_named(method_classes(), found["method"])
-    if "save" in found:
-        values["save"] = _read_save(found["save"])
-    settings: RunSettings = build(RunSettings, item, **values)
-    return settings
-
-
-def _read_save(item: Item) -> float | tuple[float, ...] | str:
-    if item.is_list:
-        return tuple(time.number("a time") for time in item.items())
-    if item.is_scalar and item.text() == STEPS:
-        return STEPS
-    return item.number(f"an interval in s, a list of times or the word {STEPS}")
+def _read_call(system: System, section: str, name: str, item: Item) -> None:
+    """An entry of drives, forces, ... as a call of System's method of that kind."""
+    if section == "contacts":
+        read_contact(system, name, item)
+        return
+    hints, required = call_hints(section)
+    found = item.fields(hints, required)
+    values: dict[str, Any] = {}
+    for key, value in found.items():
+        value = value.of_unit(call_unit(section, key))
+        values[key] = read_formula(value) if hints[key] is Formula else read(hints[key], value)
+    build(CALLS[section], item, system, name, **values)

@@ -18,28 +18,40 @@ class RunSettings:
     t_end: float  # s
     method: Any = None  # one of pliant.integrate.methods; None is simulate's own default
     save: float | tuple[float, ...] | str | None = None  # an interval in s, the times in s, the word steps; 1001 rows
+    t_start: float = 0.0  # s
+    formulation: str = "articulated"
+    max_steps: int | None = None
+    max_seconds: float | None = None  # s of computing
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t_end", check.positive("run", "t_end", self.t_end, "s"))
-        object.__setattr__(self, "save", _checked_save(self.save, self.t_end))
+        object.__setattr__(self, "t_start", check.number("run", "t_start", self.t_start, "s"))
+        t_end = check.number("run", "t_end", self.t_end, "s")
+        if not t_end > self.t_start:
+            rule = "must be > 0 s" if self.t_start == 0.0 else f"must be > t_start = {self.t_start!r} s"
+            raise ModelError.of("run", "t_end", rule, t_end)
+        object.__setattr__(self, "t_end", t_end)
+        object.__setattr__(self, "save", _checked_save(self.save, self.t_start, self.t_end))
+        if self.max_steps is not None:
+            check.count("run", "max_steps", self.max_steps)
+        if self.max_seconds is not None:
+            object.__setattr__(self, "max_seconds", check.positive("run", "max_seconds", self.max_seconds, "s"))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As keyword arguments of simulate, t_end apart."""
+        names = ("method", "save", "t_start", "formulation", "max_steps", "max_seconds")
+        return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         if isinstance(self.save, tuple):
             saved = f"{len(self.save)} times from {self.save[0]:g} to {self.save[-1]:g} s"
         else:
             saved = {STEPS: "every step", None: "1001 rows"}.get(self.save) or f"every {self.save:g} s"  # type: ignore[arg-type]
-        return f"run to t = {self.t_end:g} s with {self.method or 'the default method'}, saving {saved}"
+        begin = f"from t = {self.t_start:g} s " if self.t_start else ""
+        return f"run {begin}to t = {self.t_end:g} s with {self.method or 'the default method'}, saving {saved}"
 
 
-def method_classes() -> dict[str, type]:
-    """The integration methods by the name a file uses."""
-    from pliant.files.vocabulary import word
-    from pliant.integrate.methods import METHODS
-
-    return {word(kind): kind for kind in METHODS}
-
-
-def _checked_save(value: Any, t_end: float) -> float | tuple[float, ...] | str | None:
+def _checked_save(value: Any, t_start: float, t_end: float) -> float | tuple[float, ...] | str | None:
     if value is None:
         return None
     if isinstance(value, str):
@@ -52,6 +64,6 @@ def _checked_save(value: Any, t_end: float) -> float | tuple[float, ...] | str |
     if not times:
         raise ModelError.of("run", "save", "must hold at least one time", value)
     check.increasing("run", "save", times)
-    if times[0] < 0.0 or times[-1] > t_end:
-        raise ModelError.of("run", "save", f"must lie in [0, {t_end!r}] s", (times[0], times[-1]))
+    if times[0] < t_start or times[-1] > t_end:
+        raise ModelError.of("run", "save", f"must lie in [{t_start:g}, {t_end!r}] s", (times[0], times[-1]))
     return times

@@ -2,47 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from pliant.errors import ModelError
-from pliant.files import vocabulary
-from pliant.files.document import Item, ModelFileError, did_you_mean
-from pliant.files.formula import STATE_VARIABLES, Known, ParsedFormula, parse_formula
+from pliant.files import units, vocabulary
+from pliant.files.document import Item, ModelFileError, build, did_you_mean
+from pliant.files.formula import ParsedFormula, is_expression, parse_formula
+from pliant.files.places import is_place, read_frame
+from pliant.files.vocabulary import FORMULA, FORMULAS, STATE
+from pliant.model.frame import Frame
+from pliant.model.material import Material
 from pliant.model.signal import Constant, Formula, Prescribed
 
 
-def read(hint: Any, item: Item, known: Known | None = None) -> Any:
-    """The value of an item as the type says; `known` are the coordinates that formulas may name."""
+def read(hint: Any, item: Item) -> Any:
+    """The value of an item as the type says."""
     if item.is_nothing:
         if type(None) in vocabulary.options(hint):
             return None
         raise item.wrong("must not be left empty")
+    if Frame in vocabulary.options(hint):
+        return _read_held(item) if str in vocabulary.options(hint) else read_frame(item)
     if item.is_list:
-        return _read_list(hint, item, known)
+        return _read_list(hint, item)
     if item.is_mapping:
-        return _read_mapping(hint, item, known)
-    return _read_scalar(hint, item, known)
+        return _read_mapping(hint, item)
+    return _read_scalar(hint, item)
 
 
-def build(make: Callable[..., Any], item: Item, /, *args: Any, **values: Any) -> Any:
-    """Call a constructor; what it refuses is said with file, line and path."""
+def _read_held(item: Item) -> Any:
+    """A place, or the name of a coordinate; where both are of one name, the place."""
+    known = (item.scope.coordinates or {}).get("q", ())
     try:
-        return make(*args, **values)
-    except ModelFileError:
-        raise
-    except ModelError as trouble:
-        raise _blamed(item, str(trouble)).error(str(trouble)) from None
+        return read_frame(item)
+    except ModelFileError as trouble:
+        if not item.is_scalar:
+            raise
+        if item.text() in known:
+            return item.text()
+        raise ModelFileError(f"{trouble}{did_you_mean(item.text(), known)}") from None
 
 
-def read_object(kind: type, item: Item, known: Known | None = None) -> Any:
+def read_object(kind: type, item: Item) -> Any:
     """One dataclass from a mapping of its fields, from one of its builders, or from its first field alone."""
     if kind in (Formula, Prescribed):
-        return _read_function(kind, item, known)
+        return _read_function(kind, item)
     hints, required = vocabulary.field_hints(kind), vocabulary.required_fields(kind)
-    if not item.is_mapping:
-        return build(kind, item, **_first_field(kind, item, hints, required, known))
+    placed = len(required) == 1 and hints[required[0]] is Frame and is_place(item)
+    if placed or not item.is_mapping:
+        return build(kind, item, **_first_field(kind, item, hints, required))
     found = item.mapping()
     others = vocabulary.builders(kind)
     if len(found) == 1 and next(iter(found)) in others:
@@ -52,27 +62,29 @@ def read_object(kind: type, item: Item, known: Known | None = None) -> Any:
     mixed = next((name for name in given if name in others), None)
     if mixed:
         raise item.error(f"{mixed} must stand alone, got {', '.join(given)}")
-    return build(kind, item, **{name: read_field(kind, name, value, known) for name, value in given.items()})
+    return build(kind, item, **{name: read_field(kind, name, value) for name, value in given.items()})
 
 
-def read_field(kind: type, name: str, item: Item, known: Known | None = None) -> Any:
-    """A field as its type says, or what a function that may stand there computes."""
+def read_field(kind: type, name: str, item: Item) -> Any:
+    """A field as its type says, a formula, or what a function that may stand there computes."""
+    item = item.of_unit(vocabulary.field_unit(kind, name))
+    if name in FORMULAS.get(kind, {}):
+        return _read_law_formula(kind, name, item)
     function = vocabulary.computed(kind, name)
     if function is None or not item.is_mapping:
-        return read(vocabulary.field_hints(kind)[name], item, known)
+        return read(vocabulary.field_hints(kind)[name], item)
     word = getattr(function, "__name__", "")
     return read_built(function, item.fields([word], [word])[word])
 
 
 def read_built(make: Callable[..., Any], item: Item) -> Any:
     hints, required = vocabulary.builder_hints(make)
-    if not item.is_mapping and len(required) == 1:
-        return build(make, item, **{required[0]: read(hints[required[0]], item)})
-    given = item.fields(hints, required)
-    return build(make, item, **{name: read(hints[name], value) for name, value in given.items()})
+    given = {required[0]: item} if not item.is_mapping and len(required) == 1 else item.fields(hints, required)
+    named = {name: value.of_unit(vocabulary.argument_unit(name)) for name, value in given.items()}
+    return build(make, item, **{name: read(hints[name], value) for name, value in named.items()})
 
 
-def read_named(family: Mapping[str, type], item: Item, known: Known | None = None) -> Any:
+def read_named(family: Mapping[str, type], item: Item) -> Any:
     """One of several classes: {name: fields}, or the bare name where no field must be given."""
     names = list(family)
     if item.is_scalar:
@@ -84,9 +96,9 @@ def read_named(family: Mapping[str, type], item: Item, known: Known | None = Non
             raise item.error(f"{', '.join(required)} of {name} must be given, as in {{{name}: ...}}")
         return build(family[name], item)
     found = item.mapping(f"one of {', '.join(names)}")
-    untagged = next((kind for kind in family.values() if kind in vocabulary.WITHOUT_NAME), None)
-    if untagged and not any(name in family for name in found):
-        return read_object(untagged, item, known)
+    untagged = vocabulary.untagged(family, list(found))
+    if untagged is not None:
+        return read_object(untagged, item)
     if len(found) != 1:
         raise item.error(f"must hold one of {', '.join(names)}, got {', '.join(found) or 'nothing'}")
     name, inner = next(iter(found.items()))
@@ -94,123 +106,129 @@ def read_named(family: Mapping[str, type], item: Item, known: Known | None = Non
         raise inner.at_key(f"unknown kind {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}", item)
     if inner.is_nothing and not vocabulary.required_fields(family[name]):
         return build(family[name], inner)
-    return read_object(family[name], inner, known)
+    return read_object(family[name], inner)
 
 
-def _read_list(hint: Any, item: Item, known: Known | None) -> Any:
+def _read_list(hint: Any, item: Item) -> Any:
     if hint is Any:
-        return tuple(read(Any, inner, known) for inner in item.items())
+        return item.anything()
     found = vocabulary.sequences(hint)
     if not found:
         kinds = vocabulary.classes(hint)
         if len(kinds) == 1:  # the first field alone, where that is a list
-            return read_object(kinds[0], item, known)
+            return read_object(kinds[0], item)
         raise item.wrong(f"must be {_wanted(hint)}")
     entries = item.items()
     nested = [option for option in found if vocabulary.sequences(vocabulary.element(option))]
     chosen = nested[0] if nested and entries and entries[0].is_list else found[0]
-    return tuple(read(vocabulary.element(chosen), inner, known) for inner in entries)
+    return tuple(read(vocabulary.element(chosen), inner) for inner in entries)
 
 
-def _read_mapping(hint: Any, item: Item, known: Known | None) -> Any:
+def _read_mapping(hint: Any, item: Item) -> Any:
     tables = vocabulary.mappings(hint)
     kinds = vocabulary.classes(hint)
-    if tables and not (kinds and _speaks_of(kinds[0], item)):
-        held = vocabulary.held(tables[0])
-        return {name: read(held, inner, known) for name, inner in item.mapping().items()}
     family = vocabulary.family(hint)
+    if tables and not any(_speaks_of(kind, item) for kind in kinds) and not (set(item.mapping()) & set(family)):
+        held = vocabulary.held(tables[0])
+        return {name: read(held, inner) for name, inner in item.mapping().items()}
     if family:
-        return read_named(family, item, known)
+        return read_named(family, item)
     if kinds:
-        return read_object(kinds[0], item, known)
+        return read_object(kinds[0], item)
     raise item.wrong(f"must be {_wanted(hint)}")
 
 
-def _read_scalar(hint: Any, item: Item, known: Known | None) -> Any:
+def _read_scalar(hint: Any, item: Item) -> Any:
     kinds = vocabulary.classes(hint)
     if Formula in kinds:
-        return _read_signal(item, known)
+        return _read_signal(item)
     choices = vocabulary.options(hint)
     if hint is Any:
-        return _number_or_text(item)
+        return item.number_or_text()
     if bool in choices:
         return item.truth()
+    if float in choices and kinds:
+        formula = read_formula(item, vocabulary.TIME) if is_expression(item.text()) else None
+        return item.number() if formula is None or formula.constant is not None else read(_without(hint, float), item)
     if float in choices:
-        return item.number()
+        word = str in choices and item.text().isidentifier() and item.text() not in item.scope.definitions
+        return item.text() if word else item.number()
     if int in choices:
         return item.whole()
     if str in choices:
         return item.text()
+    custom = vocabulary.formula_class(hint)
+    if custom is not None and (len(kinds) == 1 or custom is Prescribed or not item.text().isidentifier()):
+        return read_object(custom, item)
     if vocabulary.family(hint):
-        return read_named(vocabulary.family(hint), item, known)
+        return read_named(vocabulary.family(hint), item)
     if len(kinds) == 1:
-        return _read_by_name_or_field(kinds[0], item, known)
+        return _read_material(item) if kinds[0] is Material else read_object(kinds[0], item)
     raise item.wrong(f"must be {_wanted(hint)}")
 
 
-def _read_by_name_or_field(kind: type, item: Item, known: Known | None) -> Any:
-    """steel, or the first field alone."""
-    named = vocabulary.NAMED.get(kind)
-    if named is None:
-        return read_object(kind, item, known)
+def _without(hint: Any, kind: type) -> Any:
+    return reduce(or_, (option for option in vocabulary.options(hint) if option is not kind))
+
+
+def _read_material(item: Item) -> Any:
+    """steel, or a name of the file's own."""
+    named = {**vocabulary.MATERIALS, **item.scope.materials}
     name = item.text()
     if name not in named:
         raise item.wrong(f"must be one of {', '.join(named)}, or a mapping{did_you_mean(name, named)}")
     return named[name]
 
 
-def read_formula(item: Item, variables: tuple[str, ...] = STATE_VARIABLES, known: Known | None = None) -> ParsedFormula:
-    formula: ParsedFormula = build(parse_formula, item, item.text("a formula"), variables, known)
+def read_formula(item: Item, variables: tuple[str, ...] = STATE) -> ParsedFormula:
+    scope, text = item.scope, item.text("a formula")
+    formula: ParsedFormula = build(parse_formula, item, text, variables, scope.coordinates, scope.definitions)
     return formula
 
 
-def _read_signal(item: Item, known: Known | None) -> Any:
-    """A number, or a formula of t, q, v."""
-    formula = read_formula(item, STATE_VARIABLES, known)
+def _read_law_formula(kind: type, name: str, item: Item) -> ParsedFormula:
+    """A formula that is a field of a law or a shape; where a law is asked for, a number is a slip of the pen."""
+    variables = FORMULAS[kind][name]
+    formula = read_formula(item, variables)
+    if formula.constant is not None and vocabulary.word(kind) == FORMULA:
+        raise item.wrong(f"must be a law by its name, or a formula of {', '.join(variables)}")
+    return formula
+
+
+def _read_signal(item: Item) -> Any:
+    """A number, a number with a unit, or a formula of t, q, v."""
+    if units.split(item.text()) is not None and not is_expression(item.text()):
+        return Constant(item.quantity())
+    formula = read_formula(item)
     if formula.constant is not None:
         return Constant(formula.constant)
     return Formula(formula, formula.breakpoints, formula.text)
 
 
-def _read_function(kind: type, item: Item, known: Known | None) -> Any:
+def _read_function(kind: type, item: Item) -> Any:
     """A formula alone, or {function: ..., breakpoints: [...]}; times that t is compared with are breakpoints anyway."""
-    variables = STATE_VARIABLES if kind is Formula else ("t",)
+    variables = FORMULAS[kind]["function"]
     if not item.is_mapping:
-        formula = read_formula(item, variables, known)
+        formula = read_formula(item, variables)
         return build(kind, item, formula, formula.breakpoints, formula.text)
     found = item.fields(vocabulary.field_hints(kind), ["function"])
-    formula = read_formula(found["function"], variables, known)
-    given = read(tuple[float, ...], found["breakpoints"]) if "breakpoints" in found else ()
+    formula = read_formula(found["function"], variables)
+    given = read_field(kind, "breakpoints", found["breakpoints"]) if "breakpoints" in found else ()
     times = tuple(sorted({*formula.breakpoints, *given}))
     return build(kind, item, formula, times, formula.text)
 
 
-def _first_field(kind: type, item: Item, hints: Mapping[str, Any], required: list[str], known: Known | None) -> Any:
+def _first_field(kind: type, item: Item, hints: Mapping[str, Any], required: list[str]) -> Any:
     if len(required) > 1 or not (required or hints):
         raise item.wrong(f"must be a mapping of {', '.join(hints)}" if hints else "must be left empty")
     name = required[0] if required else next(iter(hints))
-    return {name: read(hints[name], item, known)}
+    return {name: read_field(kind, name, item)}
 
 
 def _speaks_of(kind: type, item: Item) -> bool:
     """A mapping with a key that is, or nearly is, a field of the class."""
     fields = list(vocabulary.field_hints(kind))
     return any(key in fields or did_you_mean(key, fields) for key in item.mapping()) or not item.mapping()
-
-
-def _number_or_text(item: Item) -> float | str:
-    try:
-        return item.number()
-    except ModelFileError:
-        return item.text()
-
-
-def _blamed(item: Item, message: str) -> Item:
-    """The item of the field that a message such as 'Beam: length must be > 0 m' speaks of, else the whole."""
-    match = re.match(r"[^:]*: (\w+)", message)
-    if match and item.is_mapping:
-        return item.mapping().get(match[1], item)
-    return item
 
 
 def _wanted(hint: Any) -> str:

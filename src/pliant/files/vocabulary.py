@@ -1,8 +1,9 @@
 """The words of a model file, taken from the model's own dataclasses: classes, fields and types are the schema.
 
 A class is named by its snake-case name; one of several classes stands under its name, as in {kelvin_voigt: 125.0}; a
-class method that builds one is a word too, as in {rectangle: {height: 0.02, width: 0.01}}. So a new joint or damping
-needs no line here.
+class method that builds one is a word too, as in {rectangle: {height: 0.02, width: 0.01}}. What System's own methods take
+are the keys of drives, forces, closures and the rest. So a new joint, law or closure needs no line here: the reader, the
+writer and the JSON schema take their words from this module, and it takes them from the model.
 """
 
 from __future__ import annotations
@@ -12,32 +13,78 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from pliant.files.quantities import CHOICES, UNITS, UNITS_BY_NAME
+from pliant.files.run_settings import RunSettings
+from pliant.integrate.methods import METHODS
 from pliant.model import material
-from pliant.model.contact import Plane
-from pliant.model.friction_law import FRICTION_LAWS, FrictionLaw
+from pliant.model.contact import Capsule, Plane, Point, Sphere
+from pliant.model.friction_law import FRICTION_LAWS, CustomFriction, FrictionLaw
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
-from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, TorsionModes
-from pliant.model.normal_law import PowerLaw
-from pliant.model.signal import Formula, Prescribed
+from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
+from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, PowerLaw
+from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
+from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
-SHORT_NAMES: dict[type, str] = {AxialModes: "axial", TorsionModes: "torsion", GivenModes: "table"}
-WITHOUT_NAME = (Modes,)  # may stand without its name where several classes are possible
-ONLY_IN_PYTHON = (ShapeFunction,)  # made of functions, which no file can hold
+# What stands for a law of one's own among the laws.
+FORMULA = "formula"
+SHORT_NAMES: dict[type, str] = {
+    AxialModes: "axial", TorsionModes: "torsion", GivenModes: "given", CustomNormal: FORMULA, CustomFriction: FORMULA,
+}  # fmt: skip
+# Classes that may stand without their name where several are possible; told apart by the fields they need.
+WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
+
+STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
+# Fields that are formulas, with their variables.
+FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
+    Formula: {"function": STATE},
+    Prescribed: {"function": TIME},
+    CustomNormal: {"function": ("depth", "rate", "entry_speed"), "energy": ("depth",)},
+    CustomFriction: {"function": ("speed", "normal")},
+    ShapeFunction: {name: STATION for name in ("w", "dw", "ddw", "theta", "dtheta")},
+}
+
 SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
-HINTS: dict[tuple[type, str], Any] = {
-    (Joint, "motion"): Prescribed | Mapping[str, Prescribed] | None,
-    (TelescopicBeam, "motion"): Prescribed | None,
-    (TelescopicBeam, "friction"): Union[(*SLIDING, None)],
+Normal = Union[(*NORMAL_LAWS, CustomNormal)]  # type: ignore[valid-type]
+Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
+Told = Prescribed | MotionTable
+Body = Point | Sphere | Capsule  # what may touch
+HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fits, what a file may give
+    (Joint, "motion"): Told | Mapping[str, Told] | None,
+    (TelescopicBeam, "motion"): Told | None,
+    (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],
     (Plane, "normal"): Any,  # a vector, or one of x, y, z
+    (RunSettings, "method"): Union[(*METHODS, None)],
 }
 COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
 MATERIALS = {name.lower(): value for name, value in vars(material).items() if isinstance(value, material.Material)}
-NAMED: dict[type, Mapping[str, Any]] = {material.Material: MATERIALS}
+
+# Sections of a file whose entries are calls of System's methods: name: {what the method takes}.
+CALLS: dict[str, Callable[..., Any]] = {
+    "drives": System.drive,
+    "forces": System.force,
+    "moments": System.moment,
+    "contacts": System.contact,
+    "closures": System.close,
+    "events": System.event,
+}
+CALL_HINTS: dict[tuple[str, str], Any] = {
+    ("drives", "effort"): Signal,
+    ("forces", "vector"): Sequence[Signal],
+    ("moments", "vector"): Sequence[Signal] | Signal,
+    ("contacts", "points"): Body | Sequence[Body],
+    ("contacts", "against"): Plane | Point | Sphere,
+    ("contacts", "normal"): Normal,
+    ("contacts", "friction"): Friction | None,
+    ("closures", "length"): float | Told | None,
+    ("closures", "motion"): Told | Sequence[Told | None] | None,
+    ("events", "function"): Formula,
+}
 
 
 def word(kind: type) -> str:
@@ -54,14 +101,31 @@ def options(hint: Any) -> tuple[Any, ...]:
 
 def classes(hint: Any) -> tuple[type, ...]:
     """The dataclasses among the alternatives."""
-    kinds = (kind for kind in options(hint) if dataclasses.is_dataclass(kind) and isinstance(kind, type))
-    return tuple(kind for kind in kinds if kind not in ONLY_IN_PYTHON)
+    return tuple(kind for kind in options(hint) if dataclasses.is_dataclass(kind) and isinstance(kind, type))
 
 
 def family(hint: Any) -> dict[str, type]:
     """The alternatives by name, where there are several."""
     kinds = classes(hint)
     return {word(kind): kind for kind in kinds} if len(kinds) > 1 or hint is Joint else {}
+
+
+def untagged(kinds: Mapping[str, type], keys: Sequence[str]) -> type | None:
+    """Which of several classes a mapping without a name is of: the one with all it needs, else with most of it."""
+    able = [kind for kind in kinds.values() if kind in WITHOUT_NAME]
+    if not able or any(key in kinds for key in keys):
+        return None
+
+    def fits(kind: type) -> tuple[bool, int]:
+        needed = required_fields(kind)
+        return set(needed) <= set(keys), len({*field_hints(kind)} & {*keys})
+
+    return max(able, key=fits)
+
+
+def formula_class(hint: Any) -> type | None:
+    """The class that a formula alone makes, where one can stand."""
+    return next((kind for kind in classes(hint) if kind in FORMULAS and len(required_fields(kind)) == 1), None)
 
 
 def sequences(hint: Any) -> list[Any]:
@@ -84,15 +148,25 @@ def held(mapping: Any) -> Any:
 
 def field_hints(kind: type) -> dict[str, Any]:
     """Fields a file may give, with their types."""
-    hints = get_type_hints(kind)
+    hints = _type_hints(kind)
     hidden = NOT_IN_FILES.get(kind, ())
     names = [f.name for f in dataclasses.fields(kind) if f.init and f.name not in hidden]
-    return {name: _override(kind, name) or hints[name] for name in names}
+    return {name: _of_field(HINTS, kind, name) or hints[name] for name in names}
 
 
 def required_fields(kind: type) -> list[str]:
     unset = dataclasses.MISSING
     return [f.name for f in dataclasses.fields(kind) if f.init and f.default is unset and f.default_factory is unset]
+
+
+def field_unit(kind: type, name: str) -> str | None:
+    """The unit of a field's numbers, as in "m" or "N/m or N m/rad"; "1" for plain numbers, None for what holds none."""
+    return _of_field(UNITS, kind, name) or UNITS_BY_NAME.get(name)
+
+
+def field_choices(kind: type, name: str) -> tuple[str, ...]:
+    """The words a text field may hold; none where it is free."""
+    return tuple(_of_field(CHOICES, kind, name) or ())
 
 
 def builders(kind: type) -> dict[str, Callable[..., Any]]:
@@ -106,10 +180,30 @@ def builders(kind: type) -> dict[str, Callable[..., Any]]:
 
 def builder_hints(build: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
     """Arguments of a builder with their types, and those that must be given."""
-    hints = get_type_hints(build)
-    parameters = inspect.signature(build).parameters
+    hints = _type_hints(build)
+    parameters = {name: p for name, p in inspect.signature(build).parameters.items() if name in hints}
     required = [name for name, p in parameters.items() if p.default is inspect.Parameter.empty]
     return {name: hints[name] for name in parameters}, required
+
+
+def call_hints(section: str) -> tuple[dict[str, Any], list[str]]:
+    """Keys of an entry of a section, with their types, and those that must be given; its name is the entry's key."""
+    hints, required = builder_hints(CALLS[section])
+    own = {name: CALL_HINTS.get((section, name), hint) for name, hint in hints.items() if name != "name"}
+    return own, [name for name in required if name in own]
+
+
+def argument_unit(name: str) -> str | None:
+    """The unit of an argument of a builder: that of its name."""
+    return UNITS_BY_NAME.get(name)
+
+
+def call_unit(section: str, name: str) -> str | None:
+    return _exact(UNITS, CALLS[section], name) or UNITS_BY_NAME.get(name)
+
+
+def call_choices(section: str, name: str) -> tuple[str, ...]:
+    return tuple(_exact(CHOICES, CALLS[section], name) or ())
 
 
 def computed(kind: type, name: str) -> Callable[..., float] | None:
@@ -118,9 +212,15 @@ def computed(kind: type, name: str) -> Callable[..., float] | None:
     return function
 
 
-def _override(kind: type, name: str) -> Any:
-    return _of_field(HINTS, kind, name)
+@cache
+def _type_hints(of: Any) -> dict[str, Any]:
+    return get_type_hints(of)
 
 
-def _of_field(table: Mapping[tuple[type, str], Any], kind: type, name: str) -> Any:
-    return next((entry for (owner, field), entry in table.items() if issubclass(kind, owner) and field == name), None)
+def _of_field(table: Mapping[tuple[Any, str], Any], kind: type, name: str) -> Any:
+    """The entry of the class itself, else of the nearest class it inherits from."""
+    return next((table[owner, name] for owner in kind.__mro__ if (owner, name) in table), None)
+
+
+def _exact(table: Mapping[tuple[Any, str], Any], owner: Any, name: str) -> Any:
+    return table.get((owner, name))

@@ -7,11 +7,21 @@ from typing import Any
 
 import yaml
 
+from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
 from pliant.files.places import write_place
 from pliant.files.reader import BODY_KINDS, VERSION
 from pliant.files.run_settings import RunSettings
-from pliant.files.written import Data, write, write_fields, write_function, write_named, write_text, write_truth
+from pliant.files.written import (
+    Data,
+    definitions_in,
+    write,
+    write_fields,
+    write_function,
+    write_named,
+    write_text,
+    write_truth,
+)
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
 from pliant.model.loop import GEAR, PRESCRIBED, Closure
@@ -22,9 +32,15 @@ from pliant.model.system import PAYLOAD, Body, Link, System
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
     """The model file of a system. A Python function has no text, so it is refused by name."""
+    if system.couplings:
+        rule = "must be empty: write the System that absolute_coordinates was given"
+        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.couplings))
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
+    definitions = definitions_in(system)
+    if definitions:
+        data["define"] = definitions
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
@@ -40,9 +56,7 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:
-        save = list(run.save) if isinstance(run.save, tuple) else run.save
-        method = {} if run.method is None else {"method": write_named(run.method)}
-        data["run"] = {"t_end": run.t_end, **method, **({} if save is None else {"save": save})}
+        data["run"] = write_fields(run, "run")
     return str(yaml.dump(data, Dumper=_Plain, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
 
 
@@ -118,6 +132,7 @@ def _closure(system: System, closure: Closure) -> Data:
         if end is not None:
             data[key] = end if isinstance(end, str) else write_place(system, end)
     data |= {"axis": list(closure.axis)} if closure.frames else {}
+    data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
     data["by"] = closure.by
     data |= {"ratio": closure.ratio} if closure.kind == GEAR else {}
     motions = [None if m is None else write(Told, m, f"{part}: motion") for m in closure.motion]

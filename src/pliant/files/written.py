@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pliant.errors import ModelError
@@ -12,6 +12,7 @@ from pliant.files.formula import ParsedFormula, parse_formula
 from pliant.model.signal import Formula, Prescribed
 
 Data = dict[str, Any]
+PYTHON_FUNCTION = "a Python function cannot be written to a file (write it as a formula)"
 
 
 def write_named(value: Any) -> Data:
@@ -38,10 +39,10 @@ def write(hint: Any, value: Any, part: str) -> Any:
         return write_truth(value)
     if isinstance(value, (Formula, Prescribed)):
         return write_function(part, value)
+    if isinstance(value, ParsedFormula):
+        return value.text
     if dataclasses.is_dataclass(value):
-        family = vocabulary.family(hint)
-        tagged = type(value) in family.values() and type(value) not in vocabulary.WITHOUT_NAME
-        return {vocabulary.word(type(value)): write_fields(value, part)} if tagged else write_fields(value, part)
+        return _write_object(hint, value, part)
     if isinstance(value, Mapping):
         held = next((vocabulary.held(m) for m in vocabulary.mappings(hint)), Any)
         return {name: write(held, inner, f"{part}[{name!r}]") for name, inner in value.items()}
@@ -49,8 +50,17 @@ def write(hint: Any, value: Any, part: str) -> Any:
         inner = next((vocabulary.element(s) for s in vocabulary.sequences(hint)), Any)
         return [write(inner, item, f"{part}[{k}]") for k, item in enumerate(value)]
     if callable(value):
-        raise ModelError(f"{part}: a Python function cannot be written to a file, got {value!r}")
+        raise ModelError(f"{part}: {PYTHON_FUNCTION}, got {value!r}")
     return value
+
+
+def _write_object(hint: Any, value: Any, part: str) -> Any:
+    """Under its name where several classes are possible; a law that is a formula and nothing else as that alone."""
+    data = write_fields(value, part)
+    if type(value) is vocabulary.formula_class(hint) and list(data) == vocabulary.required_fields(type(value)):
+        return next(iter(data.values()))
+    tagged = type(value) in vocabulary.family(hint).values() and type(value) not in vocabulary.WITHOUT_NAME
+    return {vocabulary.word(type(value)): data} if tagged else data
 
 
 def write_truth(value: bool) -> str:
@@ -60,8 +70,10 @@ def write_truth(value: bool) -> str:
 def write_function(part: str, formula: Formula | Prescribed) -> Any:
     """The text alone, where its breakpoints follow from it."""
     text = write_text(part, formula.function, formula.text)
-    variables = ("t", "q", "v") if isinstance(formula, Formula) else ("t",)
-    if parse_formula(text, variables).breakpoints == formula.breakpoints:
+    parsed = formula.function
+    if not isinstance(parsed, ParsedFormula):
+        parsed = parse_formula(text, vocabulary.FORMULAS[type(formula)]["function"])
+    if parsed.breakpoints == formula.breakpoints:
         return text
     inner = {"function": text, "breakpoints": list(formula.breakpoints)}
     return {"formula": inner} if isinstance(formula, Formula) else inner
@@ -71,6 +83,29 @@ def write_text(part: str, function: Any, text: str) -> str:
     if isinstance(function, ParsedFormula):
         return function.text
     if not text:
-        rule = "a Python function cannot be written to a file (write it as a formula)"
-        raise ModelError(f"{part}: {rule}, got {function!r}")
+        raise ModelError(f"{part}: {PYTHON_FUNCTION}, got {function!r}")
     return text
+
+
+def definitions_in(value: Any) -> dict[str, str]:
+    """The definitions that formulas anywhere inside a value use, in an order in which each can be read."""
+    found: dict[str, str] = {}
+    for name, meaning in (entry for formula in _formulas(value) for entry in formula.definitions):
+        if found.setdefault(name, meaning.text) != meaning.text:
+            two = f"{found[name]!r} and {meaning.text!r}"
+            raise ModelError(f"definition {name!r}: must mean one thing to be written to a file, got {two}")
+    return found
+
+
+def _formulas(value: Any) -> Iterator[ParsedFormula]:
+    if isinstance(value, ParsedFormula):
+        yield value
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _formulas(getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _formulas(inner)
+    elif isinstance(value, (tuple, list)):
+        for inner in value:
+            yield from _formulas(inner)

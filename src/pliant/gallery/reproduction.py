@@ -73,13 +73,15 @@ def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = 
     if not console.is_terminal:
         console = Console(file=console.file, width=PLAIN_WIDTH, no_color=True)
     table = Table(show_lines=True, expand=True, box=HORIZONTALS)
-    for head, ratio in (("claim", 8), ("paper", 3), ("ours", 4), ("verdict", 9)):
+    several = any("system" in entry for entry in claims)  # of more than one published system
+    for head, ratio in ((*((("system", 2),) if several else ()), ("claim", 8), ("paper", 3), ("ours", 4), ("verdict", 9))):
         table.add_column(head, ratio=ratio, overflow="fold")
     for entry in claims:
         verdict = Text("holds" if entry["holds"] else "does not hold", style="green" if entry["holds"] else "red")
         if entry.get("reason"):
             verdict.append(f": {entry['reason']}", style="default")
-        table.add_row(Text(entry["claim"]), Text(words(entry["paper"])), Text(words(entry["ours"])), verdict)
+        own = [Text(entry.get("system", ""))] if several else []
+        table.add_row(*own, Text(entry["claim"]), Text(words(entry["paper"])), Text(words(entry["ours"])), verdict)
     console.print(table)
     held = sum(bool(entry["holds"]) for entry in claims)
     console.print(Text(f"{held} of {len(claims)} claims hold"))
@@ -161,4 +163,13 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "telescopic-arm": study("telescopic_arm.study"),
     "parallel-robot": study("parallel_robot.study"),
     "slider-crank": study("slider_crank.study"),
+}
+
+# What each is, in a line.
+ABOUT: dict[str, str] = {
+    "falling-chain": "three elastic links fall and bounce (Yousefzadeh and Shafei 2024)",
+    "tipping-arm": "an arm that stiffens tips over and knocks against a wall; and the spin-up (Wang, Yan, Fang, Jin 2012)",
+    "telescopic-arm": "an elastic arm slides out of its sleeve, forward and inverse (Korayem, Shafei, Dehkordi)",
+    "parallel-robot": "a planar 3RRR robot, its loops closed in both ways (Raoofian, Taghvaeipour, Kamali 2017)",
+    "slider-crank": "a flexible connecting rod, and a slider that hits a ball (Ebrahimi, Nouri, Salahshoor)",
 }

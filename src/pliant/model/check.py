@@ -38,9 +38,11 @@ def not_negative(part: str, field: str, value: Any, unit: str = "") -> float:
     return clean
 
 
-def count(part: str, field: str, value: Any) -> int:
+def count(part: str, field: str, value: Any, most: int | None = None) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ModelError.of(part, field, "must be a whole number >= 1", value)
+    if most is not None and value > most:
+        raise ModelError.of(part, field, f"must be <= {most}", value)
     return value
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.drafts import draft_of
+from pliant.errors import ModelError
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
+from pliant.results.csv import write_csv
 from pliant.results.ledger import Ledger
-from pliant.results.table import AXES, QUANTITIES
+from pliant.results.outline import Outline
+from pliant.results.state import State
+from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
     import xarray
 
 FORMAT = 1  # of the netCDF file
+TIMINGS = ("wall_s", "trace_s", "compile_s")  # no part of a file: the same run gives the same bytes
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class Result:
     message: str
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
+    outline: Outline | None = None  # what pictures draw of the mechanism; None in files of older versions
+    final_state: State | None = None  # where the run ended, to go on from; None where nothing was integrated
+    origin: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
@@ -85,6 +92,11 @@ class Result:
         return self._column(quantity, "body", body)
 
     @cached_property
+    def provenance(self) -> Mapping[str, Any]:
+        """Where it comes from: the package's `version`, the `model` as a file, the `settings` of the run. No clock."""
+        return dict(self.origin()) if self.origin is not None else {}
+
+    @cached_property
     def ledger(self) -> Ledger:
         return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]))
 
@@ -96,16 +108,15 @@ class Result:
 
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(suffix=".nc", prefix=f".{target.name}.", dir=target.parent)
-        os.close(handle)
-        try:
-            self._dataset_for_file().to_netcdf(temporary, engine="netcdf4")
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with draft_of(path) as draft:
+            self._dataset_for_file().to_netcdf(draft, engine="netcdf4")
+
+    def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+        """Write rows as a table of text, one column per number, names and units in its head.
+
+        quantities: which, by their names in the table of quantities; all of them unless given.
+        """
+        write_csv(self, path, quantities)
 
     def _dataset_for_file(self) -> xarray.Dataset:
         """Strings and events as plain variables, the rest as attributes: any netCDF reader can open it."""
@@ -119,8 +130,18 @@ class Result:
         dataset["contact_pair"] = ("touch", names)
         for name in NUMBERS:
             dataset[f"contact_{name}"] = ("touch", np.array([getattr(c, name) for c in self.contacts], dtype=np.float64))
-        record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": dict(self.stats)}
+        counted = {name: value for name, value in self.stats.items() if name not in TIMINGS}
+        record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": counted}
         dataset.attrs["pliant"] = json.dumps(record)
+        if self.outline is not None:  # a variable, not an attribute: those of HDF5 are short
+            dataset["outline"] = ((), self.outline.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
+        if self.final_state is not None:
+            dataset["final_state"] = ((), self.final_state.to_json(), {"long_name": "where the run ended, JSON"})
+        told = self.provenance
+        if told:
+            dataset["model"] = ((), told["model"], {"long_name": "the model as a file, YAML", "missing": told.get("no_model", "")})
+            dataset.attrs["pliant_version"] = told["version"]
+            dataset.attrs["settings"] = json.dumps(told["settings"])
         return dataset
 
     @classmethod
@@ -129,32 +150,67 @@ class Result:
 
         with xarray.open_dataset(path, engine="netcdf4") as opened:
             dataset = opened.load()
+        if "pliant" not in dataset.attrs:
+            rule = "must be those of a result that pliant wrote"
+            raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
         record = json.loads(dataset.attrs["pliant"])
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
         labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
-        labels["axis"] = list(AXES)
+        labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
         time = dataset["time"].values
-        values = {name: _stored(dataset, name, labels, time.size) for name in QUANTITIES}
-        names, directions = dataset["event_name"].values, dataset["event_direction"].values
-        events = [EventRecord(float(t), str(n), int(d))
-                  for t, n, d in zip(dataset["event_time"].values, names, directions, strict=True)]  # fmt: skip
-        pairs = [str(pair) for pair in dataset["contact_pair"].values]
-        columns = {name: dataset[f"contact_{name}"].values for name in NUMBERS}
-        contacts = ContactTable(
-            ContactRecord(pair, **{name: float(column[k]) for name, column in columns.items()})
-            for k, pair in enumerate(pairs)
+        return cls(
+            name=dataset.attrs["title"],
+            time=time,
+            values={name: _stored(dataset, name, labels, time.size) for name in QUANTITIES},
+            labels=labels,
+            events=_stored_events(dataset),
+            contacts=_stored_contacts(dataset),
+            ok=record["ok"],
+            message=dataset.attrs["message"],
+            interrupted=record["interrupted"],
+            stats=record["stats"],
+            outline=Outline.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
+            final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
+            origin=_Stored(_stored_provenance(dataset)),
         )
-        return cls(dataset.attrs["title"], time, values, labels, tuple(events), contacts, record["ok"],
-                   dataset.attrs["message"], record["interrupted"], record["stats"])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The provenance that a file tells."""
+
+    told: Mapping[str, Any]
+
+    def __call__(self) -> Mapping[str, Any]:
+        return self.told
+
+
+def _text(dataset: Any, name: str) -> str:
+    return str(dataset[name].item())
+
+
+def _stored_provenance(dataset: Any) -> Mapping[str, Any]:
+    if "model" not in dataset:
+        return {}
+    told = {"version": dataset.attrs["pliant_version"], "model": _text(dataset, "model")}
+    missing = dataset["model"].attrs.get("missing", "")
+    return {**told, **({"no_model": missing} if missing else {}), "settings": json.loads(dataset.attrs["settings"])}
+
+
+def _stored_events(dataset: Any) -> tuple[EventRecord, ...]:
+    columns = (dataset[f"event_{name}"].values for name in ("time", "name", "direction"))
+    return tuple(EventRecord(float(t), str(name), int(direction)) for t, name, direction in zip(*columns, strict=True))
+
+
+def _stored_contacts(dataset: Any) -> ContactTable:
+    columns = {name: dataset[f"contact_{name}"].values for name in NUMBERS}
+    return ContactTable(
+        ContactRecord(str(pair), **{name: float(column[k]) for name, column in columns.items()})
+        for k, pair in enumerate(dataset["contact_pair"].values)
+    )
 
 
 def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
     if name in dataset:
         return np.asarray(dataset[name].values)
     return np.zeros((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 AXES = ("x", "y", "z")
+QUATERNION = ("w", "x", "y", "z")
 
 
 @dataclass(frozen=True)
@@ -15,8 +16,9 @@ class Quantity:
     meaning: str
 
 
-# Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, source of work,
-# pair of contact, row of a closure, drive.
+# Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
+# source of work, pair of contact, row of a closure, drive; joint_coordinate and joint_rate: of joints that formulation "augmented"
+# takes apart.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -24,6 +26,7 @@ QUANTITIES = {
         Quantity("v", ("rate",), "m/s or rad/s", "rates of the coordinates (angular velocity for balls)"),
         Quantity("a", ("rate",), "m/s^2 or rad/s^2", "accelerations"),
         Quantity("root_position", ("body", "axis"), "m", "origin of each body's frame, world axes"),
+        Quantity("orientation", ("body", "quaternion"), "1", "rotation of each body's frame to world axes, unit quaternion"),
         Quantity("tip_position", ("body", "axis"), "m", "tip of each body, world axes"),
         Quantity("tip_velocity", ("body", "axis"), "m/s", "velocity of each tip, world axes"),
         Quantity("tip_deflection", ("body", "axis"), "m", "elastic displacement of each tip, body axes"),
@@ -40,8 +43,16 @@ QUANTITIES = {
         Quantity("closing_speed", ("pair",), "m/s", "speed at which each gap closes"),
         Quantity("normal_force", ("pair",), "N", "normal force of each contact pair"),
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
+        Quantity("contact_point", ("pair", "axis"), "m", "where the first body of each pair touches, or would, world axes"),
+        Quantity("contact_normal", ("pair", "axis"), "1", "out of the second body of each pair, world axes"),
+        Quantity("reaction_force", ("body", "axis"), "N", "force on each body from its inboard joint, drives and springs of the "
+                 "joint included, world axes"),
+        Quantity("reaction_moment", ("body", "axis"), "N m", "moment on each body from its inboard joint, drives and springs of "
+                 "the joint included, about root_position, world axes"),
         Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held"),
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops"),
+        Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
+        Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }

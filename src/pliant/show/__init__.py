@@ -1,5 +1,5 @@
-"""Pictures of what came out."""
+"""Pictures of what came out: plots, films, and a page that plays."""
 
-from pliant.show import plot
+from pliant.show import animation, player, plot
 
-__all__ = ["plot"]
+__all__ = ["animation", "player", "plot"]

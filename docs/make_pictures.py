@@ -1,0 +1,154 @@
+"""Makes docs/pictures: every kind of plot, a film, and the page that plays, from published systems and one in space.
+
+    python docs/make_pictures.py [--out docs/pictures] [--only NAME ...]
+
+Screenshots of the page need Chromium and playwright; without them the rest is made. Look at what comes out before committing it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import pliant as pl
+from pliant.gallery.falling_chain import falling_chain
+from pliant.gallery.parallel_robot import parallel_robot
+from pliant.gallery.slider_crank.system import slider_crank
+from pliant.gallery.tipping_arm import tipping_arm
+
+WINDOW = {"width": 1280, "height": 720}
+DPI = 100
+
+
+def spatial_arm() -> pl.System:
+    """Two elastic links that bend both ways and twist, with a ball at the end, swing down onto a floor."""
+    tube = pl.Section.tube(0.012, 0.010)
+    modes = [pl.Modes("cf", 2), pl.Modes("cf", 2, plane="z"), pl.TorsionModes("cf", 1)]
+    link = pl.Beam(length=0.8, section=tube, material=pl.ALUMINIUM, theory="euler-bernoulli", modes=modes,
+                   damping=[pl.KelvinVoigt(2e6)])  # fmt: skip
+    system = pl.System("spatial arm", gravity=(0.0, 0.0, -9.81))
+    column = system.add("column", pl.RigidBody(mass=2.0, inertia=(0.02, 0.02, 0.02), tip=(0.0, 0.0, 0.5)),
+                        joint=pl.Revolute(axis="z", rate=1.5))  # fmt: skip
+    upper = system.add("upper", link, joint=pl.Revolute(axis="y", angle=-0.7, damper=pl.Damper(0.3)), on=column.tip)
+    lower = system.add("lower", link, joint=pl.Revolute(axis="y", angle=1.1, damper=pl.Damper(0.15)), on=upper.tip)
+    ball = system.add("ball", pl.RigidBody(mass=0.3, inertia=(1e-4, 1e-4, 1e-4)), joint=pl.Weld(), on=lower.tip)
+    normal, friction = pl.HuntCrossley(stiffness=2e6, restitution=0.6), pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2)
+    floor = pl.Plane(normal=(0, 0, 1))
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=floor, normal=normal, friction=friction, name="floor")
+    return system
+
+
+def _both(system: pl.System, t_end: float, rows: int = 1500) -> pl.Result:
+    """Rows even in time, and every step too: smooth flights and whole impacts."""
+    compiled = pl.compile_system(system)
+    steps = pl.simulate(compiled, t_end, save="steps").time
+    return pl.simulate(compiled, t_end, save=np.unique(np.concatenate([steps, np.linspace(0.0, t_end, rows)])).tolist())
+
+
+@cache
+def chain() -> pl.Result:
+    return _both(falling_chain(), 1.5)
+
+
+@cache
+def tipping() -> pl.Result:
+    return _both(tipping_arm(), 1.2)
+
+
+@cache
+def crank() -> pl.Result:
+    return _both(slider_crank(4, damped=True), 0.06)
+
+
+@cache
+def robot() -> pl.Result:
+    return pl.simulate(parallel_robot(), 4.0)
+
+
+@cache
+def spatial() -> pl.Result:
+    return _both(spatial_arm(), 2.0)
+
+
+PLOTS: dict[str, Callable[[], object]] = {
+    "overview": lambda: pl.plot.overview(chain()),
+    "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
+    "mechanism-loop": lambda: pl.plot.mechanism(crank(), times=[0.0, 0.01, 0.02, 0.03, 0.037, 0.045], scale=3.0),
+    "mechanism-spatial": lambda: pl.plot.mechanism(spatial(), times=[0.0, 0.3, 0.6], scale=5.0),
+    "paths": lambda: pl.plot.paths(robot()),
+    "coordinates": lambda: pl.plot.coordinates(chain()),
+    "tip_deflection": lambda: pl.plot.tip_deflection(spatial()),
+    "contact_forces": lambda: pl.plot.contact_forces(chain()),
+    "ledger": lambda: pl.plot.ledger(chain()),
+    "energies": lambda: pl.plot.energies(crank()),
+    "balance_error": lambda: pl.plot.balance_error(chain()),
+    "phase_portrait": lambda: pl.plot.phase_portrait(tipping()),
+    "spectrum": lambda: pl.plot.spectrum(tipping()),
+}
+# name: (result, s, deformation scale, light or dark)
+PAGES = {
+    "page": (chain, 0.5264, 5.0, "light"),
+    "page-spatial": (spatial, 0.805, 3.0, "dark"),
+    "page-robot": (robot, 1.2, 1.0, "light"),
+    "page-crank": (crank, 0.033, 3.0, "light"),
+    "page-tipping": (tipping, 0.3815, 5.0, "dark"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "pictures")
+    parser.add_argument("--only", nargs="*", help="names of pictures")
+    asked = parser.parse_args()
+    asked.out.mkdir(exist_ok=True)
+    wanted = set(asked.only or [*PLOTS, *PAGES, "film"])
+    for name in PLOTS:
+        if name in wanted:
+            buffer = io.BytesIO()
+            PLOTS[name]().savefig(buffer, dpi=DPI)  # type: ignore[attr-defined]
+            _keep(buffer, asked.out / f"{name}.png")
+    if "film" in wanted:
+        pl.animation.write_animation(chain(), asked.out / "film.gif", fps=10, scale=5.0)
+    _photograph([name for name in PAGES if name in wanted], asked.out)
+    print(f"{sum(file.stat().st_size for file in asked.out.iterdir()) / 1e6:.2f} MB in {asked.out}")
+
+
+def _keep(buffer: io.BytesIO, target: Path) -> None:
+    Image.open(buffer).convert("RGB").save(target, optimize=True)
+
+
+def _photograph(names: Iterable[str], out: Path) -> None:
+    names, chromium = list(names), shutil.which("chromium")
+    if not names:
+        return
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        chromium = None
+    if chromium is None:
+        print("no screenshots of the page: Chromium or playwright is not installed")
+        return
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for name in names:
+            result, t, scale, scheme = PAGES[name]
+            file = pl.player.write(result(), Path(folder) / f"{name}.html", scale=scale)
+            page = browser.new_page(viewport=WINDOW, color_scheme=scheme)
+            page.goto(file.as_uri())
+            page.evaluate("t => pliant.seek(t)", t)
+            page.wait_for_timeout(300)
+            _keep(io.BytesIO(page.screenshot()), out / f"{name}.png")
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

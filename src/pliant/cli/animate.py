@@ -1,0 +1,54 @@
+"""pliant animate: a result as a film, or as a page that plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json
+from pliant.cli.options import AsJson, Quiet, ResultArgument, check_target, load_result
+from pliant.errors import PliantError
+
+
+def animate(
+    file: ResultArgument,
+    out: Annotated[Path | None, typer.Option("--out", help="A film: MP4 (needs ffmpeg) or GIF.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="A page that plays in any browser, offline.")] = None,
+    fps: Annotated[int, typer.Option("--fps", help="Frames a second of the film.")] = 30,
+    scale: Annotated[float, typer.Option("--scale", help="How much deformations are magnified.")] = 1.0,
+    speed: Annotated[float | None, typer.Option("--speed", help="Seconds of the run per second shown.")] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a film of a result (--out), or a page that plays it (--html)."""
+    targets = {"--out": out, "--html": html}
+    if out is None and html is None:
+        stop(WRONG, "--out (a film) or --html (a page) must be given")
+    for option, target in targets.items():
+        if target is not None:
+            check_target(option, target)
+    result = load_result(file)
+    try:
+        with progress.waiting("making the film", quiet or as_json):
+            if out is not None:
+                from pliant.show.animation import write_animation
+
+                write_animation(result, out, fps=fps, scale=scale, speed=speed)
+            if html is not None:
+                from pliant.show import player
+
+                player.write(result, html, scale=scale, speed=speed)
+    except KeyboardInterrupt:
+        stop(INTERRUPTED, "interrupted; nothing was written")
+    except PliantError as trouble:
+        stop(WRONG, str(trouble))
+    except OSError as trouble:
+        stop(FAILED, f"{trouble.filename or out or html}: cannot be written: {trouble.strerror or trouble}")
+    written = [str(target) for target in targets.values() if target is not None]
+    if as_json:
+        write_json({"written": written})
+    elif not quiet:
+        typer.echo(f"written to {' and '.join(written)}")

@@ -1,0 +1,55 @@
+"""pliant: the commands, and what they share: help with an example each, exit codes, --version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from pliant.cli.animate import animate
+from pliant.cli.check import check
+from pliant.cli.equations import equations
+from pliant.cli.exits import EXIT_CODES, ending
+from pliant.cli.info import info
+from pliant.cli.new import new
+from pliant.cli.plot import plot
+from pliant.cli.reproduce import reproduce
+from pliant.cli.run import run
+from pliant.cli.schema import schema
+
+# Every command with an example that can be typed.
+COMMANDS: dict[Callable[..., None], str] = {
+    new: "pliant new arm.yaml",
+    check: "pliant check arm.yaml",
+    run: "pliant run arm.yaml --out arm.nc --plot arm.png",
+    info: "pliant info arm.nc",
+    plot: "pliant plot arm.nc --kind ledger --out ledger.png",
+    animate: "pliant animate arm.nc --html arm.html",
+    reproduce: "pliant reproduce falling-chain --out chain",
+    equations: "pliant equations arm.yaml --form c --out arm.c",
+    schema: "pliant schema --output pliant.schema.json",
+}
+CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+
+app = typer.Typer(
+    help="Flexible multibody dynamics: mechanisms whose links bend and whose parts hit things.",
+    epilog=f"Exit codes: {CODES}.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+@app.callback(invoke_without_command=True)
+def main(version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False) -> None:
+    if version:
+        from pliant.version import VERSION
+
+        typer.echo(f"pliant {VERSION}")
+        raise typer.Exit()
+
+
+for command, example in COMMANDS.items():
+    app.command(epilog=f"Example: [bold]{example}[/bold]")(ending(command))

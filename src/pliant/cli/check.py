@@ -1,0 +1,54 @@
+"""pliant check: a model file, read and told back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pliant.cli.exits import WRONG, stop, write_json
+from pliant.cli.options import AsJson, ModelArgument, load_model
+from pliant.errors import PliantError
+
+if TYPE_CHECKING:
+    from pliant.files import Model
+
+
+def check(file: ModelArgument, as_json: AsJson = False) -> None:
+    """Check a model file and print its tree and its run settings; where loops are closed, what is left to move."""
+    model = load_model(file)
+    left = _freedom(model) if model.system.closures else None
+    if as_json:
+        loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
+        write_json({"ok": True, **model_data(model), **loops})
+        return
+    typer.echo(model.system)
+    if left is not None:
+        implied = f"; implied by others: {', '.join(left[1])}" if left[1] else ""
+        typer.echo(f"{left[0]} degrees of freedom with the loops closed{implied}")
+    typer.echo(model.run if model.run is not None else "no run section")
+
+
+def _freedom(model: Model) -> tuple[int, tuple[str, ...]]:
+    """Degrees of freedom with the loops closed, which takes closing them, and closures that others imply."""
+    from pliant.compile.trace import trace
+
+    try:
+        traced = trace(model.system, still=True)
+    except PliantError as trouble:
+        stop(WRONG, str(trouble))
+    return traced.independent, traced.redundant
+
+
+def model_data(model: Model) -> dict[str, Any]:
+    """What a model holds, for machines."""
+    system = model.system
+    bodies = {
+        link.name: {"kind": type(link.body).__name__, "mass_kg": link.body.mass, "joint": type(link.joint).__name__,
+                    "on": link.on.body, "coordinates": list(link.positions)}
+        for link in system.links.values()
+    }  # fmt: skip
+    sections = {name: list(getattr(system, name)) for name in ("drives", "loads", "contacts", "closures", "conditions")}
+    run = None if model.run is None else {"t_end": model.run.t_end, "method": repr(model.run.method), "save": model.run.save}
+    return {"system": system.name, "mass_kg": system.mass, "degrees_of_freedom": system.degrees_of_freedom,
+            "bodies": bodies, **sections, "run": run}  # fmt: skip

@@ -1,0 +1,67 @@
+"""How a command ends: exit codes, and words on the error stream; for machines, the same as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NoReturn
+
+import typer
+
+DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
+EXIT_CODES = {
+    DONE: "done",
+    FAILED: "the run or its writing failed",
+    WRONG: "the model, the file or the command is wrong",
+    INTERRUPTED: "interrupted",
+}
+
+
+class Stopped(Exception):
+    """A command that ends before its end: with a code and a sentence."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def stop(code: int, message: str) -> NoReturn:
+    raise Stopped(code, message)
+
+
+def ending(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, its early ends said on the error stream and, where it was asked for JSON, as JSON too."""
+
+    @wraps(command)
+    def ended(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            end = Stopped(INTERRUPTED, "interrupted; nothing was written")
+        except Stopped as early:
+            end = early
+        else:
+            return
+        typer.echo(f"error: {end}" if end.code != INTERRUPTED else str(end), err=True)
+        if options.get("as_json"):
+            write_json({"error": str(end), "exit_code": end.code})
+        raise typer.Exit(end.code)
+
+    return ended
+
+
+def write_json(data: Any) -> None:
+    """One JSON document on the output; nan and inf, which JSON has not, as null."""
+    typer.echo(json.dumps(_clean(data), indent=1, allow_nan=False))
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if value - value == 0.0 else None
+    if isinstance(value, dict):
+        return {str(name): _clean(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(inner) for inner in value]
+    return value if value is None or isinstance(value, (bool, int, str)) else _clean(getattr(value, "item", lambda: str(value))())
+

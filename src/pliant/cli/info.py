@@ -1,0 +1,99 @@
+"""pliant info: what a model or a result holds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.cli.check import model_data
+from pliant.cli.exits import WRONG, stop, write_json
+from pliant.cli.options import AsJson, is_result, load_model, load_result
+from pliant.cli.run import summary_data, summary_rows
+
+if TYPE_CHECKING:
+    from pliant.files import Model
+    from pliant.results.result import Result
+
+SHOWN_FREQUENCIES = 4  # of a beam
+
+
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file (YAML) or the result of a run (netCDF).")],
+    as_json: AsJson = False,
+    model: Annotated[bool, typer.Option("--model", help="Of a result: print only the model it came from, as a file.")] = False,
+) -> None:
+    """Tell what a file holds: bodies and frequencies of a model; rows, ledger and provenance of a result."""
+    if is_result(file):
+        _of_result(load_result(file), file, as_json, model)
+    elif model:
+        stop(WRONG, f"{file}: must be a result of a run to hold a model, got another kind of file")
+    else:
+        _of_model(load_model(file), as_json)
+
+
+def _of_model(model: Model, as_json: bool) -> None:
+    frequencies = beam_frequencies(model)
+    if as_json:
+        write_json({**model_data(model), "frequencies_Hz": frequencies})
+        return
+    typer.echo(model.system)
+    for name, values in frequencies.items():
+        more = " ..." if len(values) > SHOWN_FREQUENCIES else ""
+        shown = ", ".join(f"{value:.5g}" for value in values[:SHOWN_FREQUENCIES])
+        typer.echo(f"{name}: {shown}{more} Hz with its frame held")
+    typer.echo(model.run if model.run is not None else "no run section")
+
+
+def beam_frequencies(model: Model) -> dict[str, list[float]]:
+    """Of every beam, its own modes together, its frame held still, Hz."""
+    from pliant.beams import shape_integrals
+    from pliant.model.beam import Beam
+
+    beams = {link.name: link.body for link in model.system.links.values() if isinstance(link.body, Beam)}
+    return {name: [float(w) / (2.0 * math.pi) for w in shape_integrals(beam).free_frequencies] for name, beam in beams.items()}
+
+
+def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> None:
+    told = result.provenance
+    if model_only:
+        if not told.get("model"):
+            stop(WRONG, f"{file}: holds no model: {told.get('no_model', 'it was written by an older version')}")
+        typer.echo(told["model"], nl=False)
+        return
+    if as_json:
+        write_json({**summary_data(result), **_contents(result), "provenance": dict(told)})
+        return
+    _print_result(result, told)
+
+
+def _contents(result: Result) -> dict[str, Any]:
+    held = {name: list(result.labels[name]) for name in ("coordinate", "body", "source", "pair", "drive", "row")}
+    ledger = [{"name": name, "start_J": begin, "end_J": end} for name, begin, end in result.ledger.rows()]
+    state = result.final_state
+    return {"labels": held, "ledger": ledger, "ended_at_s": None if state is None else state.t}
+
+
+def _print_result(result: Result, told: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None)
+    span = f"{len(result.time)} rows from t = {result.time[0]:g} to {result.time[-1]:g} s" if len(result.time) else "no rows"
+    rows = [("system", result.name), *summary_rows(result), ("time", span)]
+    rows += [(name, ", ".join(result.labels[name])) for name in ("coordinate", "body", "pair", "drive") if result.labels[name]]
+    if result.final_state is not None:
+        closed = ", ".join(result.final_state.closed)
+        rows.append(("can go on", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))
+    rows += [("made by", f"pliant {told['version']}")] if told else []
+    rows += [(name, str(value)) for name, value in told.get("settings", {}).items() if value is not None]
+    if told:
+        held = f"{len(told['model'].splitlines())} lines, see --model" if told["model"] else f"none: {told['no_model']}"
+        rows.append(("model", held))
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    Console().print(table)
+    typer.echo(result.ledger)

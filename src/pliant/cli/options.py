@@ -1,0 +1,88 @@
+"""Arguments and options that several commands share, and what is checked of them before anything runs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pliant.cli.exits import WRONG, stop
+from pliant.errors import ModelError
+
+if TYPE_CHECKING:
+    from pliant.files import Model
+    from pliant.results.result import Result
+
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL.yaml", help="The model file.")]
+ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The result of a run.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Report as JSON, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, no report.")]
+
+HEADS = (b"\x89HDF", b"CDF")  # how files of results begin
+
+
+def load_model(file: Path) -> Model:
+    from pliant import files
+
+    try:
+        return files.load_model(file)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+
+
+def load_result(file: Path) -> Result:
+    from pliant.results.result import Result
+
+    if not file.is_file():
+        stop(WRONG, f"{file}: cannot be read: {'must be a file' if file.exists() else 'No such file'}")
+    if not is_result(file):
+        stop(WRONG, f"{file}: must be a result of a run, netCDF, got another kind of file")
+    try:
+        return Result.from_netcdf(file)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except (OSError, RuntimeError, KeyError, ValueError) as trouble:
+        stop(WRONG, f"{file}: cannot be read: {getattr(trouble, 'strerror', None) or trouble}")
+
+
+def is_result(file: Path) -> bool:
+    """By its first bytes, as names may lie; a file that cannot be read is none."""
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(4).startswith(HEADS)
+    except OSError:
+        return False
+
+
+def check_target(option: str, out: Path) -> None:
+    """Before the run, not after: a result that cannot be written is an hour lost."""
+    folder = out.parent
+    if not folder.is_dir():
+        stop(WRONG, f"{option}: folder {str(folder)!r} must exist, got {str(out)!r}")
+    reason = "it is a folder" if out.is_dir() else _refusal(folder)
+    if reason:
+        stop(WRONG, f"{option}: must be a file that can be written, got {str(out)!r} ({reason})")
+
+
+def make_folder(option: str, out: Path) -> None:
+    """The folder itself may be new; the one it stands in must exist."""
+    if not out.absolute().parent.is_dir():
+        stop(WRONG, f"{option}: folder {str(out.parent)!r} must exist, got {str(out)!r}")
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as trouble:
+        stop(WRONG, f"{option}: must be a folder or a new name for one, got {str(out)!r} ({trouble.strerror})")
+    reason = _refusal(out)
+    if reason:
+        stop(WRONG, f"{option}: must be a folder that can be written to, got {str(out)!r} ({reason})")
+
+
+def _refusal(folder: Path) -> str:
+    """Why no file can be made in a folder, or nothing; asked by making one, as permissions do not tell all."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as trouble:
+        return trouble.strerror or str(trouble)

@@ -1,0 +1,93 @@
+"""pliant plot: a picture of a result."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.options import AsJson, Quiet, check_target, load_result
+from pliant.errors import ModelError
+
+
+def plot(
+    file: Annotated[Path | None, typer.Argument(metavar="RESULT.nc", help="The result of a run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where the picture goes: PNG, PDF or SVG; RESULT_KIND.png unless given.")
+    ] = None,
+    kind: Annotated[str, typer.Option("--kind", help="What to draw; --list tells which there are.")] = "overview",
+    names: Annotated[
+        list[str] | None, typer.Option("--name", help="Draw these coordinates or bodies only; may stand several times.")
+    ] = None,
+    at: Annotated[list[float] | None, typer.Option("--at", help="Times of snapshots, s; may stand several times.")] = None,
+    scale: Annotated[float | None, typer.Option("--scale", help="How much deformations are magnified.")] = None,
+    zoom: Annotated[str | None, typer.Option("--zoom", help="Which touch to look at closely: a number, or none.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Print the kinds of pictures and leave.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a picture of a result."""
+    from pliant.show.plot import PLOTS, save
+
+    if listing:
+        _list(PLOTS, as_json)
+        return
+    if file is None:
+        stop(WRONG, "RESULT.nc must be given: the result of a run")
+    if kind not in PLOTS:
+        close = difflib.get_close_matches(kind, PLOTS, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        stop(WRONG, f"--kind: must be one of {', '.join(PLOTS)}{hint}, got {kind!r}")
+    target = out or Path(f"{file.stem}_{kind}.png")
+    check_target("--out", target)
+    draw = PLOTS[kind]
+    options = _options(kind, draw, {"names": names, "bodies": names, "times": at, "scale": scale, "zoom": _zoom(zoom)})
+    result = load_result(file)
+    try:
+        with progress.waiting(f"drawing {kind}", quiet or as_json):
+            save(draw(result, **options), target)
+    except (ModelError, KeyError, ValueError) as trouble:
+        stop(WRONG, str(trouble))
+    except OSError as trouble:
+        stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
+    if as_json:
+        write_json({"written": str(target), "kind": kind})
+    elif not quiet:
+        typer.echo(f"written to {target}")
+
+
+def _list(plots: dict[str, Callable[..., Any]], as_json: bool) -> None:
+    about = {name: (inspect.getdoc(draw) or "").split("\n")[0] for name, draw in plots.items()}
+    if as_json:
+        write_json(about)
+        return
+    width = max(len(name) for name in about)
+    for name, line in about.items():
+        typer.echo(f"{name:<{width}}  {line}")
+
+
+def _zoom(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.lstrip("-").isdigit() else text
+
+
+OF_OPTION = {"names": "--name", "bodies": "--name", "times": "--at", "scale": "--scale", "zoom": "--zoom"}
+
+
+def _options(kind: str, draw: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Those that this picture takes; one that was given and that it does not take is refused."""
+    takes = set(inspect.signature(draw).parameters)
+    asked = {name: value for name, value in given.items() if value is not None}
+    for name in asked:
+        option = OF_OPTION[name]
+        if not takes & {other for other, same in OF_OPTION.items() if same == option}:
+            stop(WRONG, f"{option}: must be left out where {kind} is drawn")
+    options = {name: value for name, value in asked.items() if name in takes}
+    if options.get("zoom") == "none":
+        options["zoom"] = None
+    return options

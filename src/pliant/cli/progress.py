@@ -1,0 +1,71 @@
+"""The bar: simulated time, speed against real time, the phase. It appears when something takes longer than a second."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+PATIENCE = 1.0  # s before anything is shown
+
+Tell = Callable[[float, str], None]  # how much is done, and what is being done
+
+
+class Run:
+    """What a run tells: its time and its phase. Called with (t, t_end) by simulate; `phase` with words."""
+
+    def __init__(self, tell: Tell, t_start: float) -> None:
+        self._tell, self._began, self._t_start = tell, perf_counter(), t_start
+        self._t, self._t_end, self._phase = t_start, t_start, ""
+
+    def __call__(self, t: float, t_end: float) -> None:
+        self._t, self._t_end = t, t_end
+        self._tell(t, self.words)
+
+    def phase(self, words: str) -> None:
+        self._phase = words
+
+    @property
+    def words(self) -> str:
+        """t = 0.512 of 1.5 s, 3.1 x real time, in flight."""
+        seconds = max(perf_counter() - self._began, 1e-9)
+        speed = (self._t - self._t_start) / seconds
+        return ", ".join(filter(None, (f"t = {self._t:.4g} of {self._t_end:.4g} s", f"{speed:.2g} x real time", self._phase)))
+
+
+@contextlib.contextmanager
+def of_run(t_start: float, t_end: float, quiet: bool) -> Iterator[Run]:
+    with bar(t_start, t_end, quiet) as tell:
+        yield Run(tell, t_start)
+
+
+@contextlib.contextmanager
+def waiting(words: str, quiet: bool) -> Iterator[None]:
+    """A bar that only tells what is being done: of work that cannot tell how far it is."""
+    with bar(0.0, None, quiet, words):
+        yield
+
+
+@contextlib.contextmanager
+def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") -> Iterator[Tell]:
+    """A bar from begin to end on the terminal's error stream; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    shown = Progress(*columns, console=console, transient=True)
+    task = shown.add_task(words, total=None if end is None else end - begin)
+    timer = threading.Timer(PATIENCE, shown.start)
+    timer.daemon = True
+    if console.is_terminal and not quiet:
+        timer.start()
+    try:
+        yield lambda done, doing: shown.update(task, completed=done - begin, description=doing)
+    finally:
+        timer.cancel()
+        if timer.is_alive():
+            timer.join()  # it may be about to show the bar: then there is one to take down
+        if shown.live.is_started:
+            shown.stop()

@@ -1,0 +1,79 @@
+"""pliant reproduce: a published system, run, drawn and held against its paper."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json
+from pliant.cli.options import AsJson, Quiet, make_folder
+from pliant.errors import PliantError
+
+ALL = "all"
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The published system, or all; without it, which there are.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for figures, results and summary.json; made if need be.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a published system, draw its figures and hold its claims against ours."""
+    from pliant.gallery.reproduction import ABOUT
+
+    if name is None:
+        _list(ABOUT, as_json)
+        return
+    if name != ALL and name not in ABOUT:
+        close = difflib.get_close_matches(name, [*ABOUT, ALL], n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        stop(WRONG, f"unknown system {name!r}{hint}; there are: {', '.join(ABOUT)}, and all")
+    if out is None:
+        stop(WRONG, f"--out must be given: a folder for figures, results and summary.json of {name}")
+    make_folder("--out", out)
+    names = list(ABOUT) if name == ALL else [name]
+    summaries = {one: _one(one, out / one if name == ALL else out, quiet or as_json) for one in names}
+    _report(summaries, out, quiet, as_json)
+
+
+def _list(about: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        write_json(about)
+        return
+    width = max(len(name) for name in about)
+    for name, line in about.items():
+        typer.echo(f"{name:<{width}}  {line}")
+
+
+def _one(name: str, out: Path, quiet: bool) -> dict[str, Any]:
+    from pliant.gallery.reproduction import REPRODUCTIONS
+
+    make_folder("--out", out)
+    try:
+        with progress.bar(0.0, 1.0, quiet) as tell:
+            return REPRODUCTIONS[name](out, lambda doing, done: tell(done, f"{name}: {doing}"))
+    except KeyboardInterrupt:
+        stop(INTERRUPTED, f"interrupted; {out} holds what had been written")
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+    except OSError as trouble:
+        stop(FAILED, f"{trouble.filename or out}: cannot be written: {trouble.strerror or trouble}")
+
+
+def _report(summaries: dict[str, dict[str, Any]], out: Path, quiet: bool, as_json: bool) -> None:
+    """One table of claims; where there are several systems, each claim with its own."""
+    from pliant.gallery.reproduction import print_claims
+
+    several = len(summaries) > 1
+    claims = [{**claim, **({"system": name} if several else {})} for name, one in summaries.items() for claim in one["claims"]]
+    if as_json:
+        write_json({"claims": claims, "hold": sum(bool(claim["holds"]) for claim in claims), "written": str(out)})
+    elif not quiet:
+        print_claims(claims)
+        typer.echo(f"summary.json, figures and results are in {out}{' and its folders' if several else ''}")

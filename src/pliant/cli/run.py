@@ -1,0 +1,208 @@
+"""pliant run: a model file, run and written; or gone on with."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, stop, write_json
+from pliant.cli.options import AsJson, ModelArgument, Quiet, check_target, load_model, load_result
+from pliant.errors import ModelError, PliantError
+
+if TYPE_CHECKING:
+    from pliant.files import Model, RunSettings
+    from pliant.results.result import Result
+
+STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "wall seconds"}
+LISTED_EVENTS = 10  # rows of the summary; the file holds all
+
+
+def run(
+    file: ModelArgument,
+    out: Annotated[Path | None, typer.Option("--out", help="Where the result goes, netCDF; MODEL.nc unless given.")] = None,
+    t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
+    go_on: Annotated[
+        Path | None, typer.Option("--continue", metavar="RESULT.nc", help="Go on from where this run ended.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a model file and write the result. Ctrl-C keeps what was computed."""
+    model = load_model(file)
+    settings = _settings(model, file, t_end)
+    target = out or Path(f"{file.stem}.nc")
+    for option, path in (("--out", target), ("--csv", csv), ("--plot", plot)):
+        if path is not None:
+            check_target(option, path)
+    start = None if go_on is None else _earlier(go_on, target, model, settings)
+    try:
+        with _ended_softly():
+            result = _simulate(model, settings, start, quiet or as_json)
+            _write(result, target, csv)
+            if plot is not None:
+                _draw(result, plot)
+    except KeyboardInterrupt:
+        stop(INTERRUPTED, f"interrupted; nothing was written to {target}")
+    _report(result, target, quiet, as_json)
+
+
+def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
+    code = DONE if result.ok else INTERRUPTED if result.interrupted else FAILED
+    if as_json:
+        write_json({**summary_data(result), "written": str(target), "exit_code": code})
+    elif not quiet:
+        _print_summary(result, target)
+    if code != DONE:
+        words = f"{str(result.message).rstrip('.')}; what was computed is in {target}"
+        typer.echo(words if code == INTERRUPTED else f"error: {words}", err=True)
+        raise typer.Exit(code)
+
+
+def _settings(model: Model, file: Path, t_end: float | None) -> RunSettings:
+    if model.run is None:
+        stop(WRONG, f"{file}: run must be given (t_end and method), got no run section")
+    if t_end is None:
+        return model.run
+    try:
+        return replace(model.run, t_end=t_end)
+    except ModelError as trouble:
+        stop(WRONG, f"--t-end: {trouble}")
+
+
+def _earlier(file: Path, target: Path, model: Model, settings: RunSettings) -> Result:
+    """The result to go on from, refused where there is nothing to go on to."""
+    if file.resolve() == target.resolve():
+        stop(WRONG, f"--out: must be another file than the one to go on from, got {str(target)!r}")
+    earlier = load_result(file)
+    if earlier.final_state is None:
+        stop(WRONG, f"--continue: must be a result that tells where its run ended, got {str(file)!r}")
+    if not settings.t_end > earlier.final_state.t:
+        end = earlier.final_state.t
+        stop(WRONG, f"--continue: the run in {str(file)!r} ended at t = {end:.6g} s; give --t-end beyond it")
+    if not _same_model(earlier, model):
+        typer.echo(f"note: {file} comes from another model than this; its coordinates are taken as they are", err=True)
+    return earlier
+
+
+def _same_model(earlier: Result, model: Model) -> bool:
+    from pliant.files import loads_model
+
+    told = earlier.provenance.get("model")
+    return not told or loads_model(told).system == model.system
+
+
+@contextlib.contextmanager
+def _ended_softly() -> Iterator[None]:
+    """A polite kill is taken as Ctrl-C is: what was computed is kept."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # only the main thread may
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _simulate(model: Model, settings: RunSettings, start: Result | None, quiet: bool) -> Any:
+    from pliant.simulate import simulate
+
+    begin = settings.t_start if start is None or start.final_state is None else start.final_state.t
+    try:
+        with progress.of_run(begin, settings.t_end, quiet) as told:
+            options = {**settings.options, "t_end": settings.t_end, "progress": told, "phase": told.phase}
+            return simulate(model.system, start=start, **options)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+
+
+def _write(result: Any, target: Path, csv: Path | None) -> None:
+    try:
+        result.to_netcdf(target)
+        if csv is not None:
+            result.to_csv(csv)
+    except (OSError, RuntimeError) as trouble:  # HDF5 reports a full disk as a RuntimeError
+        stop(FAILED, f"{target}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
+
+
+def _draw(result: Any, target: Path) -> None:
+    from pliant.show import plot
+
+    try:
+        plot.save(plot.overview(result), target)
+    except OSError as trouble:
+        stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
+
+
+# ---- the report
+
+
+def summary_data(result: Any) -> dict[str, Any]:
+    """What a run gave, for machines."""
+    return {
+        "system": result.name,
+        "ok": result.ok,
+        "message": result.message,
+        "interrupted": result.interrupted,
+        "t": [float(result.time[0]), float(result.time[-1])] if len(result.time) else [],
+        "rows": len(result.time),
+        "statistics": dict(result.stats),
+        "energy_balance": {"largest_error_J": result.ledger.balance_error_max, "of_exchange": result.ledger.relative_error_max},
+        "touches": len(result.contacts),
+        "events": [{"name": event.name, "t": event.t, "direction": event.direction} for event in result.events],
+    }
+
+
+def _print_summary(result: Any, target: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None)
+    for name, value in [*summary_rows(result), ("written to", str(target))]:
+        table.add_row(Text(name), Text(value))  # Text: messages may hold [brackets]
+    Console().print(table)
+
+
+def summary_rows(result: Any) -> list[tuple[str, str]]:
+    """What a run gave, for people."""
+    stats = dict(result.stats)
+    rows = [("status", str(result.message))]
+    rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
+    rows.append(("energy balance", f"{_short(result.ledger.balance_error_max)} J at most"))
+    rows += [("touches", _touches(result.contacts))] if result.contacts else []
+    events = list(result.events)
+    rows.append(("events", str(len(events))))
+    rows += [("", f"{event.name} {_sense(event.direction)} at t = {event.t:.9g} s") for event in events[:LISTED_EVENTS]]
+    if len(events) > LISTED_EVENTS:
+        rows.append(("", f"and {len(events) - LISTED_EVENTS} more"))
+    return rows
+
+
+def _touches(contacts: Any) -> str:
+    hardest = max(contacts, key=lambda touch: touch.peak_force)
+    return f"{len(contacts)}, the hardest {hardest.peak_force:.5g} N on {hardest.pair} at t = {hardest.begin:.6g} s"
+
+
+def _sense(direction: int) -> str:
+    return {1: "rising", -1: "falling"}.get(direction, "")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,31 @@
+"""pliant schema: the JSON Schema of model files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pliant.cli.exits import FAILED, stop
+from pliant.cli.options import check_target
+from pliant.drafts import draft_of
+
+
+def schema(
+    output: Annotated[Path | None, typer.Option("--output", help="Write it to this file instead of printing it.")] = None,
+) -> None:
+    """Print the JSON Schema of model files, by which editors complete and check them."""
+    from pliant.files.schema import schema as made
+
+    text = json.dumps(made(), indent=1) + "\n"
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    check_target("--output", output)
+    try:
+        with draft_of(output) as draft:
+            draft.write_text(text, encoding="utf-8")
+    except OSError as trouble:
+        stop(FAILED, f"{output}: cannot be written: {trouble.strerror or trouble}")

@@ -1,0 +1,109 @@
+"""What the numbers and the words of the model's fields are: their units, and the words they may be.
+
+Units are found by a field's name, as a name has one meaning throughout the model; where it has several, by class and name. The
+test `test_every_number_has_a_unit_and_every_text_its_words` holds this table against the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pliant.files.run_settings import RunSettings
+from pliant.model import beam, damping, force, loop, modes, telescopic
+from pliant.model.beam import Beam
+from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
+from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
+from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
+from pliant.model.normal_law import PowerLaw
+from pliant.model.reduction import CraigBampton, FreeModes
+from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
+from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
+
+EITHER, EITHER_EFFORT = "m or rad", "N m or N"
+SPEED, STIFFNESS, DRAG = "m/s", "N/m or N m/rad", "N s/m or N m s/rad"
+
+UNITS_BY_NAME: dict[str, str] = {
+    "length": "m", "radius": "m", "height": "m", "width": "m", "outer": "m", "inner": "m", "radius_a": "m", "radius_b": "m",
+    "offset": "m", "com": "m", "tip": "m", "frames": "m", "at": "m", "position": "m", "point": "m", "displacement": "m",
+    "extension": "m", "x": "m", "breaks": "m", "near": "m",
+    "A": "m^2", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
+    "mass": "kg", "sleeve_mass": "kg", "mass_per_length": "kg/m", "density": "kg/m^3",
+    "inertia": "kg m^2", "rotary_inertia": "kg m", "torsion_inertia": "kg m",
+    "E": "Pa", "G": "Pa", "preload": "N", "end_stiffness": "N/m",
+    "angle": "rad", "angles": "rad", "rate": "rad/s", "rates": "rad/s", "angular_velocity": "rad/s", "frequencies": "rad/s",
+    "velocity": SPEED, "entry_floor": SPEED, "transition": SPEED, "band": SPEED, "v0": SPEED, "v1": SPEED, "v_r": SPEED,
+    "v_static": SPEED, "v_kinetic": SPEED, "v_stribeck": SPEED, "v_smooth": SPEED,
+    "viscous": "s/m", "xi": "s/m", "chi": "s/m",
+    "gravity": "m/s^2", "alpha": "1/s", "beta": "s", "tau_dwell": "s",
+    "times": "s", "breakpoints": "s", "step": "s", "max_step": "s", "first_step": "s", "t_start": "s", "t_end": "s",
+    "save": "s", "max_seconds": "s",
+    "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
+    "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
+    "nodes": "1", "interface": "1",
+    "rtol": "1", "atol": "1", "coarse": "1", "max_steps": "1",
+}  # fmt: skip
+
+UNITS: dict[tuple[Any, str], str] = {
+    (CraigBampton, "modes"): "1",
+    (FreeModes, "modes"): "1",
+    (damping.KelvinVoigt, "coefficient"): "Pa s",
+    (damping.AirDrag, "coefficient"): "kg/(m s)",
+    (Spring, "stiffness"): STIFFNESS,
+    (Spring, "rest"): EITHER,
+    (Damper, "coefficient"): DRAG,
+    (Limits, "low"): EITHER,
+    (Limits, "high"): EITHER,
+    (Limits, "stiffness"): STIFFNESS,
+    (Limits, "damping"): DRAG,
+    (Prismatic, "rate"): SPEED,
+    (TelescopicBeam, "rate"): SPEED,
+    (Cylindrical, "rates"): "m/s or rad/s",
+    (Planar, "rate"): "rad/s",
+    (Revolute, "rate"): "rad/s",
+    (PowerLaw, "stiffness"): "N/m^n",
+    (PowerLaw, "damping"): "N s/m",
+    (BristleLaw, "sigma0"): "1/m",
+    (BristleLaw, "sigma1"): "s/m",
+    (BristleLaw, "sigma2"): "s/m",
+    (LuGre, "sigma1"): "s/m",
+    (CustomFriction, "switches"): SPEED,
+    (ShapeTable, "w"): "m or rad or 1",
+    (ShapeTable, "theta"): "1 or rad or 1/m",
+    (MotionTable, "values"): EITHER,
+    (Constant, "value"): EITHER_EFFORT,
+    (PiecewiseConstant, "values"): EITHER_EFFORT,
+    (PiecewiseLinear, "values"): EITHER_EFFORT,
+    (System.drive, "effort"): EITHER_EFFORT,
+    (System.force, "vector"): "N",
+    (System.moment, "vector"): "N m",
+    (System.close, "stiffness"): "N/m",
+    (System.close, "damping"): "N s/m",
+    (System.close, "motion"): EITHER,
+}
+
+# The words that texts may be; the model's own tuples.
+CHOICES: dict[tuple[Any, str], Iterable[str]] = {
+    (Beam, "theory"): beam.THEORIES,
+    (Beam, "stiffening"): beam.STIFFENINGS,
+    (Modes, "ends"): modes.BENDING_ENDS,
+    (Modes, "plane"): modes.PLANES,
+    (Modes, "normalise"): modes.NORMALISATIONS,
+    (AxialModes, "ends"): modes.BAR_ENDS,
+    (TorsionModes, "ends"): modes.BAR_ENDS,
+    (GivenModes, "plane"): modes.PLANES,
+    (ElementModes, "plane"): modes.PLANES,
+    (ElementModes, "reference"): modes.REFERENCES,
+    (damping.RayleighRatios, "rule"): damping.RULES,
+    (TelescopicBeam, "form"): telescopic.FORMS,
+    (TelescopicBeam, "tip_rotation"): telescopic.TIP_ROTATIONS,
+    (TelescopicBeam, "on_sleeve_end"): telescopic.SLEEVE_ENDS,
+    (System.force, "expressed"): force.EXPRESSED,
+    (System.moment, "expressed"): force.EXPRESSED,
+    (System.event, "direction"): tuple(force.DIRECTIONS),
+    (System.close, "kind"): loop.KINDS,
+    (System.close, "by"): loop.WAYS,
+}
+FREE_TEXTS = ((RunSettings, "formulation"), (System.drive, "coordinate"))  # checked against what the model or the solver has
+

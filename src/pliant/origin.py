@@ -1,0 +1,83 @@
+"""Where a result comes from: package version, the model as a file, the settings of the run. No clock, no machine.
+
+The text is made when it is asked for (a result is written, or looked at), from the System as it was when the run was made.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.files import RunSettings, dump_model
+from pliant.model.system import System
+from pliant.version import VERSION
+
+LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
+
+
+class Origin:
+    """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
+
+    def __init__(self, system: System, settings: Mapping[str, Any], began: float) -> None:
+        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s."""
+        self._system = _frozen(system)
+        self._settings, self._began = dict(settings), began
+
+    def __call__(self) -> Mapping[str, Any]:
+        return self._told
+
+    @cached_property
+    def _told(self) -> Mapping[str, Any]:
+        plain = {name: _plain(value) for name, value in self._settings.items()}
+        model = _model(self._system, {**self._settings, "t_start": self._began})
+        return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
+
+    def __reduce__(self) -> Any:
+        """Elsewhere it goes as plain data: a System may hold functions that cannot travel."""
+        return Told, (dict(self()),)
+
+
+class Told:
+    """Provenance that is known already."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        self._told = told
+
+    def __call__(self) -> Mapping[str, Any]:
+        return self._told
+
+
+def _frozen(system: System) -> System:
+    """The System as it is now: what is added to it later is no part of the run."""
+    made = copy.copy(system)
+    for name, value in vars(system).items():
+        if isinstance(value, dict):
+            setattr(made, name, dict(value))
+    return made
+
+
+def _model(system: System, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The model file; where a part of it is a Python function, which part that is."""
+    save = settings["save"]
+    if hasattr(save, "interval"):
+        save = save.interval
+    elif save is not None and not isinstance(save, (str, int, float)):
+        save = tuple(float(t) for t in save) if len(save) <= LONGEST_LIST else None
+    try:
+        return {"model": dump_model(system, RunSettings(**{**settings, "save": save}))}
+    except ModelError as trouble:
+        return {"model": "", "no_model": str(trouble)}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "interval"):
+        return float(value.interval)
+    if hasattr(value, "__len__"):
+        return [float(t) for t in value] if len(value) <= LONGEST_LIST else f"{len(value)} times, those of the result"
+    return repr(value)

@@ -1,0 +1,96 @@
+"""What pictures draw of a mechanism: points and lines fixed on its bodies, and how modes carry them.
+
+Nothing here moves. A point of a body stands, in the axes of the body, at
+    r = rest + sum of (product of coordinates) (shape + (scale - 1) bow)
+where `shape` is how a mode (or two, or a free length) carries it, `bow` the part of that which a deformation scale magnifies.
+With the rows `root_position` and `orientation` it stands in space. So a file of results can be drawn without its model.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Spot = tuple[int, int]  # body, point; body GROUND is the ground
+
+GROUND = -1
+
+
+@dataclass(frozen=True)
+class Field:
+    """How the points of a body move with a product of coordinates."""
+
+    coordinates: tuple[str, ...]  # one for a mode or a free length, two for foreshortening
+    shape: Floats  # (points, 3), m per unit of the product
+    bow: Floats  # (points, 3), the part that a deformation scale magnifies
+
+
+@dataclass(frozen=True)
+class BodyOutline:
+    """One body: points in its own axes and the lines between them."""
+
+    name: str
+    kind: str  # beam, telescopic, rigid, payload
+    rest: Floats  # (points, 3), m; point 0 is the root
+    lines: tuple[tuple[int, ...], ...]  # strokes through points; closed where they end as they begin
+    fields: tuple[Field, ...]
+    joint: str  # what carries its root: revolute, prismatic, ball, weld, free
+    on: Spot  # where that stands
+
+
+@dataclass(frozen=True)
+class ContactOutline:
+    """One contact pair: a ball, of radius zero for a point, against a plane or another ball."""
+
+    pair: str
+    radius: float  # m
+    other_radius: float | None  # m, of a ball; None of a plane
+    on_ground: bool  # whether the plane or the other ball stands still
+    point: tuple[float, float, float]  # of a plane that stands still, m
+    normal: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """All that is drawn of a mechanism. Bodies are in the order of the result's."""
+
+    gravity: tuple[float, float, float]  # m/s^2
+    units: dict[str, str]  # of every coordinate
+    ground: Floats  # (points, 3), where joints and closures stand on the ground
+    bodies: tuple[BodyOutline, ...]
+    closures: tuple[tuple[str, Spot, Spot], ...]  # kind and the two places held together
+    contacts: tuple[ContactOutline, ...]
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), default=lambda array: array.tolist(), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Outline:
+        plain = json.loads(text)
+        return cls(
+            gravity=tuple(plain["gravity"]),
+            units=plain["units"],
+            ground=_points(plain["ground"]),
+            bodies=tuple(_body(body) for body in plain["bodies"]),
+            closures=tuple((kind, tuple(a), tuple(b)) for kind, a, b in plain["closures"]),
+            contacts=tuple(_contact(contact) for contact in plain["contacts"]),
+        )
+
+
+def _points(values: Any) -> Floats:
+    return np.array(values, dtype=np.float64).reshape(-1, 3)
+
+
+def _body(plain: dict[str, Any]) -> BodyOutline:
+    fields = tuple(Field(tuple(f["coordinates"]), _points(f["shape"]), _points(f["bow"])) for f in plain["fields"])
+    lines = tuple(tuple(line) for line in plain["lines"])
+    return BodyOutline(plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]))
+
+
+def _contact(plain: dict[str, Any]) -> ContactOutline:
+    return ContactOutline(**{**plain, "point": tuple(plain["point"]), "normal": tuple(plain["normal"])})

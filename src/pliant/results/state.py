@@ -1,0 +1,79 @@
+"""Where a run ended, whole: what another run needs to go on from there as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+
+# What a state is laid out by; a run may go on from it where these are the same.
+LAYOUT = ("coordinate", "rate", "source", "pair")
+
+
+@dataclass
+class UnderWay:
+    """A contact under way: how it began, what had been counted by then, and its force so far."""
+
+    begin: float  # s
+    entry_speed: float  # m/s
+    impulse: float  # N s, of the pair when it began; as the next two
+    lost: float  # J
+    rubbed: float  # J
+    peak_force: float = 0.0  # N
+    peak_time: float = math.nan  # s
+    let_go: tuple[float, float] | None = field(default=None)  # time and speed at which the force came to zero
+
+
+@dataclass(frozen=True)
+class State:
+    """The integrated state at a time: coordinates, rates, bristles, works, impulses; and the contacts that are closed."""
+
+    t: float  # s
+    y: NDArray[np.float64]
+    closed: Mapping[str, tuple[float, UnderWay]]  # by pair: the entry speed its law works with, m/s, and its record
+    labels: Mapping[str, Sequence[str]]  # names along y
+    t_assembled: float = 0.0  # s, when closed loops were assembled
+    t_first: float = 0.0  # s, when the first of the runs began that lead here
+    hits: tuple[tuple[int, int], ...] = ()  # events located at this very time: number and direction
+
+    def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
+        """Refuse a System that is laid out otherwise, naming what differs."""
+        for dimension in LAYOUT:
+            mine, other = list(self.labels[dimension]), list(labels[dimension])
+            if mine != other:
+                rule = f"must come from a run of the same mechanism, whose {dimension}s are {other}"
+                raise ModelError.of("simulate", "start", rule, mine)
+        if self.y.size != size:
+            rule = f"must come from a run of the same mechanism, whose state has {size} numbers"
+            raise ModelError.of("simulate", "start", rule, self.y.size)
+
+    def record(self, pair: str) -> tuple[float, UnderWay]:
+        """Of a closed contact, a copy to go on with."""
+        entry, one = self.closed[pair]
+        return entry, replace(one)
+
+    def to_json(self) -> str:
+        closed = {pair: [entry, asdict(one)] for pair, (entry, one) in self.closed.items()}
+        labels = {name: list(names) for name, names in self.labels.items() if name in LAYOUT}
+        return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
+                           "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits})  # fmt: skip
+
+    @classmethod
+    def from_json(cls, text: str) -> State:
+        plain = json.loads(text)
+        closed = {pair: (float(entry), _under_way(one)) for pair, (entry, one) in plain["closed"].items()}
+        y = np.array(plain["y"], dtype=np.float64)
+        hits = tuple((int(k), int(direction)) for k, direction in plain["hits"])
+        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits)
+
+
+def _under_way(plain: dict[str, Any]) -> UnderWay:
+    let_go = plain["let_go"]
+    return UnderWay(**{**plain, "let_go": None if let_go is None else (float(let_go[0]), float(let_go[1]))})

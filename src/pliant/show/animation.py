@@ -1,0 +1,148 @@
+"""A result as a film: MP4 through ffmpeg, GIF through Pillow."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.drafts import draft_of
+from pliant.errors import ModelError
+from pliant.results.result import Result
+from pliant.show.plot.mechanism import snapshots
+from pliant.show.plot.sketch import Sketch
+from pliant.show.plot.style import styled
+from pliant.show.scene import Scene
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Pixels = NDArray[np.uint8]
+
+SUFFIXES = (".mp4", ".gif")
+PLEASANT = (3.0, 12.0)  # s: how long a film lasts whose speed nobody chose
+STEPS = (1.0, 2.0, 5.0)  # speeds are these times a power of ten
+FLASH = 0.15  # s of film: how long a touch stays visible, however short it was
+DPI = 100
+COLOURS = 64  # of a GIF's frame
+
+
+def write_animation(
+    result: Result, path: str | Path, fps: int = 30, scale: float = 1.0, speed: float | None = None
+) -> Path:
+    """Write a film of the mechanism; the name's ending says which kind. Without ffmpeg only GIF can be written.
+
+    scale: of the deformation. speed: seconds of the run per second of film; chosen so that the film lasts a few seconds where None.
+    The file appears whole or not at all.
+    """
+    target = Path(path)
+    _check(target, fps, scale, speed)
+    pace = pleasant_speed(float(result.time[-1] - result.time[0])) if speed is None else float(speed)
+    with draft_of(target) as draft:
+        if target.suffix == ".mp4":
+            _write_mp4(_frames(result, fps, scale, pace), draft, fps)
+        else:  # a GIF counts in hundredths of a second, and nothing shows it faster than fifty frames in one
+            delay = max(round(100 / fps), 2)
+            _write_gif(_frames(result, 100 / delay, scale, pace), draft, 10 * delay)
+    return target
+
+
+def film_times(begin: float, end: float, fps: float, speed: float) -> Any:
+    """The times of the frames, the last one included."""
+    count = max(math.ceil((end - begin) / speed * fps), 1)
+    return np.linspace(begin, end, count + 1)
+
+
+def pleasant_speed(seconds: float) -> float:
+    """Real time where that is pleasant to watch, else 1, 2 or 5 times a power of ten."""
+    if seconds <= 0.0 or PLEASANT[0] <= seconds <= PLEASANT[1]:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(seconds / PLEASANT[1]))
+    for step in (*STEPS, 10.0):
+        if seconds / (step * power) <= PLEASANT[1]:
+            return step * power
+    raise AssertionError("unreachable: ten times the power is past the longest")
+
+
+def _write_gif(frames: Iterator[Pixels], draft: Path, delay: int) -> None:
+    from PIL import Image
+
+    images = (Image.fromarray(frame[:, :, :3]).quantize(COLOURS, Image.Quantize.FASTOCTREE) for frame in frames)
+    next(images).save(draft, save_all=True, append_images=images, duration=delay, loop=0)
+
+
+def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
+    """Raw frames into ffmpeg; players want even sizes and this pixel format."""
+    first = next(frames)
+    height, width = first.shape[:2]
+    source = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{width}x{height}", "-r", f"{fps}", "-i", "-"]
+    film = ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(draft)]
+    command = ["ffmpeg", "-loglevel", "error", "-y", *source, *film]
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors) as ffmpeg:
+        assert ffmpeg.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it says why below
+            for frame in itertools.chain([first], frames):
+                ffmpeg.stdin.write(frame.tobytes())
+        ffmpeg.communicate()
+        if ffmpeg.returncode != 0:
+            errors.seek(0)
+            raise OSError(0, f"ffmpeg: {errors.read().decode(errors='replace').strip()}", str(draft))
+
+
+def _frames(result: Result, fps: float, scale: float, speed: float) -> Iterator[Pixels]:
+    """Pictures one after another, (height, width, 4) bytes each: what stands still is drawn once."""
+    sketch = Sketch(Scene(result, scale))
+    result = sketch.scene.result
+    figure = _stage(sketch, speed)
+    (panel,), (stamp,), canvas = figure.axes, figure.texts, cast(Any, figure.canvas)
+    canvas.draw()
+    figure.set_layout_engine("none")  # what constrained layout found is kept
+    empty = canvas.copy_from_bbox(figure.bbox)
+    begin, end = float(result.time[0]), float(result.time[-1])
+    places = max(0, 3 - math.floor(math.log10(max(end - begin, 1e-12))))
+    for t in film_times(begin, end, fps, speed):
+        canvas.restore_region(empty)
+        moving = sketch.draw(panel, float(t), linger=FLASH * speed)
+        for artist in sorted(moving, key=lambda artist: artist.get_zorder()):
+            panel.draw_artist(artist)
+            artist.remove()
+        stamp.set_text(f"{t:.{places}f} s")
+        figure.draw_artist(stamp)
+        yield np.array(canvas.buffer_rgba())
+
+
+@styled
+def _stage(sketch: Sketch, speed: float) -> Figure:
+    """The empty scene: a panel, and a text that tells the time."""
+    figure, (panel,) = snapshots(sketch, 1)
+    figure.set_dpi(DPI)
+    sketch.prepare(panel)
+    scale = sketch.scene.scale
+    words = [sketch.scene.result.name]
+    words += [f"deformation × {scale:g}"] if scale != 1.0 else []
+    words += [f"speed × {speed:g}"] if speed != 1.0 else []
+    panel.set_title(", ".join(words), loc="left")
+    figure.text(0.985, 0.985, "", ha="right", va="top", animated=True)
+    return figure
+
+
+def _check(target: Path, fps: int, scale: float, speed: float | None) -> None:
+    part = "animation"
+    if target.suffix not in SUFFIXES:
+        raise ModelError.of(part, "path", f"must end in one of {SUFFIXES}", str(target))
+    if target.suffix == ".mp4" and shutil.which("ffmpeg") is None:
+        raise ModelError.of(part, "path", "must end in .gif where ffmpeg is not installed", str(target))
+    if isinstance(fps, bool) or not isinstance(fps, int) or not 1 <= fps <= 120:
+        raise ModelError.of(part, "fps", "must be a whole number from 1 to 120", fps)
+    for field, value in (("scale", scale), ("speed", speed)):
+        if value is not None and not (math.isfinite(value) and value > 0.0):
+            raise ModelError.of(part, field, "must be finite and > 0", value)

@@ -1,0 +1,287 @@
+// The mechanism on a canvas: an orthographic camera, flat for planar motion, orbiting for spatial.
+
+const add = (a, b, s = 1) => [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]];
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+const unit = k => [0, 1, 2].map(i => (i === k ? 1 : 0));
+
+class Camera {
+  constructor(run) {
+    this.run = run;
+    this.flat = run.axes.length === 2;
+    this.up = run.up;
+    this.reset();
+  }
+
+  reset() {
+    this.azimuth = -0.9; this.elevation = 0.38; this.zoom = 1; this.pan = [0, 0];
+  }
+
+  /** World axes to the right, up and towards the eye. */
+  basis() {
+    if (this.flat) {
+      const right = unit(this.run.axes[0]), up = unit(this.run.axes[1]);
+      return [right, up, cross(right, up)];
+    }
+    const pole = unit(this.up), a = unit((this.up + 1) % 3), b = unit((this.up + 2) % 3);
+    const flat = add(a.map(x => x * Math.cos(this.azimuth)), b, Math.sin(this.azimuth));
+    const eye = add(flat.map(x => x * Math.cos(this.elevation)), pole, Math.sin(this.elevation));
+    const right = cross(pole, flat);
+    return [right, cross(eye, right), eye];
+  }
+
+  /** Fit the box of all that moves into a canvas. */
+  aim(width, height) {
+    const [low, high] = this.run.box, axes = this.basis();
+    this.centre = low.map((x, k) => 0.5 * (x + high[k]));
+    let w = 1e-9, h = 1e-9;
+    for (let corner = 0; corner < 8; corner++) {
+      const p = low.map((x, k) => ((corner >> k) & 1 ? high[k] : x) - this.centre[k]);
+      w = Math.max(w, Math.abs(dot(p, axes[0]))); h = Math.max(h, Math.abs(dot(p, axes[1])));
+    }
+    this.pixels = this.zoom * Math.min(0.42 * width / w, 0.40 * height / h);
+    this.middle = [0.5 * width + this.pan[0], 0.5 * height + this.pan[1]];
+    this.axes = axes;
+  }
+
+  project(p) {
+    const d = [p[0] - this.centre[0], p[1] - this.centre[1], p[2] - this.centre[2]];
+    return [this.middle[0] + this.pixels * dot(d, this.axes[0]), this.middle[1] - this.pixels * dot(d, this.axes[1]), dot(d, this.axes[2])];
+  }
+
+  drag(dx, dy, shift) {
+    if (this.flat || shift) { this.pan[0] += dx; this.pan[1] += dy; return; }
+    this.azimuth -= 0.008 * dx;
+    this.elevation = Math.min(Math.max(this.elevation + 0.008 * dy, -1.5), 1.5);
+  }
+
+  /** Nearer or farther, with what is under the pointer staying there. */
+  wheel(amount, x, y, width, height) {
+    const factor = Math.exp(-0.0015 * amount), before = this.zoom;
+    this.zoom = Math.min(Math.max(this.zoom * factor, 0.05), 500);
+    const grown = this.zoom / before;
+    this.pan[0] = (x - 0.5 * width) * (1 - grown) + this.pan[0] * grown;
+    this.pan[1] = (y - 0.5 * height) * (1 - grown) + this.pan[1] * grown;
+  }
+}
+
+class View {
+  constructor(canvas, run, mechanism) {
+    this.canvas = canvas; this.run = run; this.mechanism = mechanism;
+    this.camera = new Camera(run);
+    this.trails = true;
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1;
+    this.width = this.canvas.clientWidth; this.height = this.canvas.clientHeight;
+    this.canvas.width = Math.round(ratio * this.width); this.canvas.height = Math.round(ratio * this.height);
+    this.pen = this.canvas.getContext("2d");
+    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  }
+
+  draw(t, scale, speed, colours) {
+    const pen = this.pen;
+    this.colours = colours;
+    this.camera.aim(this.width, this.height);
+    pen.clearRect(0, 0, this.width, this.height);
+    pen.lineCap = pen.lineJoin = "round";
+    this.drawGround();
+    if (this.trails) this.drawTrails(t);
+    this.drawLinks();
+    this.drawBodies(scale);
+    this.drawJoints();
+    const touching = this.drawContacts(t, speed);
+    this.drawScale();
+    this.drawTriad();
+    return touching;
+  }
+
+  path(points, closed = false) {
+    const pen = this.pen;
+    pen.beginPath();
+    points.forEach((p, k) => { const [x, y] = this.camera.project(p); if (k) pen.lineTo(x, y); else pen.moveTo(x, y); });
+    if (closed) pen.closePath();
+  }
+
+  stroke(points, colour, width, dash = []) {
+    this.path(points);
+    this.pen.setLineDash(dash);
+    this.pen.strokeStyle = colour; this.pen.lineWidth = width;
+    this.pen.stroke();
+    this.pen.setLineDash([]);
+  }
+
+  dot(p, radius, fill, edge, square = false) {
+    const pen = this.pen, [x, y] = this.camera.project(p);
+    pen.beginPath();
+    if (square) pen.rect(x - radius, y - radius, 2 * radius, 2 * radius); else pen.arc(x, y, radius, 0, 2 * Math.PI);
+    if (fill) { pen.fillStyle = fill; pen.fill(); }
+    if (edge) { pen.strokeStyle = edge; pen.lineWidth = 1.6; pen.stroke(); }
+  }
+
+  drawGround() {
+    const size = this.run.size, planes = this.run.planes;
+    if (!planes.length && !this.camera.flat) this.drawSheet(this.run.box[0], unit(this.camera.up), 0);
+    for (const { point, normal } of planes) {
+      const centre = this.camera.centre;
+      const foot = add(centre, normal, -dot(normal, add(centre, point, -1)));
+      if (this.camera.flat) {
+        const along = cross(normal, this.camera.axes[2]), far = 60 * size;
+        const a = add(foot, along, far), b = add(foot, along, -far);
+        this.path([a, b, add(b, normal, -far), add(a, normal, -far)], true);
+        this.pen.fillStyle = this.colours.floor; this.pen.fill();
+        this.stroke([a, b], this.colours.floorEdge, 1.5);
+      } else this.drawSheet(point, normal, 0.7);
+    }
+  }
+
+  /** A piece of a plane under the middle of all that moves, as a grid; in a space without planes, to see depth by. */
+  drawSheet(point, normal, alpha) {
+    const centre = this.camera.centre, foot = add(centre, normal, -dot(normal, add(centre, point, -1)));
+    const first = cross(normal, Math.abs(normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0]), length = Math.hypot(...first);
+    const u = first.map(x => x / length), v = cross(normal, u), half = 0.6 * this.run.size, steps = 8;
+    const corner = (i, j) => add(add(foot, u, i * half), v, j * half);
+    this.path([corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)], true);
+    this.pen.globalAlpha = alpha; this.pen.fillStyle = this.colours.floor; this.pen.fill(); this.pen.globalAlpha = 1;
+    for (let k = 0; k <= steps; k++) {
+      const s = -1 + 2 * k / steps;
+      this.stroke([corner(s, -1), corner(s, 1)], this.colours.grid, 1);
+      this.stroke([corner(-1, s), corner(1, s)], this.colours.grid, 1);
+    }
+  }
+
+  drawTrails(t) {
+    const { width, data } = this.run.block.tip, last = rowAt(this.run.time, t).low;
+    const stride = Math.max(1, Math.floor(last / 1500));
+    for (const k of this.run.leaves) {
+      const points = [];
+      for (let row = 0; row <= last; row += stride) points.push(data.subarray(row * width + 3 * k, row * width + 3 * k + 3));
+      this.pen.globalAlpha = 0.45;
+      if (points.length > 1) this.stroke(points, this.colour(k), 1);
+      this.pen.globalAlpha = 1;
+    }
+  }
+
+  colour(k) {
+    const index = this.run.bodies[k].colour;
+    return index < 0 ? this.colours.solid : this.colours.palette[index % (this.colours.palette.length - 1)];
+  }
+
+  drawLinks() {
+    const { run, mechanism } = this;
+    run.bodies.forEach((body, k) => {
+      if (body.joint !== "free") this.stroke([mechanism.spot(body.on), mechanism.spot([k, 0])], this.colours.floorEdge, 1.4);
+    });
+    for (const [kind, a, b] of run.closures) {
+      this.stroke([mechanism.spot(a), mechanism.spot(b)], this.colours.floorEdge, kind === "distance" ? 2 : 1.2, [5, 4]);
+    }
+  }
+
+  drawBodies(scale) {
+    const strokes = [];
+    this.run.bodies.forEach((body, k) => {
+      for (const line of body.lines) {
+        const of = points => line.map(n => points.subarray(3 * n, 3 * n + 3));
+        const points = of(this.mechanism.points[k]);
+        const depth = points.reduce((sum, p) => sum + this.camera.project(p)[2], 0) / points.length;
+        strokes.push({ k, body, line, points, still: of(this.mechanism.still[k]), depth });
+      }
+    });
+    strokes.sort((a, b) => a.depth - b.depth);
+    for (const { k, body, line, points, still } of strokes) {
+      const colour = this.colour(k);
+      if (body.elastic && scale !== 1) this.stroke(still, this.colours.quiet, 1, [2, 4]);
+      if (line.length > 2 && line[0] === line[line.length - 1]) {
+        this.path(points, true);
+        this.pen.globalAlpha = 0.25; this.pen.fillStyle = colour; this.pen.fill(); this.pen.globalAlpha = 1;
+      }
+      this.stroke(points, colour, body.kind === "telescopic" && line.length === 2 ? 8 : 4);
+      if (line.length === 1 || body.kind === "payload") this.dot(points[points.length - 1], 8, colour, null, body.joint === "prismatic");
+    }
+  }
+
+  drawJoints() {
+    for (const [kind, a] of this.run.closures) {
+      if (["point", "spherical", "revolute"].includes(kind)) this.dot(this.mechanism.spot(a), 4.5, this.colours.paper, this.colours.ink);
+    }
+    this.run.bodies.forEach((body, k) => {
+      if (body.joint === "free" || body.joint === "weld") return;
+      const root = this.mechanism.spot([k, 0]);
+      if (body.on[0] < 0 && body.joint !== "prismatic") this.drawFoot(root);
+      this.dot(root, 4.5, this.colours.paper, this.colours.ink, body.joint === "prismatic");
+    });
+  }
+
+  /** What a joint on the ground stands on. */
+  drawFoot(p) {
+    const pen = this.pen, [x, y] = this.camera.project(p);
+    pen.beginPath(); pen.moveTo(x, y); pen.lineTo(x - 9, y + 15); pen.lineTo(x + 9, y + 15); pen.closePath();
+    pen.fillStyle = this.colours.floor; pen.fill(); pen.strokeStyle = this.colours.floorEdge; pen.lineWidth = 1.4; pen.stroke();
+  }
+
+  /** Balls and planes; what touches flashes for a moment, however short the touch was. */
+  drawContacts(t, speed) {
+    const linger = 0.25 * speed, touching = [];
+    this.run.contacts.forEach((contact, k) => {
+      const { point, normal, gap, force } = this.mechanism.contact(k);
+      const touch = this.run.touches.find(c => c.pair === contact.pair && c.begin <= t && t <= c.end + linger);
+      const edge = touch ? this.colours.alarm : this.colours.solid;
+      if (contact.radius > 0) this.ball(add(point, normal, contact.radius), contact.radius, edge);
+      if (contact.other !== null) this.ball(add(point, normal, -(gap + contact.other)), contact.other, edge);
+      else if (!contact.ground) this.movingPlane(add(point, normal, -gap), normal);
+      if (!touch) return;
+      touching.push(touch);
+      const age = Math.max(0, t - Math.min(touch.end, t)) / linger;
+      this.pen.globalAlpha = 1 - 0.9 * age;
+      this.dot(point, 5, this.colours.alarm, null);
+      this.dot(point, 8 + 16 * age, null, this.colours.alarm);
+      this.pen.globalAlpha = 1;
+      const share = Math.max(force, 0) / this.run.largestForce;
+      if (share > 0.02) this.stroke([point, add(point, normal, 0.25 * this.run.size * share)], this.colours.alarm, 2.5);
+    });
+    return touching;
+  }
+
+  ball(centre, radius, edge) {
+    if (radius > 0) this.dot(centre, radius * this.camera.pixels, null, edge);
+  }
+
+  movingPlane(foot, normal) {
+    const along = cross(normal, this.camera.axes[2]), length = Math.hypot(...along) || 1, reach = 0.15 * this.run.size / length;
+    this.stroke([add(foot, along, reach), add(foot, along, -reach)], this.colours.floorEdge, 2);
+  }
+
+  /** A length of the world, to read sizes by. */
+  drawScale() {
+    const pen = this.pen, length = niceStep(110 / this.camera.pixels), pixels = length * this.camera.pixels;
+    const x = this.width - 16 - pixels, y = this.height - 14;
+    pen.strokeStyle = this.colours.quiet; pen.lineWidth = 1.5;
+    pen.beginPath(); pen.moveTo(x, y - 4); pen.lineTo(x, y); pen.lineTo(x + pixels, y); pen.lineTo(x + pixels, y - 4); pen.stroke();
+    pen.fillStyle = this.colours.quiet; pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center";
+    pen.fillText(metres(length), x + 0.5 * pixels, y - 6);
+  }
+
+  drawTriad() {
+    const pen = this.pen, x = this.width - 44, y = 48, [right, up] = this.camera.axes;
+    pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
+    for (const k of this.run.axes) {
+      const dx = 26 * right[k], dy = -26 * up[k];
+      pen.strokeStyle = pen.fillStyle = this.colours.quiet; pen.lineWidth = 1.4;
+      pen.beginPath(); pen.moveTo(x, y); pen.lineTo(x + dx, y + dy); pen.stroke();
+      pen.fillText("xyz"[k], x + 1.38 * dx, y + 1.38 * dy);
+    }
+    pen.textBaseline = "alphabetic";
+  }
+}
+
+function metres(length) {
+  if (length < 1e-3) return `${+(1e6 * length).toPrecision(3)} µm`;
+  return length < 1 ? `${+(1e3 * length).toPrecision(3)} mm` : `${+length.toPrecision(3)} m`;
+}
+
+/** The largest of 1, 2, 5 times a power of ten that is not more than x. */
+function niceStep(x) {
+  const power = 10 ** Math.floor(Math.log10(x));
+  return (x >= 5 * power ? 5 : x >= 2 * power ? 2 : 1) * power;
+}

@@ -1,0 +1,254 @@
+"""A result as one page that plays: the mechanism moving, plots beside it that follow the cursor.
+
+The page is one HTML file that asks nothing of the network: its script (pliant/show/page, plain canvas code without a library) and
+the numbers (base64 of little-endian floats) stand in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import re
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.drafts import draft_of
+from pliant.errors import ModelError
+from pliant.results.outline import GROUND, BodyOutline
+from pliant.results.result import Result
+from pliant.show.animation import pleasant_speed
+from pliant.show.plot.energy import by_kind
+from pliant.show.plot.over_time import deflections, grouped
+from pliant.show.plot.style import PALETTE, prefixed
+from pliant.show.scene import Scene
+
+Floats = NDArray[np.float64]
+
+SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")
+MOST_ROWS = 4000  # of a page; more rows than pixels only make it slow to open
+DIGITS = 8  # of the outline's numbers, which single precision carries
+MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # where index.html takes a part in
+SHOWN = 3  # plots open at first
+MOST_SERIES = 14  # in one plot
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of the page: named series over the rows, in one unit."""
+
+    title: str
+    unit: str
+    series: list[tuple[str, Floats]]
+    marks: tuple[tuple[float, float, int], ...] = ()  # (time, value, number of the series): peaks between rows
+
+
+def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | None = None) -> Path:
+    """Write the page; the file appears whole or not at all.
+
+    scale: of the deformation, and speed: seconds of the run per second of watching, at first; the page lets one change both.
+    """
+    for field, value in (("scale", scale), ("speed", speed)):
+        if value is not None and not (math.isfinite(value) and value > 0.0):
+            raise ModelError.of("player", field, "must be finite and > 0", value)
+    text = page(result, float(scale), speed)
+    with draft_of(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return Path(path)
+
+
+def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
+    """The page as text."""
+    scene = Scene(result)
+    result = scene.result
+    rows = kept_rows(result, MOST_ROWS)
+    panels = _panels(result)
+    blocks = _blocks(scene, panels, rows)
+    header, numbers = _header(scene, panels, rows, blocks), _packed(result.time[rows], blocks)
+    header |= {"scale": scale, "speed": speed or pleasant_speed(float(result.time[-1] - result.time[0]))}
+    folder = resources.files("pliant.show") / "page"
+    parts = {
+        "title": html.escape(result.name),
+        "style": (folder / "style.css").read_text(encoding="utf-8"),
+        "run": json.dumps(header, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),  # no tag ends the script
+        "numbers": numbers,
+        "script": '"use strict";\n' + "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS),
+    }
+    return MARK.sub(lambda mark: parts[mark[1]], (folder / "index.html").read_text(encoding="utf-8"))
+
+
+def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
+    """Rows for the page: all, or half of `most` even in time, half even among the rows, which crowd where things happen fast.
+
+    First and last row and the row nearest to the peak of every touch are among them.
+    """
+    count = len(result.time)
+    if count <= most:
+        return np.arange(count)
+    by_time = np.searchsorted(result.time, np.linspace(result.time[0], result.time[-1], most // 2))
+    by_row = np.linspace(0, count - 1, most // 2).astype(np.int64)
+    peaks = np.searchsorted(result.time, [touch.peak_time for touch in result.contacts])
+    return np.unique(np.clip(np.concatenate([by_time, by_row, peaks]), 0, count - 1))
+
+
+# ---- numbers
+
+
+def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[str, Floats]:
+    """What moves, as tables (row, number): the script takes a row and reads on."""
+    values, result = scene.result.values, scene.result
+    fields = [field for body in scene.outline.bodies for field in body.fields]
+    weights = [np.prod([result[name] for name in field.coordinates], axis=0) for field in fields]
+    touch = np.concatenate([values["contact_point"], values["contact_normal"], values["gap"][:, :, None],
+                            values["normal_force"][:, :, None]], axis=2)  # fmt: skip
+    blocks = {
+        "root": values["root_position"],
+        "turn": scene.orientations,
+        "tip": values["tip_position"],
+        "weight": np.stack(weights, axis=1) if weights else np.zeros((len(result.time), 0)),
+        "touch": touch,
+    }
+    for k, panel in enumerate(panels):
+        blocks[f"panel{k}"] = np.stack([series for _, series in panel.series], axis=1)
+    return {name: table.reshape(len(table), -1)[rows] for name, table in blocks.items()}
+
+
+def _packed(time: Floats, blocks: dict[str, Floats]) -> str:
+    """Times in double, all else in single precision, one after the other."""
+    parts = [time.astype("<f8").tobytes(), *(table.astype("<f4").tobytes() for table in blocks.values())]
+    return base64.b64encode(b"".join(parts)).decode("ascii")
+
+
+def _places(rows: int, blocks: dict[str, Floats]) -> dict[str, tuple[int, int]]:
+    """(offset in bytes, numbers a row) of every block."""
+    places, offset = {}, 8 * rows
+    for name, table in blocks.items():
+        places[name] = (offset, table.shape[1])
+        offset += 4 * table.size
+    return places
+
+
+# ---- words
+
+
+def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: dict[str, Floats]) -> dict[str, Any]:
+    result, outline = scene.result, scene.outline
+    low, high = scene.box
+    carriers = {body.on[0] for body in outline.bodies}
+    planes = {(c.point, c.normal) for c in outline.contacts if c.other_radius is None and c.on_ground}
+    peaks = [touch.peak_force for touch in result.contacts]
+    first = _opened(panels)
+    return {
+        "name": result.name,
+        "message": result.message,
+        "rows": len(rows),
+        "blocks": _places(len(rows), blocks),
+        "axes": scene.axes,
+        "up": _up(outline.gravity),
+        "box": [_plain(low), _plain(high)],
+        "size": float(np.max(high - low)) or 1.0,
+        "palette": PALETTE,
+        "bodies": _bodies(outline.bodies),
+        "ground": [_plain(point) for point in outline.ground],
+        "closures": outline.closures,
+        "contacts": [{"pair": c.pair, "radius": c.radius, "other": c.other_radius, "ground": c.on_ground}
+                     for c in outline.contacts],
+        "planes": [{"point": point, "normal": normal} for point, normal in sorted(planes)],
+        "touches": [_touch(touch) for touch in result.contacts],
+        "largestForce": max([*peaks, float(np.max(result.values["normal_force"], initial=0.0))]) or 1.0,
+        "leaves": [k for k in range(len(outline.bodies)) if k not in carriers],
+        "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
+                    "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
+    }  # fmt: skip
+
+
+def _bodies(bodies: tuple[BodyOutline, ...]) -> list[dict[str, Any]]:
+    described, weight, colour = [], 0, 0
+    for body in bodies:
+        fields = []
+        for field in body.fields:
+            rigid = not np.any(field.bow) and field.coordinates[0].endswith(".extension")
+            fields.append({"weight": weight, "shape": _plain(field.shape), "bow": _plain(field.bow), "rigid": rigid})
+            weight += 1
+        grey = body.kind in ("rigid", "payload")
+        described.append({
+            "name": body.name, "kind": body.kind, "joint": body.joint, "on": body.on, "lines": body.lines,
+            "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields),
+            "colour": GROUND if grey else colour,
+        })  # fmt: skip
+        colour += not grey
+    return described
+
+
+def _touch(touch: Any) -> dict[str, Any]:
+    return {"pair": touch.pair, "begin": touch.begin, "end": None if touch.lasting else touch.end, "peak_force": touch.peak_force}
+
+
+def _plain(array: Floats) -> list[float]:
+    """Numbers without the digits that single precision has not."""
+    return [float(f"{x:.{DIGITS}g}") for x in np.ravel(array)]
+
+
+def _up(gravity: tuple[float, float, float]) -> int:
+    """The axis that a spatial view has upright: against gravity, z where there is none."""
+    return int(np.argmax(np.abs(gravity))) if any(gravity) else 2
+
+
+# ---- plots
+
+
+def _panels(result: Result) -> list[Panel]:
+    panels = [_panel(f"{quantity}s" if quantity != "quaternion" else "quaternions", unit, [(n, result[n]) for n in names])
+              for (quantity, unit), names in grouped(result, list(result.labels["coordinate"])).items()]  # fmt: skip
+    if np.any(result.values["tip_deflection"]):
+        found = deflections(result)
+        tips = [(f"{body} {axis}" if len(found) > 1 else body, values)
+                for axis, series in found.items() for body, values in series]  # fmt: skip
+        panels.append(_panel("tip deflection, body axes", "m", tips))
+    for title, name, dimension, unit in (
+        ("contact force", "normal_force", "pair", "N"),
+        ("effort of drives", "effort", "drive", "N m or N"),
+    ):
+        labels = list(result.labels[dimension])
+        if labels:
+            panels.append(_panel(title, unit, [(label, result.values[name][:, k]) for k, label in enumerate(labels)],
+                                 _peaks(result) if dimension == "pair" else ()))  # fmt: skip
+    panels += [_energy(result), _panel("balance error", "J", [("E - work", result.ledger.balance_error)])]
+    titles = [panel.title for panel in panels]
+    return [replace(p, title=f"{p.title}, {p.unit}") if titles.count(p.title) > 1 else p for p in panels]
+
+
+def _panel(title: str, unit: str, series: list[tuple[str, Floats]], marks: tuple[tuple[float, float, int], ...] = ()) -> Panel:
+    left_out = len(series) - MOST_SERIES
+    factor, name = prefixed(unit, [*(values for _, values in series), np.array([value for _, value, _ in marks])])
+    more = f", and {left_out} more" if left_out > 0 else ""
+    kept = tuple((t, value / factor, k) for t, value, k in marks if k < MOST_SERIES)
+    return Panel(title, name + more, [(label, values / factor) for label, values in series[:MOST_SERIES]], kept)
+
+
+def _peaks(result: Result) -> tuple[tuple[float, float, int], ...]:
+    """The peak of every touch, which may stand between rows."""
+    pairs = list(result.labels["pair"])
+    return tuple((touch.peak_time, touch.peak_force, pairs.index(touch.pair)) for touch in result.contacts)
+
+
+def _energy(result: Result) -> Panel:
+    """What is held, and the work done by kind."""
+    book = result.ledger
+    series = [(name, values) for name, values in book.held.items() if np.any(values != 0.0)]
+    series += [(f"work: {kind}", work) for kind, work in by_kind(book).items()]
+    return _panel("energy", "J", series or [("kinetic", book.held["kinetic"])])
+
+
+def _opened(panels: list[Panel]) -> set[int]:
+    """What to show first: joints, then contact forces or else deflections, and energy."""
+    titles = [panel.title for panel in panels]
+    wanted = [k for word in ("angle", "contact force", "energy", "tip deflection", "mode", "displacement")
+              for k, title in enumerate(titles) if title.startswith(word)]  # fmt: skip
+    return set([*wanted, *range(len(panels))][:SHOWN])

@@ -1,0 +1,48 @@
+"""Pictures of a result: each function takes a Result and returns a matplotlib Figure; nothing opens on screen by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pliant.drafts import draft_of
+from pliant.show.plot.contact_forces import contact_forces
+from pliant.show.plot.energy import balance_error, energies, ledger
+from pliant.show.plot.mechanism import mechanism, paths
+from pliant.show.plot.over_time import coordinates, tip_deflection
+from pliant.show.plot.overview import overview
+from pliant.show.plot.phase_portrait import phase_portrait
+from pliant.show.plot.spectrum import spectrum
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLOTS: dict[str, Callable[..., Figure]] = {
+    draw.__name__: draw
+    for draw in (overview, mechanism, paths, coordinates, tip_deflection, contact_forces, ledger, energies, balance_error,
+                 phase_portrait, spectrum)
+}  # fmt: skip
+
+
+def save(figure: Figure, target: str | Path) -> None:
+    """Write a picture; the file appears whole or not at all."""
+    with draft_of(target) as draft:
+        figure.savefig(draft, format=draft.suffix[1:] or "png")
+
+
+__all__ = [
+    "PLOTS",
+    "balance_error",
+    "contact_forces",
+    "coordinates",
+    "energies",
+    "ledger",
+    "mechanism",
+    "overview",
+    "paths",
+    "phase_portrait",
+    "save",
+    "spectrum",
+    "tip_deflection",
+]

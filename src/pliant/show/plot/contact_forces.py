@@ -1,0 +1,113 @@
+"""Contact forces over the run, and one impact from near."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.contacts import ContactRecord
+from pliant.results.result import Result
+from pliant.show.plot.style import INK, MOST_LINES, QUIET, TIME, figure, legend, look, prefixed, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+HARDEST = "hardest"
+AROUND = 0.35  # of its duration, shown before and after a touch
+LONGEST = 0.05  # of the run: a touch that lasts longer is shown from its begin to here
+FEW_ROWS = 6  # fewer in a touch give no curve
+MS = 1e-3  # s
+
+
+@styled
+def contact_forces(result: Result, zoom: int | str | None = HARDEST) -> Figure:
+    """Normal forces of all pairs with the peak of every touch; below, one touch from near, with friction.
+
+    zoom: the number of a touch in result.contacts, "hardest", or None. Peaks come from the table of touches, which the run keeps to
+    the step whatever rows are saved; curves come from the rows.
+    """
+    if not result.labels["pair"]:
+        raise ModelError.of("plot contact_forces", "result", "must have contact pairs", result.name)
+    touch = _touch(result, zoom)
+    made, panels = figure(1 if touch is None else 2, 1, height=2.9)
+    _draw_run(result, panels[0, 0], touch)
+    if touch is not None:
+        _draw_touch(result, panels[1, 0], touch)
+    return made
+
+
+def _touch(result: Result, zoom: int | str | None) -> ContactRecord | None:
+    touches = result.contacts
+    if zoom is None or (zoom == HARDEST and not touches):
+        return None
+    if zoom == HARDEST:
+        return max(touches, key=lambda touch: touch.peak_force)
+    if isinstance(zoom, bool) or not isinstance(zoom, int) or not -len(touches) <= zoom < len(touches):
+        rule = f"must be 'hardest', None or the number of one of {len(touches)} touches"
+        raise ModelError.of("plot contact_forces", "zoom", rule, zoom)
+    return touches[zoom]
+
+
+def _draw_run(result: Result, axes: Any, touch: ContactRecord | None) -> None:
+    forces, pairs = result.values["normal_force"], list(result.labels["pair"])
+    peaks = np.array([record.peak_force for record in result.contacts])
+    factor, unit = prefixed("N", [forces, peaks])
+    for k, pair in enumerate(pairs[:MOST_LINES]):
+        own = result.contacts.of(pair)
+        axes.plot(result.time, forces[:, k] / factor, label=pair, **look(k))
+        axes.plot([c.peak_time for c in own], [c.peak_force / factor for c in own], "v", markersize=4,
+                  color=look(k)["color"], markerfacecolor="white", zorder=3)  # fmt: skip
+    if touch is not None:
+        axes.axvline(touch.begin, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.plot([], [], "v", markersize=4, color=INK, markerfacecolor="white", label="peak of a touch")
+    axes.set(xlabel=TIME, ylabel=f"normal force, {unit}", title=f"{result.name}: {len(result.contacts)} touches")
+    axes.margins(x=0.01)
+    legend(axes, left_out=len(pairs) - MOST_LINES)
+
+
+def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
+    """Time counted from the beginning of the touch, in ms."""
+    begin, end = _span(result, touch)
+    k = list(result.labels["pair"]).index(touch.pair)
+    first, last = np.searchsorted(result.time, (begin, end))
+    rows = slice(max(int(first) - 1, 0), int(last) + 1)
+    normal, friction = result.values["normal_force"][rows, k], result.values["friction_force"][rows, k]
+    factor, unit = prefixed("N", [normal, friction, np.array([touch.peak_force])])
+    t = (result.time[rows] - touch.begin) / MS
+    few = np.count_nonzero((t >= 0.0) & (t <= (end - touch.begin) / MS)) < FEW_ROWS
+    mark = {"marker": "o", "markersize": 3.5, "linestyle": "none"} if few else {}
+    axes.plot(t, normal / factor, label="normal", **{**look(k), **mark})
+    for axis, values in zip(result.labels["axis"], friction.T, strict=True):
+        if np.any(values != 0.0):
+            axes.plot(t, values / factor, label=f"friction along {axis}", **{**look(1 + k), "linewidth": 1.0, **mark})
+    axes.plot((touch.peak_time - touch.begin) / MS, touch.peak_force / factor, "v", color=INK, markerfacecolor="white",
+              label=f"peak {touch.peak_force / factor:.4g} {unit}")  # fmt: skip
+    for edge in (touch.begin, touch.end):
+        if np.isfinite(edge):
+            axes.axvline((edge - touch.begin) / MS, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.set_xlim((begin - touch.begin) / MS, (end - touch.begin) / MS)
+    axes.set(xlabel=f"time since the touch began at {touch.begin:.6g} s, ms", ylabel=f"force, {unit}", title=_words(touch))
+    if few:
+        axes.text(0.99, 0.5, 'few rows were saved in this touch:\nsave="steps" gives a curve', transform=axes.transAxes,
+                  ha="right", va="center", fontsize="small", color=QUIET)  # fmt: skip
+    legend(axes)
+
+
+def _span(result: Result, touch: ContactRecord) -> tuple[float, float]:
+    """From just before a touch to just after it, or to where a long one has settled, s."""
+    run = float(result.time[-1] - result.time[0])
+    end = float(result.time[-1]) if touch.lasting else touch.end
+    duration = min(end - touch.begin, LONGEST * run) if run > 0.0 else touch.duration
+    return touch.begin - AROUND * duration, touch.begin + (1.0 + AROUND) * duration
+
+
+def _words(touch: ContactRecord) -> str:
+    if touch.lasting:
+        return f"{touch.pair}: met at {touch.entry_speed:.3g} m/s and still touching when the run ended"
+    speeds = f"{touch.entry_speed:.3g} m/s in, {touch.exit_speed:.3g} m/s out"
+    return f"{touch.pair}: {touch.duration / MS:.3g} ms, {speeds}"

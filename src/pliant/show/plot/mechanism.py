@@ -1,0 +1,101 @@
+"""Snapshots of the mechanism, and the paths its tips take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.result import Result
+from pliant.results.table import AXES
+from pliant.show.plot.sketch import Sketch
+from pliant.show.plot.style import INK, MOST_LINES, figure, legend, look, styled
+from pliant.show.scene import Scene
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+SNAPSHOTS = 6  # where the user names no times
+ACROSS = 3
+GHOSTS = 7  # times at which `paths` shows the links
+NEAR, TALL, MARGIN = 0.6, 4.0, 0.7  # inches: how low and how high a panel may be, and what titles and numbers take
+
+
+@styled
+def mechanism(result: Result, times: Sequence[float] | None = None, scale: float = 1.0) -> Figure:
+    """The mechanism at some times, elastic deformation `scale` times as large as it is; six times where none are given.
+
+    Magnified beams are measured from the line through the points that loops and contacts hold, else from the undeformed beam, which
+    is drawn dotted. Between rows positions are interpolated.
+    """
+    scene = Scene(result, _number("scale", scale))
+    result = scene.result
+    chosen = np.linspace(result.time[0], result.time[-1], SNAPSHOTS) if times is None else _times(result, times)
+    sketch = Sketch(scene)
+    made, panels = snapshots(sketch, len(chosen))
+    for panel, t in zip(panels, chosen, strict=True):
+        sketch.prepare(panel)
+        sketch.draw(panel, float(t))
+        panel.set_title(f"{t:.4g} s", loc="left")
+        if scene.flat:
+            panel.label_outer()
+    larger = f", deformation × {scene.scale:g}" if scene.scale != 1.0 else ""
+    made.suptitle(f"{result.name}{larger}", x=0.01, ha="left", fontsize=10.5)
+    return made
+
+
+def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
+    """A figure with panels whose shape is that of the mechanism's."""
+    across = min(ACROSS, count)
+    rows = -(-count // across)
+    width = 9.0 if across > 1 else 7.0
+    shape = (sketch.high - sketch.low)[1] / (sketch.high - sketch.low)[0] if sketch.scene.flat else 0.85
+    height = float(np.clip(shape * (width / across - MARGIN), NEAR, TALL)) + MARGIN
+    options = {} if sketch.scene.flat else {"subplot_kw": {"projection": "3d"}}
+    made, panels = figure(rows, across, height=height, width=width, **options)
+    for panel in list(panels.flat)[count:]:
+        panel.remove()
+    return made, list(panels.flat)[:count]
+
+
+@styled
+def paths(result: Result) -> Figure:
+    """The paths of all tips, with the mechanism at a few times, the later the darker."""
+    scene = Scene(result)
+    result = scene.result
+    sketch = Sketch(scene)
+    made, (panel,) = snapshots(sketch, 1)
+    sketch.prepare(panel)
+    tips = result.values["tip_position"]
+    for k, name in enumerate(result.labels["body"][:MOST_LINES]):
+        panel.plot(*(tips[:, k, axis] for axis in scene.axes), linewidth=0.9, label=f"tip of {name}", **look(k))
+    times = np.linspace(result.time[0], result.time[-1], GHOSTS)
+    for body, points in zip(scene.outline.bodies, scene.positions(times), strict=True):
+        for row in range(GHOSTS):
+            for line in body.lines:
+                panel.plot(*(points[row, list(line), axis] for axis in scene.axes), color=INK, linewidth=1.1,
+                           alpha=0.15 + 0.65 * row / (GHOSTS - 1))  # fmt: skip
+    seen = "-".join(AXES[k] for k in scene.axes)
+    panel.set_title(f"{result.name}: paths of the tips in {seen}, links at {GHOSTS} times", loc="left")
+    legend(panel)
+    return made
+
+
+def _times(result: Result, times: Sequence[float]) -> Floats:
+    chosen = np.array([_number("times", t) for t in np.atleast_1d(np.asarray(times, dtype=object))])
+    begin, end = float(result.time[0]), float(result.time[-1])
+    slack = 1e-9 * (end - begin)
+    if not chosen.size or np.any(chosen < begin - slack) or np.any(chosen > end + slack):
+        raise ModelError.of("plot mechanism", "times", f"must be from {begin:g} to {end:g} s", list(times))
+    return chosen
+
+
+def _number(field: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise ModelError.of("plot mechanism", field, "must be a finite number", value)
+    return float(value)

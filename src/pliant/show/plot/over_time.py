@@ -1,0 +1,93 @@
+"""Coordinates and deflections over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.result import Result
+from pliant.show.plot.style import column, lines, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+VISIBLE = 1e-6  # of the largest deflection: what is smaller is round-off
+
+
+@styled
+def coordinates(result: Result, names: Sequence[str] | None = None) -> Figure:
+    """Coordinates over time, in a panel for each kind and unit: angles, displacements, mode weights."""
+    groups = grouped(result, list(result.labels["coordinate"]) if names is None else list(names))
+    figure, panels = column(len(groups))
+    for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=True):
+        lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit)
+    panels[0].set_title(f"{result.name}: coordinates")
+    return figure
+
+
+@styled
+def tip_deflection(result: Result, bodies: Sequence[str] | None = None) -> Figure:
+    """Elastic displacement of every beam's tip in the beam's axes: along it, across it."""
+    found = deflections(result, bodies)
+    figure, panels = column(len(found))
+    for panel, (axis, series) in zip(panels, found.items(), strict=True):
+        lines(panel, result.time, series, f"deflection along {axis}", "m")
+    panels[0].set_title(f"{result.name}: elastic deflection of the tips, body axes")
+    return figure
+
+
+def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str, list[tuple[str, Floats]]]:
+    """By axis: (body, deflection of its tip) of all bodies whose tip is deflected along it."""
+    known = list(result.labels["body"])
+    _check_names("tip_deflection", "bodies", bodies, known)
+    values = np.nan_to_num(result.values["tip_deflection"], nan=0.0)  # a run that failed may end in nan
+    least = VISIBLE * float(np.max(np.abs(values), initial=0.0))
+    found: dict[str, list[tuple[str, Floats]]] = {}
+    for k, axis in enumerate(result.labels["axis"]):
+        for j, body in enumerate(known):
+            wanted = body in bodies if bodies is not None else np.max(np.abs(values[:, j, k]), initial=0.0) > least
+            if wanted:
+                found.setdefault(axis, []).append((body, values[:, j, k]))
+    if not found:
+        rule = "must have a tip that is deflected (`coordinates` shows mode weights)"
+        raise ModelError.of("plot tip_deflection", "result", rule, result.name)
+    return found
+
+
+def grouped(result: Result, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
+    """Names of coordinates by (quantity, unit): what may stand in one panel."""
+    _check_names("coordinates", "names", names, result.labels["coordinate"])
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        groups.setdefault((_quantity(result, name), unit_of(result, name)), []).append(name)
+    if not groups:
+        raise ModelError.of("plot coordinates", "names", "must name at least one coordinate", list(names))
+    return groups
+
+
+def unit_of(result: Result, coordinate: str) -> str:
+    """m, rad, or 1 for parts of a quaternion; 'm or rad' where an old file does not say."""
+    return "m or rad" if result.outline is None else result.outline.units[coordinate]
+
+
+def is_mode(name: str) -> bool:
+    """Whether a coordinate is the weight of a mode."""
+    last = name.rsplit(".", 1)[1]
+    return last.rstrip("0123456789") in ("y", "z", "axial", "torsion") and last[-1].isdigit()
+
+
+def _quantity(result: Result, name: str) -> str:
+    if is_mode(name):
+        return "mode weight"
+    return {"rad": "angle", "m": "displacement", "1": "quaternion"}.get(unit_of(result, name), "joint")
+
+
+def _check_names(plot: str, field: str, names: Any, known: Sequence[str]) -> None:
+    for name in names or ():
+        if name not in known:
+            raise ModelError.of(f"plot {plot}", field, f"must be among {list(known)}", name)

@@ -1,0 +1,30 @@
+"""The whole run on one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.results.result import Result
+from pliant.show.plot.energy import draw_balance, draw_energies
+from pliant.show.plot.over_time import grouped
+from pliant.show.plot.style import column, lines, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@styled
+def overview(result: Result) -> Figure:
+    """Joints, mode weights, contact forces if there are any, energies and the balance error, one below the other."""
+    groups = grouped(result, list(result.labels["coordinate"]))
+    pairs = list(result.labels["pair"])
+    figure, panels = column(len(groups) + bool(pairs) + 2, height=2.2)
+    for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=False):
+        lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit)
+    if pairs:
+        forces = result.values["normal_force"]
+        lines(panels[-3], result.time, [(pair, forces[:, k]) for k, pair in enumerate(pairs)], "normal force", "N")
+    draw_energies(result, panels[-2])
+    draw_balance(result, panels[-1])
+    panels[0].set_title(result.name)
+    return figure

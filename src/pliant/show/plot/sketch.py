@@ -1,0 +1,194 @@
+"""The mechanism drawn into a panel: bodies, joints, ground, and what touches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.results.outline import GROUND, BodyOutline
+from pliant.results.table import AXES
+from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
+from pliant.show.scene import Scene
+
+Floats = NDArray[np.float64]
+
+SOLID = "#5a5f66"  # rigid bodies
+FLOOR_FILL, FLOOR_EDGE = "#ececec", "#9a9a9a"
+PINS = ("point", "spherical", "revolute")  # closures that are drawn as a pin
+ROOM = 0.08  # of the largest extent, left free around all that moves
+ARROW = 0.25  # of the largest extent: the longest arrow of a force
+LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # of the largest extent: how thin a picture may be, flat or in space
+
+
+class Sketch:
+    """Draws a scene at one time after another into panels of one figure."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.axes = scene.axes
+        low, high = (corner[list(self.axes)] for corner in scene.box)
+        self.size = max(float(np.max(high - low)), 1e-9)
+        middle = 0.5 * (low + high)
+        half = np.maximum(0.5 * (high - low), 0.5 * (LEAST_ROOM if scene.flat else LEAST_DEPTH) * self.size) + ROOM * self.size
+        self.low, self.high = middle - half, middle + half
+        forces = [touch.peak_force for touch in scene.result.contacts]
+        self.largest_force = max([*forces, float(np.max(scene.result.values["normal_force"], initial=0.0))])
+        self.colours = _colours(scene.outline.bodies)
+
+    def prepare(self, panel: Any) -> None:
+        """Limits, equal scales, names and units of the axes, and the ground."""
+        names = [f"{AXES[k]}, m" for k in self.axes]
+        panel.set(xlabel=names[0], ylabel=names[1], xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
+        if self.scene.flat:
+            panel.set_aspect("equal")
+        else:
+            panel.set(zlabel=names[2], zlim=(self.low[2], self.high[2]))
+            panel.set_box_aspect(self.high - self.low, zoom=0.78)  # room for the names of the axes
+            for axis in (panel.xaxis, panel.yaxis, panel.zaxis):
+                axis.pane.set_alpha(0.0)
+                axis.set_major_locator(_ticks())
+            panel.zaxis.labelpad = 7.0
+        self._draw_ground(panel)
+
+    def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
+        """All that moves, at one time; returns the artists, for a film to remove."""
+        before = {id(artist) for artist in panel.get_children()}
+        times = np.array([t])
+        positions = self.scene.positions(times)
+        undeformed = self.scene.positions(times, deformed=False)
+        self._draw_links(panel, positions)
+        for k, body in enumerate(self.scene.outline.bodies):
+            self._draw_body(panel, body, k, positions[k][0], undeformed[k][0])
+        self._draw_joints(panel, positions)
+        self._draw_contacts(panel, t, linger)
+        return [artist for artist in panel.get_children() if id(artist) not in before]
+
+    def _plot(self, panel: Any, points: Floats, *style: Any, **options: Any) -> None:
+        panel.plot(*(points[:, k] for k in self.axes), *style, **options)
+
+    def _draw_body(self, panel: Any, body: BodyOutline, number: int, points: Floats, undeformed: Floats) -> None:
+        colour = self.colours[number]
+        elastic = any(np.any(field.bow) for field in body.fields)
+        for line in body.lines:
+            stroke = points[list(line)]
+            if len(line) > 2 and line[0] == line[-1] and self.scene.flat:
+                panel.fill(*(stroke[:, k] for k in self.axes), color=colour, alpha=0.25, linewidth=0, zorder=2)
+            width = 5.0 if body.kind == "telescopic" and len(line) == 2 else 2.6
+            if elastic and self.scene.scale != 1.0:
+                self._plot(panel, undeformed[list(line)], ":", color=QUIET, linewidth=0.8, zorder=2)
+            self._plot(panel, stroke, color=colour, linewidth=width, solid_capstyle="round", zorder=3)
+        if len(points) == 1 or body.kind == "payload":
+            self._plot(panel, points[-1:], "s" if body.joint == "prismatic" else "o", color=colour, markersize=8, zorder=4)
+
+    def _draw_links(self, panel: Any, positions: list[Floats]) -> None:
+        """Brackets and guides from where a joint stands to the body it carries, and rods of distance closures."""
+        outline = self.scene.outline
+        for k, body in enumerate(outline.bodies):
+            if body.joint != "free":
+                ends = np.stack([self.scene.spot(body.on, positions)[0], positions[k][0, 0]])
+                self._plot(panel, ends, color=QUIET, linewidth=1.2, zorder=2)
+        for kind, a, b in outline.closures:
+            ends = np.stack([self.scene.spot(a, positions)[0], self.scene.spot(b, positions)[0]])
+            self._plot(panel, ends, color=QUIET, linewidth=1.6 if kind == "distance" else 1.0, linestyle="--", zorder=2)
+
+    def _draw_joints(self, panel: Any, positions: list[Floats]) -> None:
+        style: dict[str, Any] = {"color": INK, "markerfacecolor": "white", "markersize": 5, "markeredgewidth": 1.1, "zorder": 5}
+        for kind, a, _ in self.scene.outline.closures:
+            if kind in PINS:
+                self._plot(panel, self.scene.spot(a, positions)[:1], "o", **style)
+        for k, body in enumerate(self.scene.outline.bodies):
+            if body.joint in ("free", "weld"):
+                continue
+            root = positions[k][0, :1]
+            if body.on[0] == GROUND and body.joint != "prismatic":
+                self._plot(panel, root, "^", color=FLOOR_EDGE, markersize=10, zorder=2)
+            mark = "s" if body.joint == "prismatic" else "o"
+            self._plot(panel, root, mark, **style)
+
+    def _draw_contacts(self, panel: Any, t: float, linger: float) -> None:
+        result, outline = self.scene.result, self.scene.outline
+        at = self.scene.times(np.array([t]))
+        spots, normals = (at.take(result.values[name])[0] for name in ("contact_point", "contact_normal"))
+        forces, gaps = at.take(result.values["normal_force"])[0], at.take(result.values["gap"])[0]
+        touching = self.scene.closed(t, linger)
+        for k, contact in enumerate(outline.contacts):
+            closed = contact.pair in touching
+            self._draw_ball(panel, spots[k] + contact.radius * normals[k], contact.radius, closed)
+            if contact.other_radius is not None:
+                other = spots[k] - (gaps[k] + contact.other_radius) * normals[k]
+                self._draw_ball(panel, other, contact.other_radius, closed)
+            elif not contact.on_ground:
+                self._draw_moving_plane(panel, spots[k] - gaps[k] * normals[k], normals[k])
+            if closed:
+                self._plot(panel, spots[k : k + 1], "o", color=ALARM, markersize=7, zorder=6)
+                force = max(float(forces[k]), 0.0) / self.largest_force if self.largest_force > 0.0 else 0.0
+                if force > 0.02:
+                    tip = spots[k] + ARROW * self.size * force * normals[k]
+                    self._plot(panel, np.stack([spots[k], tip]), color=ALARM, linewidth=2.0, zorder=6)
+
+    def _draw_ball(self, panel: Any, centre: Floats, radius: float, closed: bool) -> None:
+        if radius <= 0.0:
+            return
+        angle = np.linspace(0.0, 2.0 * np.pi, 49)
+        circle = np.repeat(centre[None], len(angle), axis=0)
+        circle[:, self.axes[0]] += radius * np.cos(angle)
+        circle[:, self.axes[-1]] += radius * np.sin(angle)
+        self._plot(panel, circle, color=ALARM if closed else SOLID, linewidth=1.2, zorder=3)
+
+    def _draw_moving_plane(self, panel: Any, foot: Floats, normal: Floats) -> None:
+        if not self.scene.flat:
+            return
+        a, b = self.axes
+        along = np.zeros(3)
+        along[a], along[b] = -normal[b], normal[a]
+        reach = 0.15 * self.size * along
+        self._plot(panel, np.stack([foot - reach, foot + reach]), color=FLOOR_EDGE, linewidth=1.6, zorder=1)
+
+    def _draw_ground(self, panel: Any) -> None:
+        drawn = set()
+        for contact in self.scene.outline.contacts:
+            plane = (contact.point, contact.normal)
+            if contact.other_radius is None and contact.on_ground and plane not in drawn:
+                drawn.add(plane)
+                (self._draw_half_plane if self.scene.flat else self._draw_sheet)(panel, *map(np.array, plane))
+
+    def _draw_half_plane(self, panel: Any, point: Floats, normal: Floats) -> None:
+        """What is solid behind a plane."""
+        axes = list(self.axes)
+        foot, out = point[axes], normal[axes]
+        along, reach = np.array([-out[1], out[0]]), 20.0 * self.size
+        corners = np.stack([foot + reach * along, foot - reach * along, foot - reach * along - reach * out,
+                            foot + reach * along - reach * out])  # fmt: skip
+        panel.fill(corners[:, 0], corners[:, 1], facecolor=FLOOR_FILL, edgecolor=FLOOR_EDGE, linewidth=1.2, zorder=1)
+
+    def _draw_sheet(self, panel: Any, point: Floats, normal: Floats) -> None:
+        """A piece of a plane, below all that moves."""
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        middle = 0.5 * (self.low + self.high)
+        foot = middle - np.dot(normal, middle - point) * normal
+        first = np.cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.9 else (0.0, 1.0, 0.0))
+        first /= np.linalg.norm(first)
+        second, reach = np.cross(normal, first), 0.55 * self.size
+        corners = [foot + reach * (i * first + j * second) for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+        panel.add_collection3d(Poly3DCollection([corners], facecolor=FLOOR_FILL, edgecolor=FLOOR_EDGE, alpha=0.5))
+
+
+def _colours(bodies: tuple[BodyOutline, ...]) -> list[str]:
+    """Elastic bodies take the palette in turn, rigid ones are grey."""
+    colours, next_one = [], 0
+    for body in bodies:
+        if body.kind in ("rigid", "payload"):
+            colours.append(SOLID)
+            continue
+        colours.append(PALETTE[next_one % (len(PALETTE) - 1)])
+        next_one += 1
+    return colours
+
+
+def _ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)

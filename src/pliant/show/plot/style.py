@@ -1,0 +1,116 @@
+"""How all pictures look: colours that the colour-blind can tell apart, quiet axes, units with prefixes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+P = ParamSpec("P")
+
+# Okabe and Ito 2008, without the yellow that white paper swallows, the strongest first
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", ":")  # past the palette the same colours come again, dashed
+MOST_LINES = len(PALETTE) * len(DASHES)  # in one panel; more could not be told apart
+INK, QUIET, ALARM = "#222222", "#8a8a8a", "#C1272D"
+
+WIDTH, PANEL = 8.0, 2.6  # inches: of a figure, and the height of one panel
+TIME = "time, s"
+
+PREFIXED = {"m", "N", "J", "N m", "m/s", "rad"}  # units that take a prefix
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+
+STYLE = {
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.labelcolor": INK,
+    "axes.edgecolor": QUIET,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-4, 5),
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "lines.linewidth": 1.2,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "figure.dpi": 120,
+    "savefig.dpi": 120,
+    "figure.facecolor": "white",
+}
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """A function that draws in pliant's style, and leaves the user's own settings as they are."""
+
+    @functools.wraps(draw)
+    def drawn(*given: P.args, **options: P.kwargs) -> Figure:
+        import matplotlib as mpl
+
+        with mpl.rc_context(STYLE):
+            return draw(*given, **options)
+
+    return drawn
+
+
+def figure(rows: int = 1, columns: int = 1, height: float = PANEL, width: float = WIDTH, **options: Any) -> tuple[Figure, Any]:
+    """An empty figure, not bound to any screen, and its panels (rows, columns)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height * rows + 0.5), layout="constrained")
+    FigureCanvasAgg(made)
+    return made, made.subplots(rows, columns, squeeze=False, **options)
+
+
+def column(rows: int, **options: Any) -> tuple[Figure, list[Any]]:
+    """Panels one below the other over the same time."""
+    made, panels = figure(rows, 1, sharex=True, **options)
+    panels[-1, 0].set_xlabel(TIME)
+    return made, list(panels[:, 0])
+
+
+def look(number: int) -> dict[str, Any]:
+    """Colour and dash of line `number`."""
+    return {"color": PALETTE[number % len(PALETTE)], "linestyle": DASHES[number // len(PALETTE) % len(DASHES)]}
+
+
+def lines(axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: str, unit: str) -> None:
+    """Named lines over x with a legend at the side, in a unit whose prefix fits."""
+    factor, name = prefixed(unit, [values for _, values in series])
+    for k, (label, values) in enumerate(series[:MOST_LINES]):
+        axes.plot(x, values / factor, label=label, **look(k))
+    axes.set_ylabel(f"{quantity}, {name}")
+    legend(axes, left_out=len(series) - MOST_LINES)
+
+
+def legend(axes: Any, left_out: int = 0) -> None:
+    """At the right of the panel, where it hides nothing."""
+    handles, _ = axes.get_legend_handles_labels()
+    if handles:
+        title = f"and {left_out} more" if left_out > 0 else None
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6, title=title)
+
+
+def prefixed(unit: str, series: Sequence[Floats]) -> tuple[float, str]:
+    """(factor, unit with prefix) such that the largest value is from 1 to 1000, if the unit takes prefixes."""
+    sizes = [np.abs(values[np.isfinite(values)]) for values in series]
+    largest = max((float(np.max(size, initial=0.0)) for size in sizes), default=0.0)
+    if unit not in PREFIXED or largest == 0.0 or 0.1 <= largest < 1000.0:
+        return 1.0, unit
+    for factor, prefix in PREFIXES:
+        if largest >= factor and not (unit == "rad" and factor > 1.0):
+            return factor, f"{prefix}{unit}"
+    return 1.0, unit

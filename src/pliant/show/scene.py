@@ -1,0 +1,150 @@
+"""A result as pictures see it: where every drawn point is at any time, what touches, and from where to look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.outline import GROUND, BodyOutline, Outline, Spot
+from pliant.results.result import Result
+
+Floats = NDArray[np.float64]
+
+LOOKS = 200  # rows at which the extent of a motion is taken
+THIN = 1e-6  # of the largest extent: a motion thinner than this is planar
+
+
+@dataclass(frozen=True)
+class Between:
+    """Times as places between rows: linear from row `low` to the next."""
+
+    low: NDArray[np.int64]
+    part: Floats  # 0 to 1
+
+    @classmethod
+    def of(cls, rows: Floats, times: Floats) -> Between:
+        if rows.size < 2:
+            return cls(np.zeros(times.size, dtype=np.int64), np.zeros(times.size))
+        low = np.clip(np.searchsorted(rows, times, side="right") - 1, 0, rows.size - 2)
+        width = rows[low + 1] - rows[low]  # zero where an event left two rows at one time
+        part = np.clip(np.where(width > 0.0, (times - rows[low]) / np.where(width > 0.0, width, 1.0), 0.0), 0.0, 1.0)
+        return cls(low, part)
+
+    def take(self, series: Floats) -> Floats:
+        """A series over rows, at the times."""
+        if len(series) < 2:
+            return series[self.low]
+        part = self.part.reshape(-1, *(1,) * (series.ndim - 1))
+        return np.asarray((1.0 - part) * series[self.low] + part * series[self.low + 1])
+
+
+class Scene:
+    """The mechanism of a result with its deformation magnified `scale` times."""
+
+    def __init__(self, result: Result, scale: float = 1.0) -> None:
+        if result.outline is None:
+            rule = "must hold the mechanism's outline; files written before pliant 0.2 do not: run the model again"
+            raise ModelError.of(f"result {result.name!r}", "outline", rule, None)
+        self.result, self.scale = _finite(result), float(scale)
+        self.outline: Outline = result.outline
+
+    @cached_property
+    def orientations(self) -> Floats:
+        """Quaternions without jumps of sign from row to row: (time, body, 4)."""
+        q = self.result.values["orientation"]
+        if len(q) < 2:
+            return q
+        turned = np.where(np.sum(q[1:] * q[:-1], axis=2) < 0.0, -1.0, 1.0)
+        signs = np.concatenate([np.ones((1, q.shape[1])), np.cumprod(turned, axis=0)])
+        return np.asarray(q * signs[:, :, None])
+
+    def times(self, times: Floats) -> Between:
+        return Between.of(self.result.time, np.asarray(times, dtype=np.float64))
+
+    def positions(self, times: Floats, deformed: bool = True) -> list[Floats]:
+        """World positions of the drawn points of every body: (times, points, 3) each; or as if no beam were deformed."""
+        at = self.times(times)
+        roots, turns = at.take(self.result.values["root_position"]), at.take(self.orientations)
+        found: list[Floats] = []
+        moved: list[Floats] = []  # how far magnification has carried each body's points
+        for k, body in enumerate(self.outline.bodies):
+            rest, bow = self._local(body, at, deformed)
+            rotation = _matrices(turns[:, k])
+            carrier, point = body.on
+            shift = np.zeros_like(roots[:, k]) if carrier == GROUND else moved[carrier][:, point]
+            moved.append(shift[:, None, :] + np.einsum("tij,tpj->tpi", rotation, (self.scale - 1.0) * bow))
+            found.append(roots[:, k, None, :] + np.einsum("tij,tpj->tpi", rotation, rest) + moved[k])
+        return found
+
+    def _local(self, body: BodyOutline, at: Between, deformed: bool) -> tuple[Floats, Floats]:
+        """(points, what the scale magnifies) in the body's axes, each (times, points, 3)."""
+        points = np.repeat(body.rest[None], len(at.low), axis=0)
+        bows = np.zeros_like(points)
+        for field in body.fields:
+            if not deformed and np.any(field.bow):
+                continue
+            weight = np.prod([at.take(self.result[name]) for name in field.coordinates], axis=0)[:, None, None]
+            points = points + weight * field.shape
+            bows = bows + weight * field.bow
+        return points, bows
+
+    def spot(self, spot: Spot, positions: list[Floats]) -> Floats:
+        """A place on a body, or on the ground, at the times of `positions`: (times, 3)."""
+        body, point = spot
+        if body != GROUND:
+            return positions[body][:, point]
+        return np.repeat(self.outline.ground[point][None], len(positions[0]), axis=0)
+
+    def closed(self, t: float, linger: float = 0.0) -> list[str]:
+        """Pairs that touch at a time, or did less than `linger` seconds ago."""
+        touches = self.result.contacts
+        return [c.pair for c in touches if c.begin <= t and (c.lasting or t <= c.end + linger)]
+
+    @cached_property
+    def box(self) -> tuple[Floats, Floats]:
+        """Lowest and highest corner of all that moves."""
+        rows = np.unique(np.linspace(0, len(self.result.time) - 1, LOOKS, dtype=int))
+        found = np.concatenate([p.reshape(-1, 3) for p in self.positions(self.result.time[rows])] or [np.zeros((1, 3))])
+        reach = max((c.radius for c in self.outline.contacts), default=0.0)
+        found = np.concatenate([found, self.outline.ground])
+        return found.min(axis=0) - reach, found.max(axis=0) + reach
+
+    @cached_property
+    def axes(self) -> tuple[int, ...]:
+        """World axes that a picture shows: two where all motion is in a plane across the third, else three."""
+        reach = max((c.radius for c in self.outline.contacts), default=0.0)
+        extent = self.box[1] - self.box[0] - 2.0 * reach
+        for thin in (2, 1, 0):
+            if extent[thin] <= THIN * max(float(extent.max()), 1e-30):
+                return tuple(k for k in range(3) if k != thin)
+        return (0, 1, 2)
+
+    @property
+    def flat(self) -> bool:
+        return len(self.axes) == 2
+
+
+def _finite(result: Result) -> Result:
+    """The rows in which every body is somewhere: a run that failed may end in others."""
+    placed = [np.isfinite(result.values[name]).all(axis=(1, 2)) for name in ("root_position", "orientation")]
+    rows = np.flatnonzero(placed[0] & placed[1])
+    if not rows.size:
+        raise ModelError.of(f"result {result.name!r}", "rows", "must have at least one that is finite", len(result.time))
+    if rows.size == len(result.time):
+        return result
+    return replace(result, time=result.time[rows], values={name: values[rows] for name, values in result.values.items()})
+
+
+def _matrices(q: Floats) -> Floats:
+    """Rotation matrices of quaternions (times, 4) of any length."""
+    w, x, y, z = (q / np.linalg.norm(q, axis=1, keepdims=True)).T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), 2, 0)

@@ -1,0 +1,75 @@
+"""Films: as many frames as they should have, all different, whole or not at all."""
+
+import itertools
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.show import animation
+from pliant.show.animation import film_times, pleasant_speed, write_animation
+
+
+def test_a_gif_has_its_frames_at_its_pace_and_they_move(chain, tmp_path):
+    from PIL import Image
+
+    path = write_animation(chain, tmp_path / "chain.gif", fps=10, speed=0.5)
+    with Image.open(path) as film:
+        assert film.n_frames == 17  # 0.8 s at half speed, ten frames a second, both ends
+        assert film.info["duration"] == 100 and film.info["loop"] == 0
+        frames = []
+        for k in range(film.n_frames):
+            film.seek(k)
+            frames.append(np.asarray(film.convert("RGB")).copy())
+    assert all(np.any(a != b) for a, b in itertools.pairwise(frames))
+    assert [p.name for p in tmp_path.iterdir()] == ["chain.gif"]
+
+
+@pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffmpeg is not installed")
+def test_an_mp4_is_what_players_want(arm, tmp_path):
+    path = write_animation(arm, tmp_path / "arm.mp4", fps=20, scale=3.0, speed=0.5)
+    asked = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=width,height,pix_fmt,nb_read_frames,codec_name",
+             "-of", "default=noprint_wrappers=1", str(path)]  # fmt: skip
+    told = dict(line.split("=") for line in subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split())
+    assert (told["codec_name"], told["pix_fmt"], told["nb_read_frames"]) == ("h264", "yuv420p", "21")
+    assert int(told["width"]) % 2 == int(told["height"]) % 2 == 0
+
+
+def test_without_ffmpeg_an_mp4_is_refused_and_a_gif_offered(chain, tmp_path, monkeypatch):
+    monkeypatch.setattr(animation.shutil, "which", lambda name: None)
+    with pytest.raises(pl.ModelError, match=r"must end in \.gif where ffmpeg is not installed"):
+        write_animation(chain, tmp_path / "chain.mp4")
+
+
+@pytest.mark.parametrize("options", [{"fps": 0}, {"fps": 2.5}, {"scale": 0.0}, {"speed": -1.0}, {"scale": float("nan")}])
+def test_options_that_make_no_film_are_refused(chain, tmp_path, options):
+    with pytest.raises(pl.ModelError, match=next(iter(options))):
+        write_animation(chain, tmp_path / "chain.gif", **options)
+
+
+def test_an_unknown_ending_is_refused(chain, tmp_path):
+    with pytest.raises(pl.ModelError, match="must end in one of"):
+        write_animation(chain, tmp_path / "chain.avi")
+
+
+def test_a_film_that_fails_leaves_nothing_behind(chain, tmp_path, monkeypatch):
+    def fail(*given):
+        yield np.zeros((4, 4, 4), dtype=np.uint8)
+        raise OSError("disk full")
+
+    monkeypatch.setattr(animation, "_frames", fail)
+    for name in ("film.gif", "film.mp4") if shutil.which("ffmpeg") else ("film.gif",):
+        with pytest.raises(OSError, match="disk full"):
+            write_animation(chain, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 0.06, 1.5, 3.0, 12.0, 13.0, 500.0, 1e6])
+def test_a_film_lasts_a_pleasant_time_at_a_round_speed(seconds):
+    speed = pleasant_speed(seconds)
+    assert 2.0 <= seconds / speed <= 12.0 + 1e-9
+    assert f"{speed:.0e}"[0] in "125"
+    times = film_times(0.0, seconds, 30, speed)
+    assert (times[0], times[-1]) == (0.0, seconds) and np.diff(times).max() <= speed / 30 * (1.0 + 1e-9)

@@ -1,0 +1,215 @@
+"""The page in a real browser: it plays, it scrubs, it asks nothing of anybody."""
+
+import io
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.show.scene import Scene
+
+browsers = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")]
+CHROMIUM = next((path for path in browsers if path), None)
+if CHROMIUM is None:
+    pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+SINGLE = 3e-6  # m: what single precision leaves of a length of a few metres, interpolated
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Opens a result offline; at the end there must have been no complaint and no request but for the file itself."""
+    opened = []
+
+    def show(result, scheme="light", **options):
+        path = pl.player.write(result, tmp_path / "page.html", **options)
+        context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme, offline=True)
+        page = context.new_page()
+        said, asked = [], []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        _until(page, "window.pliant && pliant.frames > 0")
+        opened.append((context, said, asked, path.as_uri()))
+        return page
+
+    yield show
+    for context, said, asked, address in opened:
+        context.close()
+        assert said == []
+        assert asked == [address]
+
+
+def _until(page, condition):
+    """Waits by asking from outside: the page's own policy lets nothing evaluate text inside it."""
+    for _ in range(300):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"never came true: {condition}")
+
+
+def _drawn(page):
+    _until(page, "!pliant.dirty")
+
+
+def _seek(page, t):
+    page.evaluate("t => pliant.seek(t)", t)
+    _drawn(page)
+
+
+def _picture(page):
+    return page.evaluate("document.getElementById('view').toDataURL()")
+
+
+def _points(page):
+    return [np.array(points) for points in page.evaluate("pliant.mechanism.points.map(p => [...p])")]
+
+
+def _pixel(page, canvas, x, y):
+    """Colour on the screen at a place of a canvas."""
+    from PIL import Image
+
+    box = page.locator(canvas).bounding_box()
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    return shot.getpixel((int(box["x"] + x), int(box["y"] + y)))
+
+
+def test_frames_advance_on_play_and_stop_on_pause(open_page, chain):
+    page = open_page(chain)
+    before, frames = _picture(page), page.evaluate("pliant.frames")
+    page.keyboard.press("Space")
+    _until(page, f"pliant.frames > {frames} + 5 && pliant.t > 0.02")
+    assert _picture(page) != before
+    page.get_by_role("button", name="pause").click()
+    _drawn(page)
+    stopped = page.evaluate("[pliant.t, pliant.frames]")
+    page.wait_for_timeout(100)
+    assert page.evaluate("[pliant.t, pliant.frames]") == stopped
+
+
+def test_scrubbing_moves_the_mechanism_to_where_python_has_it(open_page, chain):
+    page = open_page(chain)
+    start = _points(page)
+    page.locator("#scrub").fill("6250")
+    _drawn(page)
+    t = page.evaluate("pliant.t")
+    assert t == pytest.approx(0.5, abs=1e-9)
+    for there, here, before in zip(Scene(chain).positions(np.array([t])), _points(page), start, strict=True):
+        assert np.max(np.abs(there[0].ravel() - here)) < SINGLE
+        assert np.max(np.abs(here - before)) > 0.1
+
+
+@pytest.mark.parametrize("name", ["chain", "arm", "crank", "base"])
+def test_magnified_deformation_is_the_same_as_in_python(open_page, name, request):
+    result = request.getfixturevalue(name)
+    page = open_page(result, scale=2.0)
+    page.locator("#scale").fill("12")
+    for part in (0.31, 0.83):
+        t = float(result.time[0] + part * (result.time[-1] - result.time[0]))
+        _seek(page, t)
+        for there, here in zip(Scene(result, 12.0).positions(np.array([t])), _points(page), strict=True):
+            assert np.max(np.abs(there[0].ravel() - here)) < SINGLE * 12.0
+
+
+def test_a_touch_flashes_where_it_is(open_page, chain):
+    page = open_page(chain)
+    page.keyboard.press("n")
+    _drawn(page)
+    touch = chain.contacts[0]
+    assert page.evaluate("pliant.t") == pytest.approx(touch.begin)
+    assert touch.pair in page.locator("#touching").inner_text()
+    k = list(chain.labels["pair"]).index(touch.pair)
+    where = "k => pliant.view.camera.project(pliant.mechanism.contact(k).point)"
+    red, green, blue = _pixel(page, "#view", *page.evaluate(where, k)[:2])
+    assert red > 150 and max(green, blue) < 100
+    _seek(page, 0.1)
+    red, green, blue = _pixel(page, "#view", *page.evaluate(where, k)[:2])
+    assert not (red > 150 and max(green, blue) < 100)
+    assert page.locator("#touching").inner_text() == ""
+
+
+def test_the_plots_follow_the_cursor_and_a_click_moves_it(open_page, chain):
+    page = open_page(chain)
+    _seek(page, 0.6)
+    x = page.evaluate("pliant.plots[0].x(pliant.t)")
+    first = ".plot:first-child .canvas"
+    assert max(_pixel(page, first, x, 20)) < 160 < min(_pixel(page, first, x + 5, 20))  # a dark line on light paper
+    shown = page.locator(".plot").first.locator(".legend b").first.inner_text()
+    assert float(shown) == pytest.approx(np.interp(0.6, chain.time, chain["a.angle"]), rel=1e-3)
+    box = page.locator(".plot .canvas").nth(1).bounding_box()
+    page.mouse.click(box["x"] + 54 + 0.25 * (box["width"] - 62), box["y"] + 40)  # a quarter between the margins
+    assert page.evaluate("pliant.t") == pytest.approx(0.2, abs=2e-3)
+
+
+def test_keys_step_jump_and_change_the_speed(open_page, chain):
+    page = open_page(chain)
+    page.keyboard.press("End")
+    assert page.evaluate("pliant.t") == 0.8
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.evaluate("pliant.t") == pytest.approx(11.0 * 0.8 / 300.0)
+    speed = page.evaluate("pliant.speed")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("pliant.speed") > speed == float(page.evaluate("pliant.run.speed"))
+
+
+def test_plots_are_chosen_by_chips_and_lines_by_the_legend(open_page, chain):
+    page = open_page(chain)
+    count = page.locator(".plot").count()
+    page.get_by_role("button", name="balance error").click()
+    assert page.locator(".plot").count() == count + 1
+    last = page.locator(".plot").last
+    last.get_by_role("button", name="E - work").click()
+    assert page.evaluate("pliant.plots.at(-1).shown") == [False]
+
+
+def test_a_spatial_view_turns_and_a_planar_one_moves(open_page, arm, chain):
+    for result, turned in ((arm, True), (chain, False)):
+        page = open_page(result)
+        azimuth = page.evaluate("pliant.view.camera.azimuth")
+        before, box = _picture(page), page.locator("#view").bounding_box()
+        page.mouse.move(box["x"] + 200, box["y"] + 200)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 300, box["y"] + 230, steps=4)
+        page.mouse.up()
+        _drawn(page)
+        assert (page.evaluate("pliant.view.camera.azimuth") != azimuth) == turned
+        assert _picture(page) != before
+        page.keyboard.press("r")
+        _drawn(page)
+        assert _picture(page) == before
+
+
+def test_the_page_is_light_or_dark_as_the_reader_likes(open_page, chain):
+    page = open_page(chain, scheme="dark")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+    page.keyboard.press("d")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)" != dark
+
+
+def test_nothing_is_cut_off_on_a_laptop(open_page, crank):
+    """All of the page is in the window: no bar to scroll it by."""
+    page = open_page(crank)
+    assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [1280, 720]
+
+
+def test_a_name_with_markup_is_shown_as_it_is(open_page, chain):
+    name = "</script><img src=x onerror=alert(1)> & 'so'"
+    page = open_page(replace(chain, name=name))
+    assert page.locator("#name").inner_text() == name
+    assert page.title() == name

@@ -1,0 +1,78 @@
+"""The page as text: one file, all in it, nothing from elsewhere."""
+
+import base64
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.show.player import MOST_ROWS, kept_rows, page
+
+JSON = re.compile(r'<script type="application/json" id="run">(.*?)</script>', re.DOTALL)
+NUMBERS = re.compile(r'<script type="text/plain" id="numbers">(.*?)</script>', re.DOTALL)
+
+
+def _run(text):
+    return json.loads(JSON.search(text)[1])
+
+
+def test_the_page_names_no_address_and_no_other_file(chain):
+    text = page(chain)
+    assert not re.search(r"https?:|//[a-z]+\.|@import|<link[^>]*stylesheet|<script[^>]*src|url\(|fetch\(|XMLHttp|WebSocket", text)
+    assert "default-src 'none'" in text
+
+
+def test_the_numbers_of_the_page_are_those_of_the_result(chain):
+    text = page(chain)
+    run, data = _run(text), base64.b64decode(NUMBERS.search(text)[1])
+    assert np.array_equal(np.frombuffer(data, "<f8", run["rows"]), chain.time)
+    offset, width = run["blocks"]["root"]
+    roots = np.frombuffer(data, "<f4", run["rows"] * width, offset).reshape(chain.values["root_position"].shape)
+    assert np.array_equal(roots, chain.values["root_position"].astype(np.float32))
+    panel = next(panel for panel in run["panels"] if panel["title"] == "contact force")
+    offset, width = run["blocks"][panel["block"]]
+    forces = np.frombuffer(data, "<f4", run["rows"] * width, offset).reshape(run["rows"], width)
+    assert panel["unit"] == "kN" and np.allclose(1e3 * forces, chain.values["normal_force"], rtol=1e-6)
+    offset, width = max(run["blocks"].values())
+    assert len(data) == offset + 4 * run["rows"] * width  # nothing is left over
+
+
+def test_a_page_from_a_file_is_the_same(chain, read_back):
+    assert page(chain) == page(read_back)
+
+
+def test_a_long_run_is_thinned_but_keeps_its_ends_and_peaks(chain):
+    many = 50_000
+    time = np.linspace(0.0, 0.8, many)
+    nearest = np.searchsorted(chain.time, time).clip(max=len(chain.time) - 1)
+    long = replace(chain, time=time, values={name: rows[nearest] for name, rows in chain.values.items()})
+    rows = kept_rows(long, MOST_ROWS)
+    assert (rows[0], rows[-1]) == (0, many - 1) and np.all(np.diff(rows) > 0)
+    assert len(rows) <= MOST_ROWS + len(chain.contacts)
+    for touch in chain.contacts:
+        assert np.min(np.abs(time[rows] - touch.peak_time)) <= time[1]
+    assert np.array_equal(kept_rows(chain, MOST_ROWS), np.arange(len(chain.time)))
+
+
+def test_a_name_cannot_break_out_of_the_page(chain):
+    text = page(replace(chain, name="</script><script>alert(1)</script><b>&"))
+    assert "<script>alert" not in text and _run(text)["name"].startswith("</script>")
+
+
+def test_the_file_appears_whole_or_not_at_all(chain, tmp_path, monkeypatch):
+    path = pl.player.write(chain, tmp_path / "chain.html", scale=10.0, speed=0.25)
+    assert _run(path.read_text(encoding="utf-8"))["scale"] == 10.0
+    assert [p.name for p in tmp_path.iterdir()] == ["chain.html"]
+    monkeypatch.setattr("os.replace", lambda *names: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        pl.player.write(chain, tmp_path / "again.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["chain.html"]
+
+
+@pytest.mark.parametrize("options", [{"scale": -1.0}, {"speed": 0.0}, {"scale": float("inf")}])
+def test_options_that_play_nothing_are_refused(chain, tmp_path, options):
+    with pytest.raises(pl.ModelError, match=next(iter(options))):
+        pl.player.write(chain, tmp_path / "chain.html", **options)
