@@ -13,6 +13,7 @@ from pliant.integrate.methods import (
     Radau9,
     RealTime,
     Rodas5P,
+    TwoLoop,
     VariablePrecisionRK4,
 )  # fmt: skip
 from pliant.inverse import inverse_dynamics
@@ -111,7 +112,7 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
-from pliant.simulate import compile_system, every, simulate
+from pliant.simulate import absolute_coordinates, compile_system, every, simulate
 from pliant.version import VERSION
 
 __version__ = VERSION
@@ -203,12 +204,14 @@ __all__ = [
     "TelescopicBeam",
     "Threlfall",
     "TorsionModes",
+    "TwoLoop",
     "Universal",
     "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",
     "ZhiyingQishao",
     "absolute",
+    "absolute_coordinates",
     "acos",
     "animation",
     "asin",

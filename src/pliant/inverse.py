@@ -75,6 +75,7 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
+    copy.couplings |= system.couplings
     return copy
 
 

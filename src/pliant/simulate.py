@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.function import TracedFunction
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
+    from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
@@ -80,6 +81,12 @@ class Compiled:
             n = self.traced.n_controlled
             self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
         return self._jacobians[whole]
+
+    def constraints(self) -> ConstraintKernels | None:
+        """The kernels of exact loops that a method with partitioned coordinates asks for."""
+        from pliant.compile.partition import constraint_kernels
+
+        return constraint_kernels(self.traced, self.cache)
 
     @cached_property
     def outline(self) -> Outline:
@@ -131,6 +138,16 @@ def _wanted(traced: Traced) -> dict[str, TracedFunction]:
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 
+def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
+    """The same mechanism with every body floating and every joint a closure: what formulation="augmented" runs.
+
+    Bodies start where the tree's joints have them at t_start, s. The joint that carried body `arm` is the closure `arm joint`.
+    """
+    from pliant.compile.absolute import absolute_coordinates
+
+    return absolute_coordinates(system, t_start)
+
+
 def simulate(
     system: System | Compiled,
     t_end: float,
@@ -172,7 +189,7 @@ def simulate(
     run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run.collect(Origin(compiled.traced.system, settings, run.t_first))
+    return run.collect(Origin(compiled.traced.original, settings, run.t_first))
 
 
 def _state_of(start: Result | State | None) -> State | None:
@@ -253,6 +270,7 @@ class _Run:
             project=compiled.project.address if compiled.project else None,
             jacobian=compiled.jacobian,
             n_newton=self.traced.n_controlled,
+            constraints=compiled.constraints,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -396,6 +414,8 @@ class _Run:
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics
+        partition = {"partitions": s.partitions, "constraint_evaluations": s.constraint_evaluations,
+                     "independent": self._independent()} if s.partitions else {}  # fmt: skip
         return {
             "steps": s.accepted,
             "rejected": s.rejected,
@@ -415,7 +435,13 @@ class _Run:
             "operations": self.compiled.rhs.operations,
             "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
+            **partition,
         }
+
+    def _independent(self) -> str:
+        """Rates that were integrated, as last partitioned."""
+        free, dependent = self.traced.free_v, set(self.stepper.dependent)
+        return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
 
 
 def _save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:

@@ -114,7 +114,7 @@ def _columns(beam: Beam, modes: ModeSet) -> list[Column]:
     elif isinstance(modes, Modes):
         direction, shapes = modes.plane, [*bending_modes(beam, modes)]
     else:
-        direction, shapes = modes.plane, [*given_shapes(beam, modes)]
+        direction, shapes = "axial" if modes.plane == "x" else modes.plane, [*given_shapes(beam, modes)]
     ends = getattr(modes, "ends", "")
     lifts = [_value(shape, 0.0) if ends.startswith("f") else 0.0 for shape in shapes]
     return [Column(direction, k + 1, shape, ends, lifts[k]) for k, shape in enumerate(shapes)]

@@ -10,7 +10,15 @@ from pliant.compile.traced import Scalar
 from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.body import combine
 from pliant.dynamics.contact import Pressed
-from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
+from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.energy import (
+    coupling_energy,
+    gravity_energy,
+    kinetic_energy,
+    momenta,
+    spring_energy,
+    strain_energy,
+)
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import BodyLoad
@@ -30,8 +38,9 @@ class State:
     v: Sequence[Scalar]
     bodies: Sequence[Pose]
     moving: Sequence[Twist]
-    loads: Sequence[BodyLoad]
+    loads: Sequence[BodyLoad]  # but for those of joints apart
     closing: Mapping[int, Wrench]  # of closures on the bodies they hold
+    coupled: Sequence[Coupled]
 
 
 def observe(
@@ -53,7 +62,7 @@ def observe(
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + loops.stored],
+        "spring": [spring_energy(tree, q) + coupling_energy(state.coupled) + loops.stored],
         "contact": [total(one.stored for one in pressed)],
         "power": list(power.values()),
         "momentum": list(momentum),
@@ -67,6 +76,8 @@ def observe(
         "multiplier": [*multipliers, *loops.spring_forces],
         "constraint": loops.hard.residual + loops.soft.residual,
         "effort": list(efforts),
+        "joint_q": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.positions],
+        "joint_v": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.rates],
         "tip_position": [],
         "tip_velocity": [],
         "tip_deflection": [],

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -22,7 +23,7 @@ from pliant.compile.assembly import Assembly, assemble
 from pliant.compile.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
-from pliant.compile.events import Event, contact_events, model_events, pair_slots
+from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.function import TracedFunction
 from pliant.compile.observe import State, observe
@@ -31,8 +32,10 @@ from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions, actions
 from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
@@ -40,14 +43,14 @@ from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.loop import Closure
+from pliant.model.loop import PRESCRIBED, Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc", "augmented")
 DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
@@ -70,10 +73,12 @@ class Traced:
     pairs: tuple[PairSlots, ...]
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
+    partition: Callable[[], tuple[TracedFunction, TracedFunction]] | None  # constraints, coordinates moved: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
     formulation: str
+    original: System  # as the user wrote it; `system` is what its formulation made of it
 
     @property
     def rhs(self) -> ca.Function:
@@ -128,6 +133,8 @@ class Traced:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
+            "joint_coordinate": tuple(name for c in self.system.couplings.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.couplings.values() for name in c.rates),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
@@ -152,6 +159,11 @@ def trace(
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     with _nothing_collected():
+        if formulation == "augmented":  # the same recursion, where every body floats and every joint is a closure
+            from pliant.compile.absolute import absolute_coordinates
+
+            apart = trace(absolute_coordinates(system, t_start), "articulated", still, near, t_start)
+            return replace(apart, formulation=formulation, original=system)
         made = Trace(system, formulation, near, t_start)
         for node in made.tree.nodes:
             check_formulation(node, formulation)
@@ -225,9 +237,11 @@ class Trace:
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
         growing = self._rates_of([one.raw for one in pressed], rates)
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
+        events += coupling_events(self.coupled)
         events += contact_events(pressed, growing, margins, self.near)
-        drives, efforts = self._efforts(forward)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, acting.loads, self._closing(loops))
+        drives, efforts = self._efforts(forward, loops)
+        outer, closing = acting.outer, self._closing(loops)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], rates)
         n_state = len(self.free_q) + len(self.free_v)
@@ -256,10 +270,12 @@ class Trace:
             pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
+            partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
             formulation=self.formulation,
+            original=self.system,
         )
 
     def close(self, acting: Actions) -> Loops:
@@ -277,9 +293,17 @@ class Trace:
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
 
+    def start(self) -> tuple[list[float], list[float]]:
+        """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
+        self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
+        return self.start_q.tolist(), self.start_v.tolist()
+
     def _closing(self, loops: Loops) -> dict[int, Wrench]:
-        """What closures do to the bodies they hold."""
-        return wrenches(self.twist_rows(loops), [*self.multipliers, *loops.spring_forces])
+        """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
+        owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
+        every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
+        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.couplings]
+        return wrenches([row for row, _ in kept], [force for _, force in kept])
 
     def twist_rows(self, loops: Loops) -> list[TwistRow]:
         """K of all rows, exact ones first."""
@@ -333,6 +357,21 @@ class Trace:
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
         return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
+    def _partition(self, loops: Loops, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
+        """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
+        found = loops.hard
+        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
+        change_column, change = self.tracer.symbols("change", len(self.free_v))
+        along: list[Scalar] = [0.0] * len(self.v)
+        for k, x in zip(self.free_v, change, strict=True):
+            along[k] = x
+        moved = retract(self.tree, self.q, along)
+        t, y, p = inputs
+        return (
+            self._function("constraints", inputs, [*found.residual, *found.rate, *matrix]),
+            self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
+        )
+
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
         found = touches(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
@@ -376,9 +415,21 @@ class Trace:
         return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        q = NamedScalars("q", self.tree.positions, self.q)
-        v = NamedScalars("v", self.tree.rates, self.v)
+        found = [one for each in self.coupled for one in each.coordinates]
+        apart = list(self.system.couplings.values())
+        positions = [*self.tree.positions, *(name for coupling in apart for name in coupling.positions)]
+        rates = [*self.tree.rates, *(name for coupling in apart for name in coupling.rates)]
+        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
         return called(function, t, q, v)
+
+    @cached_property
+    def coupled(self) -> list[Coupled]:
+        """Joints apart from the tree, at the traced state."""
+        if not self.system.couplings:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return [coupled(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.couplings.values()]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -433,11 +484,15 @@ class Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _efforts(self, forward: Forward) -> tuple[tuple[str, ...], list[Scalar]]:
+    def _efforts(self, forward: Forward, loops: Loops) -> tuple[tuple[str, ...], list[Scalar]]:
+        """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
-        return tuple(names), values + list(forward.efforts.values())
+        told = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
+        told = [(closure, x) for closure, x in told if closure.kind == PRESCRIBED and closure.frames is None]
+        names += [f"{closure.name} motion" for closure, _ in told]
+        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in told)]
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""

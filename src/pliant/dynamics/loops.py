@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
 from pliant.dynamics.contact import tangents_of
+from pliant.dynamics.coupling import JointPosition, joint_position
 from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.sparse import Row
@@ -58,7 +59,7 @@ def closure_rows(
 ) -> list[tuple[bool, Scalar]]:
     """(is it an angle, residual) of all directions of one closure, given where the bodies are."""
     if closure.frames is None:
-        distances, angles = _coordinate_rows(tree, closure, q, told)
+        distances, angles = _coordinate_rows(tree, closure, q, told, bodies)
     else:
         a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
         apart = sub(a.position, b.position)
@@ -106,18 +107,25 @@ def rows(
 
 
 def _coordinate_rows(
-    tree: Tree, closure: Closure, q: Sequence[Scalar], told: Sequence[Scalar]
+    tree: Tree, closure: Closure, q: Sequence[Scalar], told: Sequence[Scalar], bodies: Sequence[Pose]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """c of a gear, counted from where both start, or of a coordinate that follows a motion."""
-    numbers = [tree.positions.index(name) for name in closure.coordinates]
-    first = numbers[0]
+    read = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
     if closure.kind == "gear":
-        a, b = (q[k] - tree.start[k] for k in numbers)
+        a, b = (one.x - one.start for one in read)
         c = a - closure.ratio * b
     else:
-        c = q[first] - told[0]
-    turns = any(slot.q == first and slot.motion.kind == ROTATION for slot in tree.slots)
-    return ([], [c]) if turns else ([c], [])
+        c = read[0].beyond(told[0])
+    return ([], [c]) if read[0].turns else ([c], [])
+
+
+def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
+    """A coordinate by name; it may be of a joint apart from the tree."""
+    if name not in tree.positions:
+        return joint_position(tree, name, q, bodies)
+    k = tree.positions.index(name)
+    turns = any(slot.q == k and slot.motion.kind == ROTATION for slot in tree.slots)
+    return JointPosition(q[k], turns, tree.start[k])
 
 
 def _rows_of(
@@ -135,10 +143,15 @@ def _rows_of(
     along = [dot(times(b, closure.axis), apart) - m for m in told]
     if closure.kind == "slider":
         return [*(dot(t, apart) for t in across), *along], []
+    if closure.kind == "universal":
+        lean = dot(closure.axis, closure.other_axis)
+        return list(apart), [dot(times(b, closure.axis), times(a, closure.other_axis)) - lean]
+    if closure.kind in ("revolute", "cylindrical", "planar"):
+        aligned = [dot(times(a, closure.axis), t) for t in across]
+        if closure.kind == "planar":
+            return [dot(times(b, closure.axis), apart)], aligned
+        return (list(apart) if closure.kind == "revolute" else [dot(t, apart) for t in across]), aligned
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
-    if closure.kind == "revolute":
-        held = times(a, closure.axis)
-        return list(apart), [dot(held, t) for t in across]
     if closure.kind == "weld":
         return list(apart), list(scale(0.5, turned))
     return [*(dot(t, apart) for t in across), *along], list(scale(0.5, turned))  # prismatic

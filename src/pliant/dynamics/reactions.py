@@ -2,7 +2,7 @@
 
 The wrench on a body from its inboard joint is what its own motion asks for, less what acts on it, plus what it hands on to the
 bodies it carries. It holds all that goes through the joint: reactions across the free directions, and along them the efforts of
-springs, dampers, drives and prescribed motions.
+springs, dampers, drives and prescribed motions. Where joints are apart from the tree (`absolute_coordinates`) it is theirs too.
 """
 
 from __future__ import annotations
@@ -38,9 +38,17 @@ def reactions(
             n, f = sub(n, closing[k][0]), sub(f, closing[k][1])
         found.append((n, f))
     for k in reversed(range(len(found))):
-        parent = tree.nodes[k].parent
+        parent = _stands_on(tree, k)
         if parent != ROOT:
             arm: Vec = sub(bodies[k].position, bodies[parent].position)
             n, f = found[k]
             found[parent] = (add(found[parent][0], add(n, cross(arm, f))), add(found[parent][1], f))
     return found
+
+
+def _stands_on(tree: Tree, k: int) -> int:
+    """What carries a body: its parent, or where both float, the body its joint stood on, which comes earlier too."""
+    for coupling in tree.couplings:
+        if coupling.a.body == tree.nodes[k].name:
+            return tree.place(coupling.b).node
+    return tree.nodes[k].parent

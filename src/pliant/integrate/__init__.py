@@ -1,5 +1,6 @@
 """Compiled time loops over addresses and arrays; knows nothing of mechanisms."""
 
+from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.methods import (
     DOP853,
@@ -13,6 +14,7 @@ from pliant.integrate.methods import (
     Radau9,
     RealTime,
     Rodas5P,
+    TwoLoop,
 )  # fmt: skip
 from pliant.integrate.status import Status
 from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper
@@ -23,6 +25,7 @@ __all__ = [
     "RK4",
     "RKF45",
     "Auto",
+    "ConstraintKernels",
     "DormandPrince",
     "JacobianKernel",
     "Located",
@@ -35,4 +38,5 @@ __all__ = [
     "Statistics",
     "Status",
     "Stepper",
+    "TwoLoop",
 ]

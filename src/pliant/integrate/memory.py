@@ -77,6 +77,11 @@ _MOTION = {  # where the run is; times in s
     "error_sum": "f8",  # of fixed steps with an estimate
     "error_largest": "f8",
     "error_count": "i8",
+    # partitioned coordinates
+    "partitions": "i8",  # how often independent coordinates were chosen
+    "constraint_evaluations": "i8",
+    "least_pivot": "f8",  # of C_q of the dependent coordinates, when last factorised
+    "chosen_pivot": "f8",  # and when they were chosen
 }
 _SETTINGS = {  # what the caller asked for, and the method
     "family": "i8",  # address
@@ -125,6 +130,11 @@ _SETTINGS = {  # what the caller asked for, and the method
     "newton_tolerance": "f8",
     "min_factor": "f8",
     "max_factor": "f8",
+    "constraints": "i8",  # address: C, C', C_q
+    "shift": "i8",  # address: coordinates of (y, change along the rates)
+    "n_constraints": "i8",
+    "n_positions": "i8",  # free coordinates, first in y
+    "n_rates": "i8",  # free rates, next in y
     "save": "i8",
     "n_plan": "i8",
     "capacity": "i8",  # of the buffer of rows
@@ -180,6 +190,17 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "lu": "i8",
     "lu_pairs": "i8",  # (pair, 2, row, column)
     "pivots": "i8",  # ints, (1 + pairs, row)
+    # partitioned coordinates
+    "held": "i8",  # C, C', C_q (row, rate)
+    "eliminated": "i8",  # (row, rate)
+    "reduced": "i8",  # (row, dependent rate), factorised
+    "reduced_pivots": "i8",  # ints, (row)
+    "dependent": "i8",  # ints, (row) which rates
+    "former": "i8",  # ints, (row) which they were before
+    "change": "i8",  # (row) of the dependent ones
+    "moved": "i8",  # y, then a change along every rate
+    "placed": "i8",  # (position)
+    "ease": "i8",  # (rate) how readily each is taken as dependent
     "stage_matrices": "i8",  # (stage, ...) J at every stage
     "inverse_integrals": "i8",  # A^-1
     "lu_coupled": "i8",
@@ -291,6 +312,15 @@ class Memory:
         self.bind(lu_coupled=np.zeros((rank, rank)), coupled_right=np.zeros(rank))
         self.bind(coupled_pivots=np.zeros(rank, dtype=np.int64))
         self.set(n_chained=len(chained), n_solved=size, may_couple=coupled)
+
+    def bind_partition(self, rows: int, positions: int, ease: Floats) -> None:
+        """Room for constraints and for the coordinates that they determine."""
+        m, rates = rows, ease.size
+        self.bind(held=np.zeros(m * (2 + rates)), eliminated=np.zeros((m, rates)), reduced=np.zeros((m, m)))
+        self.bind(**{name: np.zeros(m, dtype=np.int64) for name in ("reduced_pivots", "dependent", "former")})
+        self.bind(change=np.zeros(m))
+        self.bind(moved=np.zeros(int(self.run["n"]) + rates), placed=np.zeros(positions), ease=ease)
+        self.set(n_constraints=m, n_positions=positions, n_rates=rates, partitions=0)
 
     def forget_motion(self) -> None:
         self.set(**dict.fromkeys(_MOTION, 0))

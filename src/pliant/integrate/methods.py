@@ -174,6 +174,17 @@ class RealTime:
 
 
 @dataclass(frozen=True)
+class TwoLoop(_Adaptive):
+    """Fehlberg's fifth order on independent coordinates only; at every stage the dependent ones follow by Newton-Raphson.
+
+    Coordinates are partitioned by Gaussian elimination of the constraints' Jacobian with full pivoting, anew when a pivot has
+    become small. Without exact loops it is RKF45.
+    """
+
+    tableau = tableaus.RKF45
+
+
+@dataclass(frozen=True)
 class Auto(_Adaptive):
     """DOP853 while the motion is not stiff, an implicit Radau method while it is; what is known of stiffness is found on the way.
 
@@ -195,9 +206,9 @@ class Auto(_Adaptive):
         return kind(self.rtol, self.atol, self.max_step)
 
 
-Method = Auto | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
+Method = Auto | TwoLoop | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
 METHODS: tuple[type[Method], ...] = (
-    Auto, RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime,
+    Auto, RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
 )  # fmt: skip
 
 

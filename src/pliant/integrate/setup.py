@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
+from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.loops import family_address
 from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import RK4, Auto, Method, Radau5, Radau9, RealTime, Scheme
+from pliant.integrate.methods import RK4, Auto, Method, Radau5, Radau9, RealTime, Scheme, TwoLoop
 from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
 from pliant.integrate.tableaus import Tableau
 
+Constraints = Callable[[], ConstraintKernels | None]
 Jacobian = Callable[[bool], JacobianKernel | None]  # with whether rows of quadratures and df/dt are wanted
 
 # Controllers of Hairer's dopri5, dop853, radau5 and rodas: (beta of the PI part, least and largest change of the step)
@@ -25,13 +29,22 @@ LARGEST_COUPLED = 600  # unknowns of all stages together: 3 MB of matrix, some 7
 ROUND_OFF = 2.0**-52
 
 
-def set_up(memory: Memory, method: Method, atol: Floats, jacobian: Jacobian | None, n_newton: int) -> None:
+def set_up(
+    memory: Memory,
+    method: Method,
+    atol: Floats,
+    jacobian: Jacobian | None,
+    n_newton: int,
+    constraints: Constraints | None = None,
+) -> None:
     """Everything of a method; the state, the derivative there and the step stay as they are."""
     scheme = method.tableau
     memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=isinstance(method, Auto))
     if isinstance(scheme, Tableau):
         memory.bind_tableau(scheme)
-        memory.set(family=family_address("runge_kutta"))
+        memory.set(family=family_address("two_loop" if isinstance(method, TwoLoop) else "runge_kutta"))
+        if isinstance(method, TwoLoop):
+            _bind_constraints(memory, None if constraints is None else constraints())
     else:
         whole = isinstance(scheme, RosenbrockTableau)
         rows = int(memory.run["n"]) if whole else n_newton
@@ -45,6 +58,17 @@ def set_up(memory: Memory, method: Method, atol: Floats, jacobian: Jacobian | No
         memory.bind_systems(chained, not whole and scheme.stages * size <= LARGEST_COUPLED)
         _note_costs(memory, kernel, size)
     _set_control(memory, method, atol)
+
+
+def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None:
+    """The constraints of a run whose coordinates are partitioned: they are met at every stage, so that nothing is projected."""
+    if kernels is None:
+        memory.bind_partition(0, 0, np.zeros(0))
+        return
+    memory.kernel = kernels
+    memory.bind_partition(kernels.rows, kernels.positions, kernels.ease)
+    memory.bind_work(kernels.n_work)
+    memory.set(constraints=kernels.values, shift=kernels.shift, project=0)
 
 
 def _chained(rates: dict[int, int]) -> dict[int, int]:

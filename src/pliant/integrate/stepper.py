@@ -15,7 +15,7 @@ from pliant.errors import ModelError
 from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
 from pliant.integrate.methods import RK4, Auto, Method
-from pliant.integrate.setup import Jacobian, set_up
+from pliant.integrate.setup import Constraints, Jacobian, set_up
 from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
@@ -52,6 +52,8 @@ class Statistics:
     steps_of: dict[str, int] = field(default_factory=dict)  # accepted steps by method
     mean_error: float = 0.0  # of fixed steps that estimate one, over the tolerance
     largest_error: float = 0.0
+    partitions: int = 0  # how often independent coordinates were chosen
+    constraint_evaluations: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class Stepper:
         project: int | None = None,
         jacobian: Jacobian | None = None,
         n_newton: int | None = None,
+        constraints: Constraints | None = None,
         atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
@@ -108,7 +111,7 @@ class Stepper:
         self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
-        set_up(self._memory, method, self._atol, jacobian, self._n_newton)
+        set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
         self._blocks: dict[int, tuple[Floats, Floats]] = {}
@@ -327,6 +330,11 @@ class Stepper:
         return self._memory.arrays["row_t"][:n].copy(), self._memory.arrays["row_y"][:n].copy()
 
     @property
+    def dependent(self) -> tuple[int, ...]:
+        """Rates, by number, that a method with partitioned coordinates takes as dependent now."""
+        return tuple(int(k) for k in self._memory.arrays["dependent"]) if self._run["partitions"] else ()
+
+    @property
     def statistics(self) -> Statistics:
         run = self._run
         largest = float(run["largest"])
@@ -345,6 +353,8 @@ class Stepper:
             steps_of=dict(self._steps_of),
             mean_error=float(run["error_sum"]) / max(int(run["error_count"]), 1),
             largest_error=float(run["error_largest"]),
+            partitions=int(run["partitions"]),
+            constraint_evaluations=int(run["constraint_evaluations"]),
         )
 
 

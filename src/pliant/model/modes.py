@@ -13,6 +13,7 @@ from pliant.model.reduction import CraigBampton, FreeModes, Reduction, check_nod
 BENDING_ENDS = ("cc", "ss", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
 BAR_ENDS = ("cf", "fc", "cc", "ff")
 PLANES = ("y", "z")
+GIVEN_PLANES = ("x", *PLANES)
 NORMALISATIONS = ("max", "mass", "length")
 MOST = 10_000  # coordinates of one set; a slip of the pen must not fill the memory
 
@@ -116,10 +117,15 @@ class ShapeTable:
 
 @dataclass(frozen=True)
 class GivenModes:
-    """Bending shapes that the user gives, as functions or tables, instead of theory's own."""
+    """Shapes that the user gives, as functions or tables, instead of theory's own: of bending along y or z, or of stretch along x.
+
+    mass: int mu W_j W_k of the shapes, one row each, where it is given too (lumped, measured, or a test problem's own) instead of
+    integrated; all else follows from the shapes.
+    """
 
     shapes: tuple[ShapeFunction | ShapeTable, ...]
     plane: str = "y"
+    mass: Sequence[Sequence[float]] | None = None  # kg
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", tuple(self.shapes))
@@ -129,7 +135,20 @@ class GivenModes:
             check.instance(
                 "GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable"
             )
-        check.choice("GivenModes", "plane", self.plane, PLANES)
+        check.choice("GivenModes", "plane", self.plane, GIVEN_PLANES)
+        if self.mass is not None:
+            object.__setattr__(self, "mass", self._given_mass(self.mass))
+
+    def _given_mass(self, mass: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+        count = len(self.shapes)
+        if isinstance(mass, str) or not isinstance(mass, Sequence) or len(mass) != count:
+            raise ModelError.of("GivenModes", "mass", f"must be {count} rows, one per shape", mass)
+        rows = tuple(check.numbers("GivenModes", f"mass[{k}]", row, count, "kg") for k, row in enumerate(mass))
+        for j in range(count):
+            check.positive("GivenModes", f"mass[{j}][{j}]", rows[j][j], "kg")
+            if any(rows[j][k] != rows[k][j] for k in range(j)):
+                raise ModelError.of("GivenModes", "mass", "must be symmetric", mass)
+        return rows
 
     def check_length(self, length: float) -> None:
         for k, shape in enumerate(self.shapes):
@@ -262,5 +281,7 @@ def labels(modes: ModeSet) -> tuple[str, ...]:
         return tuple(f"torsion{k + 1}" for k in range(modes.count))
     if isinstance(modes, AxialElements):
         return tuple(f"axial{k + 1}" for k in range(modes.count))
+    if isinstance(modes, GivenModes) and modes.plane == "x":
+        return tuple(f"axial{k + 1}" for k in range(len(modes.shapes)))
     count = len(modes.shapes) if isinstance(modes, GivenModes) else modes.count
     return tuple(f"{modes.plane}{k + 1}" for k in range(count))

@@ -17,7 +17,8 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive.
+# source of work, pair of contact, row of a closure, drive; joint_coordinate and joint_rate: of joints that formulation "augmented"
+# takes apart.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -50,6 +51,8 @@ QUANTITIES = {
                  "the joint included, about root_position, world axes"),
         Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held"),
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops"),
+        Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
+        Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }
