@@ -71,7 +71,25 @@ def floating_base() -> pl.System:
     return system
 
 
-ALL = {system.__name__: system for system in (planar_chain, spatial_arm, branched_tree, floating_base)}
+def reduced_meshes() -> pl.System:
+    """A free body and a link on it, meshed and reduced in every way: interfaces, free shapes, nodal frames; damped, stiffened."""
+    system = pl.System("reduced meshes", gravity=(0.2, -9.81, 0.4))
+    along = pl.ElementModes(6, reference="nodal", nodes=(2, 5), reduction=pl.CraigBampton(1, interface=(6,)))
+    across = pl.ElementModes(5, reference="nodal", nodes=(5,), plane="z", reduction=pl.FreeModes(2))
+    section, damping = pl.Section.rectangle(0.02, 0.01), pl.RayleighRatios(ratios=(0.01, 0.02))
+    first = pl.Beam(length=0.7, section=section, material=pl.STEEL, theory="euler-bernoulli", damping=damping,
+                    modes=[along, across, pl.AxialElements(4, pl.CraigBampton(1))])  # fmt: skip
+    second = pl.Beam(length=0.5, section=section, material=pl.STEEL, theory="euler-bernoulli", stiffening="full",
+                     modes=pl.ElementModes(4, reference="cantilever", reduction=pl.CraigBampton(1)))  # fmt: skip
+    on = system.add("first", first, joint=pl.Free()).tip
+    system.add("second", second, joint=pl.Universal(), on=on)
+    return system
+
+
+ALL = {
+    system.__name__: system
+    for system in (planar_chain, spatial_arm, branched_tree, floating_base, reduced_meshes)
+}
 
 
 def free_chain(links: int = 3, **joint: object) -> pl.System:

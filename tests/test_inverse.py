@@ -132,7 +132,7 @@ WRONG = {
     "contacts at rest": (lambda: pl.inverse_dynamics(touching(), motion(), 1.0, elastic="quasi-static"),
                          "elastic must be integrated where there are contacts"),
     "options of no run": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="quasi-static", method=TIGHT),
-                          "options must be save alone where nothing is integrated, got \\['method'\\]"),
+                          "options must be save and formulation alone where nothing is integrated, got \\['method'\\]"),
     "unknown way": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="rigid"), "must be one of integrated"),
 }  # fmt: skip
 

@@ -84,7 +84,10 @@ def test_multipliers_are_what_stiff_springs_tend_to():
     assert errors[1] < 0.05 * errors[0]
 
 
-@pytest.mark.parametrize("kind", ["point", "revolute", "weld", "spherical", "distance", "slider", "prismatic"])
+KINDS = ["point", "revolute", "weld", "spherical", "distance", "slider", "prismatic", "cylindrical", "universal", "planar"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_closure_holds_in_space_and_keeps_the_energy(kind):
     """A free body held to a swinging one: the ledger closes, the residual stays at round-off."""
     system = pl.System(kind, gravity=(0.5, -9.81, 0.3))
@@ -93,7 +96,7 @@ def test_every_kind_of_closure_holds_in_space_and_keeps_the_energy(kind):
     other = system.add("other", body, joint=pl.Free(position=(0.5, 0.0, 0.0)))
     length = {"length": 0.5} if kind == "distance" else {}
     place = arm.root if kind == "distance" else arm.tip
-    system.close("held", kind, other.root, place, axis="z", **length)
+    system.close("held", kind, other.root, place, axis="z", other_axis="x", **length)
     run = pl.simulate(system, 0.5, method=TIGHT, save="steps")
     assert run.ok
     assert run.ledger.relative_error_max < 1e-9
@@ -164,6 +167,8 @@ WRONG = {
     "stiffness zero": ({"by": "springs", "stiffness": 0.0}, "closure 'pin': stiffness must be > 0 N/m, got 0.0"),
     "stiffness of multipliers": ({"stiffness": 1.0}, "closure 'pin': stiffness must be left out where multipliers close"),
     "distance of nothing": ({"kind": "distance"}, "closure 'pin': length must be given for a distance"),
+    "universal about one axis": ({"kind": "universal", "axis": "x", "other_axis": "-x"},
+                                 "closure 'pin': other_axis must not be parallel to axis, got '-x'"),
     "unknown way": ({"by": "glue"}, "closure 'pin': by must be one of multipliers, springs, got 'glue'"),
 }
 

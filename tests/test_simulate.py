@@ -54,7 +54,7 @@ def test_the_ledger_closes(build):
     assert run.ledger.relative_error_max < 1e-9
 
 
-@pytest.mark.parametrize("formulation", ["gibbs_appell", "lagrange"])
+@pytest.mark.parametrize("formulation", ["gibbs_appell", "lagrange", "denoc"])
 def test_other_formulations_run_to_the_same_place(formulation):
     runs = [pl.simulate(mechanisms.planar_chain(2), 0.3, method=TIGHT, formulation=f)
             for f in ("articulated", formulation)]  # fmt: skip

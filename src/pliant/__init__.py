@@ -1,8 +1,21 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
-from pliant.integrate.methods import DOP853, RK4, RKF45, DormandPrince, VariablePrecisionRK4
+from pliant.integrate.methods import (
+    DOP853,
+    RK4,
+    RKF45,
+    Auto,
+    DormandPrince,
+    Radau5,
+    Radau9,
+    RealTime,
+    Rodas5P,
+    TwoLoop,
+    VariablePrecisionRK4,
+)  # fmt: skip
 from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
@@ -66,6 +79,7 @@ from pliant.model.normal_law import (
     WangYanFangJin,
     ZhiyingQishao,
 )
+from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
@@ -98,7 +112,7 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
-from pliant.simulate import compile_system, every, simulate
+from pliant.simulate import absolute_coordinates, compile_system, every, simulate
 from pliant.version import VERSION
 
 __version__ = VERSION
@@ -111,7 +125,9 @@ __all__ = [
     "STEEL",
     "AirDrag",
     "Ambrosio",
-    "AxialElements", "AxialModes",
+    "Auto",
+    "AxialElements",
+    "AxialModes",
     "Beam",
     "BengisuAkay",
     "Capsule",
@@ -120,18 +136,22 @@ __all__ = [
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
+    "CraigBampton",
     "CustomFriction",
     "CustomNormal",
     "Cylindrical",
     "Dahl",
     "Damper",
-    "DormandPrince", "ElementModes",
+    "Denoc",
+    "DormandPrince",
+    "ElementModes",
     "Exact",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
     "Frame",
     "Free",
+    "FreeModes",
     "GharibHurmuzlu",
     "GivenModes",
     "Gonthier",
@@ -162,11 +182,15 @@ __all__ = [
     "Point",
     "Prescribed",
     "Prismatic",
+    "Radau5",
+    "Radau9",
     "Rayleigh",
     "RayleighRatios",
+    "RealTime",
     "Result",
     "Revolute",
     "RigidBody",
+    "Rodas5P",
     "SafaeifarFarshidianfar",
     "Section",
     "ShapeFunction",
@@ -180,11 +204,14 @@ __all__ = [
     "TelescopicBeam",
     "Threlfall",
     "TorsionModes",
-    "Universal", "VariablePrecisionRK4",
+    "TwoLoop",
+    "Universal",
+    "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",
     "ZhiyingQishao",
     "absolute",
+    "absolute_coordinates",
     "acos",
     "animation",
     "asin",
@@ -194,6 +221,7 @@ __all__ = [
     "cos",
     "cosh",
     "deg",
+    "denoc",
     "dump_model",
     "every",
     "exp",

@@ -75,6 +75,7 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
+    copy.couplings |= system.couplings
     return copy
 
 
@@ -120,9 +121,10 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where there are contacts", sorted(system.contacts))
     if system.closures:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
-    unknown = sorted(set(options) - {"save"})
+    unknown = sorted(set(options) - {"save", "formulation"})
     if unknown:
-        raise ModelError.of("inverse_dynamics", "options", "must be save alone where nothing is integrated", unknown)
+        rule = "must be save and formulation alone where nothing is integrated"
+        raise ModelError.of("inverse_dynamics", "options", rule, unknown)
 
 
 def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
@@ -141,7 +143,7 @@ def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> R
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
     from pliant.simulate import collect_rows, save_times
 
-    compiled = compile_system(system, still=True)
+    compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
     rows = _rows(compiled.traced, times, states, compiled.observe)
@@ -152,12 +154,13 @@ def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) 
     """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
     from pliant.simulate import collect_rows, save_times
 
-    compiled = compile_system(system, "articulated")
+    formulation = options.get("formulation", "articulated")
+    compiled = compile_system(system, formulation)
     traced = compiled.traced
     loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
     if loose:
         raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} for quasi-static modes", loose)
-    balance = _Balance(traced)
+    balance = _Balance(traced, formulation)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), traced.y0.size))
     efforts = np.zeros((len(times), len(traced.tree.told)))
@@ -182,11 +185,11 @@ def _all_modes(system: System) -> set[str]:
 class _Balance:
     """The modal rows of inverse dynamics with modes at rest, as functions of (t, modes)."""
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, traced: Traced, formulation: str) -> None:
         from pliant.compile.statics import static_rows
 
         self._traced = traced
-        self._residual, self._jacobian, self._efforts = static_rows(traced)
+        self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
 
     def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
         z, p = guess.copy(), _parameters(self._traced, t)

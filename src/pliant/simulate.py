@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.caches import user_cache
 from pliant.errors import ModelError, SolveError
-from pliant.integrate.methods import DOP853, Method, VariablePrecisionRK4
+from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.system import System
@@ -28,11 +28,14 @@ from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.compile.function import TracedFunction
     from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
+    from pliant.integrate.constraint_kernel import ConstraintKernels
+    from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
-DEFAULT_METHOD = DOP853(rtol=1e-9, atol=1e-12)
+AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
 MOST_ROWS = 50_000_000  # more would not fit in memory, with all that is observed in each
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
@@ -67,6 +70,23 @@ class Compiled:
     project: MachineCode | None
     trace_seconds: float
     compile_seconds: float
+    cache: Path | None = None  # where machine code is kept
+    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def jacobian(self, whole: bool) -> JacobianKernel | None:
+        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
+        from pliant.compile.jacobian import jacobian_kernel
+
+        if whole not in self._jacobians:
+            n = self.traced.n_controlled
+            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
+        return self._jacobians[whole]
+
+    def constraints(self) -> ConstraintKernels | None:
+        """The kernels of exact loops that a method with partitioned coordinates asks for."""
+        from pliant.compile.partition import constraint_kernels
+
+        return constraint_kernels(self.traced, self.cache)
 
     @cached_property
     def outline(self) -> Outline:
@@ -96,20 +116,43 @@ def compile_system(
     traced = trace(system, formulation, still, near, t_start)
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
-    rhs = compile_function(traced.rhs, cache=folder)
-    observe = compile_function(traced.observe, cache=folder)
-    events = compile_function(traced.event_functions, cache=folder) if traced.events else None
-    flight = compile_function(traced.flight_functions, cache=folder) if traced.pairs else events
-    limit = compile_function(traced.step_limit, cache=folder) if traced.step_limit is not None else None
-    project = compile_function(traced.project, cache=folder) if traced.project is not None else None
-    return Compiled(traced, rhs, observe, events, flight, limit, project, done - began, clock.perf_counter() - done)
+    code = {name: compile_function(function, cache=folder) for name, function in _wanted(traced).items()}
+    events = code.get("event_functions")
+    return Compiled(
+        traced,
+        rhs=code["rhs"],
+        observe=code["observe"],
+        events=events,
+        flight=code.get("flight_functions", events),
+        step_limit=code.get("step_limit"),
+        project=code.get("project"),
+        trace_seconds=done - began,
+        compile_seconds=clock.perf_counter() - done,
+        cache=folder,
+    )
+
+
+def _wanted(traced: Traced) -> dict[str, TracedFunction]:
+    """The functions a run needs: no events where there are none, none of flight where there are no contacts."""
+    missing = {"event_functions": not traced.events, "flight_functions": not traced.pairs}
+    return {name: function for name, function in traced.functions.items() if not missing.get(name)}
+
+
+def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
+    """The same mechanism with every body floating and every joint a closure: what formulation="augmented" runs.
+
+    Bodies start where the tree's joints have them at t_start, s. The joint that carried body `arm` is the closure `arm joint`.
+    """
+    from pliant.compile.absolute import absolute_coordinates
+
+    return absolute_coordinates(system, t_start)
 
 
 def simulate(
     system: System | Compiled,
     t_end: float,
     *,
-    method: Method | None = None,
+    method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
     start: Result | State | None = None,
@@ -122,6 +165,7 @@ def simulate(
 ) -> Result:
     """Run a mechanism from t_start to t_end, or from where an earlier run ended.
 
+    method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
     to go on from, contacts that are closed and works included; t_start is then its end. progress is called with (t, t_end), phase
     with words where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had
@@ -133,7 +177,7 @@ def simulate(
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = _save_plan(save, t_start, t_end)
-    method = method or DEFAULT_METHOD
+    method = _method(method)
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
@@ -145,7 +189,7 @@ def simulate(
     run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run.collect(Origin(compiled.traced.system, settings, run.t_first))
+    return run.collect(Origin(compiled.traced.original, settings, run.t_first))
 
 
 def _state_of(start: Result | State | None) -> State | None:
@@ -159,12 +203,19 @@ def _state_of(start: Result | State | None) -> State | None:
     return start
 
 
+def _method(method: Method | str | None) -> Method:
+    if method is None or isinstance(method, str):
+        check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
+        return Auto()
+    return method
+
+
 def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
     """What a compiled System was made for and a run asks otherwise."""
     if near is not None and traced.pairs and traced.near != near:
         rule = f"must be compiled with near={near}: compile_system(system, near={near})"
         raise ModelError.of("simulate", "system", rule, traced.near)
-    if traced.project is not None and traced.t_start != t_start:
+    if "project" in traced.functions and traced.t_start != t_start:
         rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
         raise ModelError.of("simulate", "system", rule, traced.t_start)
 
@@ -217,6 +268,9 @@ class _Run:
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             project=compiled.project.address if compiled.project else None,
+            jacobian=compiled.jacobian,
+            n_newton=self.traced.n_controlled,
+            constraints=compiled.constraints,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -323,6 +377,8 @@ class _Run:
 
         times, states = self.stepper.rows()
         message = self.outcome.sentence
+        if self.outcome.component is not None:
+            message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
@@ -358,6 +414,8 @@ class _Run:
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics
+        partition = {"partitions": s.partitions, "constraint_evaluations": s.constraint_evaluations,
+                     "independent": self._independent()} if s.partitions else {}  # fmt: skip
         return {
             "steps": s.accepted,
             "rejected": s.rejected,
@@ -365,13 +423,25 @@ class _Run:
             "event_evaluations": s.event_evaluations,
             "smallest_step_s": s.smallest_step,
             "largest_step_s": s.largest_step,
+            "steps_of": s.steps_of,
+            "error_mean": s.mean_error,
+            "error_largest": s.largest_error,
+            "jacobians": s.jacobians,
+            "factorisations": s.factorisations,
+            "newton_iterations": s.iterations,
             "wall_s": s.wall_seconds,
             "trace_s": self.compiled.trace_seconds,
             "compile_s": self.compiled.compile_seconds,
             "operations": self.compiled.rhs.operations,
             "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
+            **partition,
         }
+
+    def _independent(self) -> str:
+        """Rates that were integrated, as last partitioned."""
+        free, dependent = self.traced.free_v, set(self.stepper.dependent)
+        return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
 
 
 def _save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
@@ -450,6 +520,14 @@ def _columns_of(traced: Traced) -> dict[str, slice]:
         columns[name] = slice(offset, offset + width)
         offset += width
     return columns
+
+
+def _component_name(traced: Traced, k: int) -> str:
+    """What a component of the state is, in words."""
+    names = [traced.tree.positions[i] for i in traced.free_q] + [f"the rate of {traced.tree.rates[i]}" for i in traced.free_v]
+    names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
+    names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
+    return names[k]
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

@@ -162,3 +162,32 @@ def test_dependent_shapes_are_refused():
     shape = ShapeFunction(w=lambda x: x**2, dw=lambda x: 2 * x, ddw=lambda x: 2.0)
     with pytest.raises(ModelError, match="must be linearly independent"):
         shape_integrals(beam(GivenModes([shape, shape]), "euler-bernoulli"))
+
+
+def linear_and_quadratic():
+    return (ShapeFunction(w=lambda x: x, dw=lambda x: 1 + 0 * x, ddw=lambda x: 0 * x),
+            ShapeFunction(w=lambda x: x**2, dw=lambda x: 2 * x, ddw=lambda x: 2 + 0 * x))  # fmt: skip
+
+
+@pytest.mark.parametrize("theory", ["timoshenko", "euler-bernoulli"])
+def test_given_shapes_stretch_too(theory):
+    """u = x and u = x^2 of a bar of length l: E A int U' U' and mu int U U in closed form; no section turns."""
+    length = 1.5
+    link = beam(GivenModes(linear_and_quadratic(), plane="x"), theory, length=length)
+    found = shape_integrals(link)
+    assert link.mode_labels == ("axial1", "axial2")
+    rigidity = link.material.E * link.section.A
+    exact = rigidity * np.array([[length, length**2], [length**2, 4 * length**3 / 3]])
+    assert found.stiffness == pytest.approx(exact, rel=1e-12)
+    exact = link.mu * np.array([[length**3 / 3, length**4 / 4], [length**4 / 4, length**5 / 5]])
+    assert found.second[1:, 1:, 0, 0] == pytest.approx(exact, rel=1e-12)
+    assert not np.any(found.rotary_modal)
+
+
+def test_given_masses_replace_those_of_the_shapes_and_nothing_else():
+    shapes, mass = linear_and_quadratic(), ((3.0, 0.5), (0.5, 2.0))
+    own, given = (shape_integrals(beam(GivenModes(shapes, mass=m), "euler-bernoulli")) for m in (None, mass))
+    assert given.modal_mass == pytest.approx(np.array(mass))
+    assert np.array_equal(given.second[0], own.second[0])
+    assert np.array_equal(given.first_modal, own.first_modal)
+    assert np.array_equal(given.stiffness, own.stiffness)

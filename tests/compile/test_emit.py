@@ -121,7 +121,7 @@ def test_work_does_not_grow_with_the_length_of_a_chain():
                 x = x / (1.0 + x * y[1])
             return [x]
 
-        return compile_function(function(build, 2), cache=None, chunk_size=50, optimise=False)
+        return compile_function(function(build, 2), cache=None, chunk_size=50, optimise=False, roll=False)
 
     assert recursion(2000).n_work == recursion(200).n_work <= 4
 

@@ -97,9 +97,9 @@ def random_states(tree, count=3, seed=5):
 
 
 @pytest.mark.parametrize("build", ALL.values(), ids=ALL)
-def test_four_derivations_agree_to_1e_10(build):
-    """Articulated and Gibbs-Appell recursions, the Gibbs function and the energies differentiated."""
-    tracings = [trace(build(), name) for name in ("articulated", "gibbs_appell", "gibbs", "lagrange")]
+def test_five_derivations_agree_to_1e_10(build):
+    """Articulated and Gibbs-Appell recursions, the Gibbs function and the energies differentiated, the orthogonal complement."""
+    tracings = [trace(build(), name) for name in ("articulated", "gibbs_appell", "gibbs", "lagrange", "denoc")]
     tree, p = tracings[0].tree, tracings[0].parameters(0.0, 1.0)
     for q, v in random_states(tree):
         y = np.concatenate([q, v, np.zeros(len(tracings[0].sources))])

@@ -104,3 +104,12 @@ def test_wrong_driven_ones_are_refused(old):
     new, message = WRONG_DRIVEN[old]
     with pytest.raises(pl.ModelError, match=message):
         pl.loads_model(DRIVEN.replace(old, new))
+
+
+def test_axes_of_both_frames_are_written_and_read():
+    system = pl.System("joint", gravity=(0, 0, -9.81))
+    body = pl.RigidBody(mass=1.0, inertia=(0.1, 0.2, 0.3))
+    arm, other = (system.add(name, body, joint=pl.Free()) for name in ("arm", "other"))
+    system.close("cross", "universal", arm.root, other.root, axis="y", other_axis=(1.0, 0.0, 1.0))
+    system.close("slot", "cylindrical", arm.at((1.0, 0.0)), system.ground, axis="x")
+    assert pl.loads_model(pl.dump_model(system)).system.closures == system.closures

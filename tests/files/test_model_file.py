@@ -32,8 +32,18 @@ from pliant.model.joint import (
     Weld,
 )
 from pliant.model.material import ALUMINIUM, STEEL, Material
-from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
+from pliant.model.modes import (
+    AxialElements,
+    AxialModes,
+    ElementModes,
+    GivenModes,
+    Modes,
+    ShapeFunction,
+    ShapeTable,
+    TorsionModes,
+)
 from pliant.model.normal_law import HuGuo
+from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.signal import Constant, Formula, PiecewiseConstant, PiecewiseLinear, Prescribed
@@ -181,6 +191,28 @@ TABLE = ShapeTable((0, 0.2, 0.4, 0.6, 0.8, 1), (0, 1, 2, 2, 1, 0), (1, 1, 0, 0, 
 )  # fmt: skip
 def test_modes_are_the_same_in_files_and_in_python(text: str, modes: Any) -> None:
     assert one_body(beam_text(modes=text)).links["arm"].body == beam(modes=modes)
+
+
+@pytest.mark.parametrize(
+    ("text", "modes"),
+    [
+        ("{element_modes: {elements: 8, reference: cantilever, reduction: {craig_bampton: 4}}}",
+         ElementModes(8, "cantilever", reduction=CraigBampton(4))),
+        ("[{element_modes: {elements: 8, reference: nodal, nodes: [2, 5], plane: z, "
+         "reduction: {craig_bampton: {modes: 2, interface: [0, 4]}}}}, "
+         "{axial_elements: {elements: 6, reduction: {free_modes: 2}}}]",
+         [ElementModes(8, "nodal", "z", (2, 5), CraigBampton(2, (0, 4))), AxialElements(6, FreeModes(2))]),
+    ],
+)  # fmt: skip
+def test_meshes_and_their_reductions_are_the_same_in_files_and_in_python(text: str, modes: Any) -> None:
+    found = one_body(beam_text(modes=text, theory="euler-bernoulli")).links["arm"].body
+    assert found == beam(modes=modes, theory="euler-bernoulli")
+
+
+def test_a_wrong_reduction_in_a_file_is_told_with_its_line() -> None:
+    text = "{element_modes: {elements: 2, reduction: {craig_bampton: 7}}}"
+    with pytest.raises(ModelError, match=r"5.*reduction must leave 1 to 4 coordinates"):
+        one_body(beam_text(modes=text, theory="euler-bernoulli"))
 
 
 @pytest.mark.parametrize(

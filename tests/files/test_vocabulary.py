@@ -19,7 +19,7 @@ from pliant.files.schema import schema
 from pliant.model.system import System
 from pliant.simulate import simulate
 
-NO_PART_OF_A_MODEL = {"Ledger", "Result", "System", "Frame"}  # what runs give, and what the file itself and its places are
+NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame"}  # what runs give, and what the file itself and its places are
 NOT_SETTINGS = {"system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold
 SCHEMA = schema()
 CLASSES = [found for found in map(vars(pl).get, pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)]

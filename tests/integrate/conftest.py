@@ -35,6 +35,18 @@ def forced(t, y, p, out, work):
     out[0], out[1] = y[0] * math.cos(t), -y[0] * y[1] * math.cos(t)
 
 
+def oscillator_jacobian(t, y, p, out, work):
+    """Rows of df/dy, then df/dt."""
+    out[0], out[1], out[2], out[3] = 0.0, 1.0, -1.0, 0.0
+    out[4], out[5] = 0.0, 0.0
+
+
+def forced_jacobian(t, y, p, out, work):
+    c, s = math.cos(t), math.sin(t)
+    out[0], out[1], out[2], out[3] = c, 0.0, -y[1] * c, -y[0] * c
+    out[4], out[5] = -y[0] * s, y[0] * y[1] * s
+
+
 def kepler(t, y, p, out, work):
     r3 = (y[0] ** 2 + y[1] ** 2) ** 1.5
     out[0], out[1], out[2], out[3] = y[2], y[3], -y[0] / r3, -y[1] / r3
@@ -51,6 +63,10 @@ def pendulum(t, y, p, out, work):
 def falling(t, y, p, out, work):
     """Height, speed; p[0] gravity."""
     out[0], out[1] = y[1], -p[0]
+
+
+def falling_jacobian(t, y, p, out, work):
+    out[0], out[1], out[2], out[3], out[4], out[5] = 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
 
 
 def growth(t, y, p, out, work):
@@ -92,6 +108,7 @@ def clock(t, y, p, out, work):
 @pytest.fixture(scope="session")
 def equations(kernel: Callable[[Any], int]) -> SimpleNamespace:
     functions = (
-        oscillator, forced, kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
+        oscillator, forced, oscillator_jacobian, forced_jacobian, falling_jacobian,
+        kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
     )  # fmt: skip
     return SimpleNamespace(**{function.__name__: kernel(function) for function in functions})

@@ -7,9 +7,23 @@ import math
 import numpy as np
 import pytest
 
-from pliant.integrate import DOP853, METHODS, RK4, DormandPrince, Located, Status, Stepper
+from pliant.integrate import (
+    DOP853,
+    METHODS,
+    RK4,
+    DormandPrince,
+    JacobianKernel,
+    Located,
+    RealTime,
+    Rodas5P,
+    Status,
+    Stepper,
+)
 
-every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+# all but the one that notices events at the ends of its steps only: see test_implicit
+every_method = pytest.mark.parametrize(
+    "kind", [kind for kind in METHODS if kind is not RealTime], ids=lambda kind: kind.__name__
+)
 
 
 def tight(kind):
@@ -108,11 +122,13 @@ def test_a_crossing_and_its_return_within_one_step_are_seen(kind, depth, equatio
     """A thrown body rises above a level by `depth` and falls back inside one step; a parabola, exact in every method."""
     h = 1.1
     method = RK4(step=h) if kind is RK4 else kind(rtol=0.05, atol=1e6, first_step=h, max_step=h)
-    stepper = watched(equations, "falling", 2, method, "level", 1)
+    exact = JacobianKernel(equations.falling_jacobian, n_work=0, operations=1, rhs_operations=1, by_columns=False)
+    stepper = watched(equations, "falling", 2, method, "level", 1, jacobian=lambda whole: exact)
     stepper.start(0.0, [0.0, 5.0], [10.0, 1.25 - depth])
     up, down = stepper.advance(h), stepper.advance(h)
+    near = 1e-9 if kind is Rodas5P else 1e-10  # s: its coefficients are as large as 165, and so is its round-off
     assert [event.direction for event in up.events + down.events] == [1, -1]
-    assert [up.t, down.t] == pytest.approx([0.5 - math.sqrt(depth / 5.0), 0.5 + math.sqrt(depth / 5.0)], abs=1e-10)
+    assert [up.t, down.t] == pytest.approx([0.5 - math.sqrt(depth / 5.0), 0.5 + math.sqrt(depth / 5.0)], abs=near)
     assert stepper.advance(h).status is Status.REACHED
 
 

@@ -77,6 +77,12 @@ WRONG = {
     "table too short": (lambda: pl.ShapeTable((0, 1), (0, 1)), "ShapeTable: x must hold at least 6 stations, got 2"),
     "table of another beam": (lambda: beam(modes=pl.GivenModes([pl.ShapeTable(range(6), range(6))])),
                               "GivenModes: shapes[0].x must run from 0 to the beam's length 1.0 m, got (0.0, 5.0)"),
+    "mass of fewer shapes": (lambda: pl.GivenModes([pl.ShapeTable(range(6), range(6))], mass=()),
+                             "GivenModes: mass must be 1 rows, one per shape, got ()"),
+    "lopsided mass": (lambda: pl.GivenModes([pl.ShapeTable(range(6), range(6))] * 2, mass=((1, 0.1), (0, 1))),
+                      "GivenModes: mass must be symmetric, got ((1, 0.1), (0, 1))"),
+    "negative mass of a shape": (lambda: pl.GivenModes([pl.ShapeTable(range(6), range(6))], mass=((-1,),)),
+                                 "GivenModes: mass[0][0] must be > 0 kg, got -1.0"),
     # damping
     "negative damping": (lambda: pl.KelvinVoigt(-1.0), "KelvinVoigt: coefficient must be >= 0 Pa s, got -1.0"),
     "one ratio": (lambda: pl.RayleighRatios(ratios=(0.1,)), "RayleighRatios: ratios must be 2 numbers, got (0.1,)"),
@@ -156,7 +162,7 @@ WRONG = {
     # runs
     "end before start": (lambda: pl.simulate(system(), -1.0), "simulate: t_end must be > t_start = 0.0 s, got -1.0"),
     "unknown formulation": (lambda: pl.simulate(system(), 1.0, formulation="kane"),
-                            "simulate: formulation must be one of articulated, gibbs_appell, lagrange, gibbs, got 'kane'"),
+                            "simulate: formulation must be one of articulated, gibbs_appell, lagrange, gibbs, denoc, got 'kane'"),
     "times outside": (lambda: pl.simulate(system(), 1.0, save=[0.0, 2.0]),
                       "simulate: save must be increasing times in [0.0, 1.0] s, got [0.0, 2.0]"),
     "more rows than memory": (lambda: pl.simulate(system(), 1.0, save=1e-12),

@@ -2,64 +2,153 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.beams.given import GivenShape
+from pliant.beams.given import Curve, GivenShape
+from pliant.beams.quadrature import gram, nodes
 from pliant.model.beam import Beam
-from pliant.model.modes import AxialElements, ElementModes
+from pliant.model.modes import AxialElements, Coordinate, ElementModes
 
 Floats = NDArray[np.float64]
 
-# Cubics on s = 0 ... 1 of an element, highest power first: deflection and slope of its first node, then of its second.
+# Polynomials on s = 0 ... 1 of an element, highest power first, by the end that moves.
 # Slopes are per unit of s; an element of length h takes h times as much.
-_HERMITE = {
-    ("deflection", 0): np.array([2.0, -3.0, 0.0, 1.0]),
-    ("slope", 0): np.array([1.0, -2.0, 1.0, 0.0]),
-    ("deflection", 1): np.array([-2.0, 3.0, 0.0, 0.0]),
-    ("slope", 1): np.array([1.0, -1.0, 0.0, 0.0]),
+_ELEMENT = {
+    ("deflection", 0): (2.0, -3.0, 0.0, 1.0),
+    ("slope", 0): (1.0, -2.0, 1.0, 0.0),
+    ("deflection", 1): (-2.0, 3.0, 0.0, 0.0),
+    ("slope", 1): (1.0, -1.0, 0.0, 0.0),
+    ("axial", 0): (-1.0, 1.0),
+    ("axial", 1): (1.0, 0.0),
 }
 
 
-def bending_elements(beam: Beam, modes: ElementModes) -> list[GivenShape]:
-    """One cubic shape per nodal coordinate, alive on the elements that meet at its node."""
-    h = beam.length / modes.elements
+@dataclass(frozen=True)
+class Pieces:
+    """A polynomial on every element."""
+
+    breaks: Floats  # m, elements + 1
+    table: Floats  # (elements, powers), over s = 0 ... 1 of the element, highest power first
+
+    def value(self, x: Floats, order: int = 0) -> Floats:
+        """The shape at x, or a derivative of it."""
+        lengths = np.diff(self.breaks)
+        element = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(lengths) - 1)
+        s = (x - self.breaks[element]) / lengths[element]
+        result = np.zeros_like(x)
+        for row in _derived(self.table, order).T:
+            result = result * s + row[element]
+        return np.asarray(result / lengths[element] ** order)
+
+    @property
+    def extrema(self) -> tuple[Floats, Floats]:
+        """Where the shape may turn: nodes, and zeros of its slope between them; with its values there."""
+        slopes = _derived(self.table, 1)
+        places = [float(point) for point in self.breaks]
+        for begin, end, slope in zip(self.breaks[:-1], self.breaks[1:], slopes, strict=True):
+            roots = np.roots(slope)
+            places += [begin + (end - begin) * float(s.real) for s in roots if s.imag == 0.0 and 0.0 < s.real < 1.0]
+        x = np.array(sorted(places))
+        return x, self.value(x)
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Shapes by coordinate, the rigid motions of what they describe, and what inertia and stiffness weigh."""
+
+    coordinates: tuple[Coordinate, ...]
+    shapes: tuple[Pieces, ...]
+    rigid: tuple[Pieces, ...]
+    inertia: tuple[float, float]  # per length, of the shape (kg/m) and of its slope (kg m)
+    rigidity: float  # E I (N m^2) of curvatures, E A (N) of stretches
+    strained: int  # order of the derivative that is the strain
+
+    def mass(self, shapes: Sequence[Pieces]) -> Floats:
+        x, weight = nodes(self.shapes[0].breaks)
+        moves, turns = (_columns(shapes, x, order) for order in (0, 1))
+        return self.inertia[0] * gram(weight, moves) + self.inertia[1] * gram(weight, turns)
+
+    def stiffness(self, shapes: Sequence[Pieces]) -> Floats:
+        x, weight = nodes(self.shapes[0].breaks)
+        return self.rigidity * gram(weight, _columns(shapes, x, self.strained))
+
+
+def bending_mesh(beam: Beam, modes: ElementModes, numbers: Sequence[int] | None = None) -> Mesh:
+    """The cubic elements of a beam in their frame; numbers: nodes of a coarser mesh, the ends and the frame's among them."""
+    of_section, rotary = (beam.section.Iz, beam.rotary[2]) if modes.plane == "y" else (beam.section.Iy, beam.rotary[1])
+    assert of_section is not None  # checked by Beam
+    first, last = modes.frame_nodes[0], modes.frame_nodes[-1]
+    tied = {(first, "deflection"): (last, "deflection")} if 0 < first < last else {}
+    shapes, chosen = _nodal(beam.length, modes, numbers, tied)
+    line = np.zeros((len(shapes[0].breaks) - 1, 4))
+    line[:, 2], line[:, 3] = np.diff(shapes[0].breaks), shapes[0].breaks[:-1]
+    rigid = tuple(Pieces(shapes[0].breaks, table) for table in (np.eye(4)[3] + 0.0 * line, line))
+    return Mesh(chosen, shapes, rigid, (beam.mu, rotary), beam.material.E * of_section, 2)
+
+
+def axial_mesh(beam: Beam, modes: AxialElements, numbers: Sequence[int] | None = None) -> Mesh:
+    """The bar elements of a beam, its root held."""
+    shapes, chosen = _nodal(beam.length, modes, numbers, {})
+    rigid = Pieces(shapes[0].breaks, np.tile([0.0, 1.0], (len(shapes[0].breaks) - 1, 1)))
+    return Mesh(chosen, shapes, (rigid,), (beam.mu, 0.0), beam.material.E * beam.section.A, 1)
+
+
+def as_given(pieces: Iterable[Pieces]) -> list[GivenShape]:
+    """Shapes as the beam takes them."""
+    return [_given(one) for one in pieces]
+
+
+def combined(shapes: Sequence[Pieces], vectors: Floats) -> list[Pieces]:
+    """Sums of shapes of one mesh, one for each column of weights."""
+    tables = np.stack([shape.table for shape in shapes])
+    return [Pieces(shapes[0].breaks, np.tensordot(vector, tables, axes=1)) for vector in vectors.T]
+
+
+def _nodal(
+    length: float, modes: ElementModes | AxialElements, numbers: Sequence[int] | None, tied: dict[Coordinate, Coordinate]
+) -> tuple[tuple[Pieces, ...], tuple[Coordinate, ...]]:
+    """One shape per coordinate of the nodes, alive on the elements that meet at its node and at the node tied to it."""
+    all_nodes = range(modes.elements + 1)
+    used = list(all_nodes if numbers is None else numbers)
+    breaks = np.array([length * node / modes.elements for node in used])
+    chosen = tuple(one for one in modes.nodal if one[0] in used)
     shapes = []
-    for node, kind in modes.nodal:
-        pieces = {}
-        for element, end in ((node, 0), (node - 1, 1)):
-            if 0 <= element < modes.elements:
-                pieces[element] = _HERMITE[kind, end] * (h if kind == "slope" else 1.0)
-        shapes.append(_piecewise(beam.length, modes.elements, pieces))
-    return shapes
+    for one in chosen:
+        table = _alive(breaks, used.index(one[0]), one[1])
+        if one in tied:
+            table = table + _alive(breaks, used.index(tied[one][0]), tied[one][1])
+        shapes.append(Pieces(breaks, table))
+    return tuple(shapes), chosen
 
 
-def axial_elements(beam: Beam, modes: AxialElements) -> list[GivenShape]:
-    """One hat per node but the root."""
-    rising, falling = np.array([1.0, 0.0]), np.array([-1.0, 1.0])
-    shapes = []
-    for node in range(1, modes.elements + 1):
-        pieces = {node - 1: rising, **({node: falling} if node < modes.elements else {})}
-        shapes.append(_piecewise(beam.length, modes.elements, pieces))
-    return shapes
+def _alive(breaks: Floats, node: int, kind: str) -> Floats:
+    lengths = np.diff(breaks)
+    table = np.zeros((len(lengths), len(_ELEMENT[kind, 0])))
+    for element, end in ((node, 0), (node - 1, 1)):
+        if 0 <= element < len(lengths):
+            table[element] = np.array(_ELEMENT[kind, end]) * (lengths[element] if kind == "slope" else 1.0)
+    return table
 
 
-def _piecewise(length: float, elements: int, pieces: dict[int, Floats]) -> GivenShape:
-    """Polynomials on some elements, zero elsewhere, with their derivatives."""
-    h = length / elements
+def _columns(shapes: Sequence[Pieces], x: Floats, order: int) -> Floats:
+    return np.stack([shape.value(x, order) for shape in shapes], axis=1)
 
-    def curve(order: int) -> object:
-        derived = {element: np.polyder(piece, order) / h**order for element, piece in pieces.items()}
 
-        def value(x: Floats) -> Floats:
-            where = np.clip((x / h).astype(int), 0, elements - 1)
-            result = np.zeros_like(x)
-            for element, polynomial in derived.items():
-                inside = where == element
-                result[inside] = np.polyval(polynomial, x[inside] / h - element)
-            return result
+def _derived(table: Floats, order: int) -> Floats:
+    """Coefficients of a derivative by s."""
+    for _ in range(order):
+        powers = np.arange(table.shape[1] - 1, 0, -1)
+        table = table[:, :-1] * powers
+    return table
 
-        return value
 
-    curves = tuple(curve(order) for order in range(3))
-    return GivenShape(curves, curves[1:], np.linspace(0.0, length, elements + 1))  # type: ignore[arg-type]
+def _given(pieces: Pieces) -> GivenShape:
+    def curve(order: int) -> Curve:
+        return lambda x: pieces.value(x, order)
+
+    curves: tuple[Callable[[Floats], Floats], ...] = tuple(curve(order) for order in range(3))
+    return GivenShape((curves[0], curves[1], curves[2]), (curves[1], curves[2]), pieces.breaks)

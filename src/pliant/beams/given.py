@@ -1,4 +1,4 @@
-"""Bending shapes that the user gives, as functions or as tables, behind the interface of theory's own modes.
+"""Shapes that the user gives, as functions or as tables, behind the interface of theory's own modes.
 
 An Euler-Bernoulli beam takes Theta = W', whatever Theta is given; a Timoshenko beam needs Theta.
 """
@@ -46,21 +46,22 @@ class GivenShape:
 def given_shapes(beam: Beam, modes: GivenModes) -> list[GivenShape]:
     """The shapes of a beam's given set, checked to return numbers."""
     result = []
+    turns = beam.theory == "timoshenko" and modes.plane != "x"
     for k, shape in enumerate(modes.shapes):
         part = f"GivenModes: shapes[{k}]"
-        if beam.theory == "timoshenko" and shape.theta is None:
+        if turns and shape.theta is None:
             raise ModelError(f"{part}.theta must be given for a timoshenko beam, got None")
         if isinstance(shape, ShapeTable):
-            result.append(_from_table(beam, shape))
+            result.append(_from_table(beam, shape, turns))
         else:
-            result.append(_from_functions(beam, shape, part))
+            result.append(_from_functions(beam, shape, part, turns))
     return result
 
 
-def _from_functions(beam: Beam, shape: ShapeFunction, part: str) -> GivenShape:
+def _from_functions(beam: Beam, shape: ShapeFunction, part: str, turns: bool) -> GivenShape:
     w, dw, ddw = (_checked(getattr(shape, field), f"{part}.{field}") for field in ("w", "dw", "ddw"))
     rotation = (dw, ddw)
-    if beam.theory == "timoshenko":
+    if turns:
         rotation = (_checked(shape.theta, f"{part}.theta"), _checked(shape.dtheta, f"{part}.dtheta"))
     inner = [point for point in shape.breaks if 0.0 < point < beam.length]
     if len(inner) < len(shape.breaks):
@@ -84,11 +85,11 @@ def _checked(function: Any, name: str) -> Curve:
     return curve
 
 
-def _from_table(beam: Beam, shape: ShapeTable) -> GivenShape:
+def _from_table(beam: Beam, shape: ShapeTable, turns: bool) -> GivenShape:
     """Quintic splines through the stations (not-a-knot ends); they are the panels' breakpoints too."""
     w = _spline(shape.x, shape.w)
     rotation = (w[1], w[2])
-    if beam.theory == "timoshenko":
+    if turns:
         assert shape.theta is not None  # checked above
         rotation = _spline(shape.x, shape.theta)[:2]
     breaks = np.array(shape.x)

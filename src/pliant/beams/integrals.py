@@ -16,6 +16,7 @@ from pliant.beams.eigen import natural
 from pliant.beams.quadrature import gram, nodes, without_round_off
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.model.beam import Beam
+from pliant.model.modes import GivenModes, labels
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +48,7 @@ def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
     x, weight = nodes(shapes.panels)
     moves, turns = shapes.displacement(x), shapes.rotation(x)
     first_modal, second = _mass_integrals(beam, x, weight, moves)
+    _put_given_mass(beam, second)
     rotary_modal, rotary_second = _rotary_integrals(beam, weight, turns)
     stiffness = _stiffness(beam, shapes, x, weight)
     modal_mass = _modal_mass(second, rotary_second)
@@ -81,6 +83,17 @@ def _mass_integrals(beam: Beam, x: Floats, weight: Floats, moves: Floats) -> tup
     ones = np.ones((points, 1))
     first = beam.mu * gram(weight, ones, moves.reshape(points, -1)).reshape(3, nf)
     return first, np.ascontiguousarray(second)
+
+
+def _put_given_mass(beam: Beam, second: Floats) -> None:
+    """The masses of given shapes where they are given too: of C_jk of a set, the entry along its own direction."""
+    first = 1
+    for modes in beam.mode_sets:
+        last = first + len(labels(modes))
+        if isinstance(modes, GivenModes) and modes.mass is not None:
+            axis = "xyz".index(modes.plane)
+            second[first:last, first:last, axis, axis] = modes.mass
+        first = last
 
 
 def _rotary_integrals(beam: Beam, weight: Floats, turns: Floats) -> tuple[Floats, Floats]:

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.beams.bar import BarMode, bar_modes
 from pliant.beams.bending import BendingMode, bending_modes
-from pliant.beams.elements import axial_elements, bending_elements
+from pliant.beams.elements import as_given
 from pliant.beams.given import GivenShape, given_shapes
+from pliant.beams.reduction import element_shapes
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, AxialModes, ElementModes, Modes, ModeSet, TorsionModes
 
@@ -104,17 +105,16 @@ def beam_shapes(beam: Beam) -> Shapes:
 
 def _columns(beam: Beam, modes: ModeSet) -> list[Column]:
     shapes: list[Shape]
-    if isinstance(modes, AxialElements):
-        direction, shapes = "axial", [*axial_elements(beam, modes)]
-    elif isinstance(modes, ElementModes):
-        direction, shapes = modes.plane, [*bending_elements(beam, modes)]
+    if isinstance(modes, AxialElements | ElementModes):
+        direction = "axial" if isinstance(modes, AxialElements) else modes.plane
+        shapes = [*as_given(element_shapes(beam, modes))]
     elif isinstance(modes, AxialModes | TorsionModes):
         direction = "axial" if isinstance(modes, AxialModes) else "torsion"
         shapes = [*bar_modes(beam, modes)]
     elif isinstance(modes, Modes):
         direction, shapes = modes.plane, [*bending_modes(beam, modes)]
     else:
-        direction, shapes = modes.plane, [*given_shapes(beam, modes)]
+        direction, shapes = "axial" if modes.plane == "x" else modes.plane, [*given_shapes(beam, modes)]
     ends = getattr(modes, "ends", "")
     lifts = [_value(shape, 0.0) if ends.startswith("f") else 0.0 for shape in shapes]
     return [Column(direction, k + 1, shape, ends, lifts[k]) for k, shape in enumerate(shapes)]

@@ -9,6 +9,7 @@ import typer
 
 from pliant.cli.animate import animate
 from pliant.cli.check import check
+from pliant.cli.equations import equations
 from pliant.cli.exits import EXIT_CODES, ending
 from pliant.cli.info import info
 from pliant.cli.new import new
@@ -26,6 +27,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",
     reproduce: "pliant reproduce falling-chain --out chain",
+    equations: "pliant equations arm.yaml --form c --out arm.c",
     schema: "pliant schema --output pliant.schema.json",
 }
 CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())

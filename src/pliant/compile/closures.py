@@ -27,6 +27,7 @@ def chosen(found: Rows, keep: Sequence[int]) -> Rows:
     """Some of the rows."""
     return Rows(
         owners=tuple(found.owners[k] for k in keep),
+        directions=tuple(found.directions[k] for k in keep),
         angular=tuple(found.angular[k] for k in keep),
         residual=[found.residual[k] for k in keep],
         rate=[found.rate[k] for k in keep],
@@ -78,13 +79,16 @@ def motion_power(found: Rows, closures: Sequence[Closure], forces: Sequence[Scal
     return power
 
 
-def springs(found: Rows, closures: Sequence[Closure], acting: Actions) -> Scalar:
-    """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store."""
+def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: bool = True) -> Scalar:
+    """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
+
+    pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
+    """
     stored: Scalar = 0.0
     power: dict[str, Scalar] = {}
     for k, owner in enumerate(found.owners):
         closure = closures[owner]
-        force = -closure.stiffness * found.residual[k] - closure.damping * found.rate[k]
+        force = (-closure.stiffness * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
         for number, a in found.jacobian[k].items():
             acting.tau[number] = acting.tau[number] + a * force
         stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]

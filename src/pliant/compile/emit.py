@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import casadi as ca
 
 from pliant.compile.operations import (
@@ -16,11 +19,13 @@ from pliant.compile.operations import (
     LOGIC,
     TRUTHS,
 )
-from pliant.compile.program import CONSTANT, PARAMETER, STATE, TIME, Program
+from pliant.compile.program import CONSTANT, INPUT, PARAMETER, STATE, TIME, Program
+from pliant.compile.rolled import TABLE, Loop, Stream
 from pliant.compile.schedule import Chunk, Schedule
 from pliant.compile.sincos import batch_text, real
 
 KERNEL = "pliant_kernel"
+REACH = 2000  # doubles that an instruction reaches from its pointer, on any processor
 
 # The caller promises that out and work overlap nothing else; y and p are only read and may overlap each other.
 _SIGNATURE = (
@@ -35,25 +40,104 @@ def emit(program: Program, schedule: Schedule, *, fused: bool) -> str:
 
     `fused`: the processor has a fused multiply-add.
     """
-    chunks = schedule.before + schedule.after
-    texts = [chunk_text(f"chunk{k}", program, schedule, chunk) for k, chunk in enumerate(chunks)]
-    parts = [*declarations(program), *texts]
+    texts: list[str] = []
+    loops = Loops()
+    calls: list[list[str]] = [[], []]
+    for lines, pieces in zip(calls, (schedule.before, schedule.after), strict=True):
+        for piece in pieces:
+            if isinstance(piece, Chunk):
+                name = f"chunk{len(texts)}"
+                texts.append(chunk_text(name, program, schedule, piece))
+                lines.append(f"  call void @{name}{_PASSED_ON}")
+            else:
+                lines += loops.call(piece)
+    parts = [*declarations(program), *texts, *loops.texts]
     if schedule.batch:
         parts.append(batch_text(fused))
-    parts.append(kernel_text(schedule))
+    parts.append(kernel_text(schedule, calls))
     return "\n".join(parts) + "\n"
 
 
-def kernel_text(schedule: Schedule) -> str:
-    lines = [f"define void @{KERNEL}{_SIGNATURE} nounwind {{"]
-    names = [f"chunk{k}" for k in range(len(schedule.before) + len(schedule.after))]
-    lines += [f"  call void @{name}{_PASSED_ON}" for name in names[: len(schedule.before)]]
+def kernel_text(schedule: Schedule, calls: list[list[str]]) -> str:
+    before, after = calls
+    lines = [f"define void @{KERNEL}{_SIGNATURE} nounwind {{", *before]
     if schedule.batch:
         lines.append(f"  %sines = getelementptr double, ptr %work, i64 {schedule.batch}")
         lines.append(f"  %cosines = getelementptr double, ptr %work, i64 {2 * schedule.batch}")
         lines.append(f"  call void @sincos_batch(ptr %work, ptr %sines, ptr %cosines, i64 {schedule.batch})")
-    lines += [f"  call void @{name}{_PASSED_ON}" for name in names[len(schedule.before) :]]
-    return "\n".join([*lines, "  ret void", "}"])
+    return "\n".join([*lines, *after, "  ret void", "}"])
+
+
+class Loops:
+    """The functions of all loops; those with equal text are one."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._names: dict[str, str] = {}
+        self._calls = 0
+
+    def call(self, loop: Loop) -> list[str]:
+        """The lines that call a loop."""
+        bases = Bases.of(loop)
+        text = loop_text(loop, bases)
+        name = self._names.get(text)
+        if name is None:
+            name = self._names[text] = f"loop{len(self._names)}"
+            self.texts.append(f"define internal void @{name}{text}")
+        self._calls += 1
+        lines, passed = [], []
+        for k, base in enumerate(bases.each):
+            array = f"%{base.array}"
+            if base.array == TABLE:
+                array = f"@table{self._calls}"
+                entries = ", ".join(f"double {real(x)}" for x in loop.table)
+                self.texts.append(f"{array} = internal constant [{len(loop.table)} x double] [{entries}]")
+            lines.append(f"  %b{self._calls}.{k} = getelementptr double, ptr {array}, i64 {base.first}")
+            passed.append(f", ptr %b{self._calls}.{k}")
+        return [*lines, f"  call void @{name}(double %t, i64 {loop.count}{''.join(passed)})"]
+
+
+def loop_text(loop: Loop, bases: Bases) -> str:
+    """What follows a loop's name: count blocks, each pointer moved by its stride from one to the next."""
+    pointers = [f"%q{k}" for k in range(len(bases.each))]
+    writer = LoopWriter(loop, bases)
+    writes: dict[int, list[Stream]] = {}
+    for value, stream in loop.writes:
+        writes.setdefault(value, []).append(stream)
+    for value, kind in enumerate(loop.body.kind):
+        if kind >= 0:
+            writer.compute(value)
+        for stream in writes.get(value, ()):
+            writer.store(value, stream)
+    head = [f"  {q} = phi ptr [ %p{k}, %entry ], [ {q}.next, %block ]" for k, q in enumerate(pointers)]
+    moved = [f"  {q}.next = getelementptr double, ptr {q}, i64 {base.stride}"
+             for q, base in zip(pointers, bases.each, strict=True)]  # fmt: skip
+    return "\n".join([
+        f"(double %t, i64 %count{''.join(f', ptr %p{k}' for k in range(len(pointers)))}) noinline nounwind {{",
+        "entry:", "  br label %block", "block:", "  %k = phi i64 [ 0, %entry ], [ %k.next, %block ]", *head, *writer.lines, *moved,
+        "  %k.next = add i64 %k, 1", "  %more = icmp ult i64 %k.next, %count", "  br i1 %more, label %block, label %done",
+        "done:", "  ret void", "}",
+    ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bases:
+    """The pointers of a loop: streams of one array and stride that begin near each other share one."""
+
+    each: tuple[Stream, ...]
+    at: dict[Stream, tuple[int, int]]  # base and offset of every stream
+
+    @staticmethod
+    def of(loop: Loop) -> Bases:
+        each: list[Stream] = []
+        at: dict[Stream, tuple[int, int]] = {}
+        streams = {*loop.inputs, *(stream for _, stream in loop.writes)}
+        for stream in sorted(streams, key=lambda s: (s.array, s.stride, s.first)):
+            near = each and (each[-1].array, each[-1].stride) == (stream.array, stream.stride)
+            if not near or stream.first - each[-1].first > REACH:
+                each.append(stream)
+            at[stream] = len(each) - 1, stream.first - each[-1].first
+        return Bases(tuple(each), at)
 
 
 def declarations(program: Program) -> list[str]:
@@ -91,7 +175,7 @@ def chunk_text(name: str, program: Program, schedule: Schedule, chunk: Chunk) ->
 class ChunkWriter:
     """Writes one chunk; remembers the LLVM name of every value seen, so that each is loaded or computed once."""
 
-    def __init__(self, program: Program, place: dict[int, int]) -> None:
+    def __init__(self, program: Program, place: Sequence[int]) -> None:
         self.program = program
         self.place = place
         self.lines: list[str] = []
@@ -185,3 +269,24 @@ class ChunkWriter:
         self.lines.append(f"  {name}.p = fcmp ogt double {x}, 0.0")
         self.lines.append(f"  {name}.h = select i1 {name}.p, double 1.0, double {x}")
         self.lines.append(f"  {name} = select i1 {name}.n, double -1.0, double {name}.h")
+
+
+class LoopWriter(ChunkWriter):
+    """Writes one block of a loop, which reads and writes by its pointers."""
+
+    def __init__(self, loop: Loop, bases: Bases) -> None:
+        super().__init__(loop.body, ())
+        self.inputs, self.bases = loop.inputs, bases
+
+    def store(self, value: int, stream: Stream) -> None:
+        self.lines.append(f"  store double {self.name(value)}, ptr {self._at(stream)}")
+
+    def _leaf(self, value: int) -> str:
+        if self.program.kind[value] != INPUT:
+            return super()._leaf(value)
+        self.lines.append(f"  %v{value} = load double, ptr {self._at(self.inputs[self.program.a[value]])}")
+        return f"%v{value}"
+
+    def _at(self, stream: Stream) -> str:
+        base, offset = self.bases.at[stream]
+        return self._address(f"q{base}", offset)

@@ -9,12 +9,16 @@ from typing import Any
 from pliant.compile.contacts import PARAMETERS, PairSlots, switch_functions
 from pliant.compile.traced import Scalar
 from pliant.dynamics.contact import Pressed, holds
+from pliant.dynamics.coupling import Coupled
 from pliant.dynamics.tree import Node, Tree
 from pliant.model.force import DIRECTIONS
+from pliant.model.joint import ROTATION
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
+from pliant.scalar import pi
 
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
+NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
 GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
 
 
@@ -49,6 +53,24 @@ def model_events(system: System, tree: Tree, q: Sequence[Scalar], formula: Calla
                 found.append((Event(f"{label} low stop", 0), q[slot.q] - stop.low, False))
                 found.append((Event(f"{label} high stop", 0), q[slot.q] - stop.high, False))
     return found
+
+def coupling_events(found: Sequence[Coupled]) -> list[Watched]:
+    """Stops of joints apart from the tree; and the end of the half turn in which a spring or a stop in space knows its angle."""
+    events: list[Watched] = []
+    for one in found:
+        joint, start = one.coupling.joint, iter(one.coupling.start)
+        for coordinate in one.coordinates:
+            x, (first, *_) = coordinate.positions[0], [next(start) for _ in coordinate.positions]
+            stop, spring = joint.stops.get(coordinate.motion.name), joint.springs.get(coordinate.motion.name)
+            if stop is not None:
+                events.append((Event(f"{coordinate.label} low stop", 0), x - stop.low, False))
+                events.append((Event(f"{coordinate.label} high stop", 0), x - stop.high, False))
+            counted = one.turn.index is not None or coordinate.motion.kind != ROTATION
+            if not counted and (stop is not None or spring is not None):
+                event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, stop=True)
+                events.append((event, (x - first) ** 2 - NEARLY_HALF_A_TURN**2, False))
+    return events
+
 
 def _sleeve_events(node: Node, q: Sequence[Scalar]) -> list[Watched]:
     """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import casadi as ca
+import numpy as np
 
 from pliant.compile.operations import FUSED_ADD, FUSED_FROM, FUSED_SUB
 from pliant.compile.program import ABSORBED, NONE, Program
+from pliant.compile.repeats import Columns
 
 _PRODUCTS = frozenset((ca.OP_MUL, ca.OP_SQ))
 _LEFT = {ca.OP_ADD: FUSED_ADD, ca.OP_SUB: FUSED_SUB}  # a b + c and a b - c: the product stands left
@@ -24,8 +26,10 @@ def fuse(program: Program) -> None:
     """
     readers = _count_readers(program)
     kind, a, b, c = program.kind, program.a, program.b, program.c
-    ready = [0] * len(kind)
+    ready = [0] * (len(kind) + 1)  # the last stands for an argument that is not there: NONE
     for value, operation in enumerate(kind):
+        if operation < 0:
+            continue
         if operation in _LEFT:
             left, right = a[value], b[value]
             candidates = [x for x in (left, right) if kind[x] in _PRODUCTS and readers[x] == 1]
@@ -35,15 +39,11 @@ def fuse(program: Program) -> None:
                 c[value] = right if product == left else left
                 a[value], b[value] = a[product], b[product] if b[product] != NONE else a[product]
                 kind[product] = ABSORBED
-        delay = _CYCLES.get(operation, _CYCLES_OF_OTHERS)
-        ready[value] = delay + max((ready[x] for x in program.arguments(value)), default=-delay)
+        ready[value] = _CYCLES.get(operation, _CYCLES_OF_OTHERS) + max(ready[a[value]], ready[b[value]], ready[c[value]])
 
 
 def _count_readers(program: Program) -> list[int]:
-    readers = [0] * len(program.kind)
-    for value in range(len(program.kind)):
-        for argument in program.arguments(value):
-            readers[argument] += 1
-    for output in program.outputs:
-        readers[output] += 1
-    return readers
+    columns = Columns.of(program)
+    read = columns.arguments[columns.arguments != NONE]
+    every = np.concatenate([read, np.array(program.outputs, dtype=np.int64)])
+    return [int(count) for count in np.bincount(every, minlength=len(program.kind))]

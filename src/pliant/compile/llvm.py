@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.compile.emit import KERNEL, emit, library_functions
+from pliant.compile.function import TracedFunction
 from pliant.compile.fuse import fuse
-from pliant.compile.program import read_program
+from pliant.compile.program import Program, read_program
 from pliant.compile.reciprocals import share_reciprocals
 from pliant.compile.schedule import make_schedule
 from pliant.errors import SolveError
@@ -66,7 +67,8 @@ class MachineCode:
 
 
 def compile_function(
-    function: ca.Function, *, cache: Path | None, optimise: bool | None = None, chunk_size: int = CHUNK_SIZE
+    function: ca.Function | TracedFunction, *, cache: Path | None, optimise: bool | None = None, chunk_size: int = CHUNK_SIZE,
+    roll: bool = True,
 ) -> MachineCode:
     """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
 
@@ -75,14 +77,14 @@ def compile_function(
     """
     began = time.perf_counter()
     target = host()
-    program = share_reciprocals(read_program(function))
+    program = share_reciprocals(_program(function))
     operations = program.operations
     if target.fused:
         fuse(program)
-    schedule = make_schedule(program, chunk_size)
+    schedule = make_schedule(program, chunk_size, roll=roll)
     text = emit(program, schedule, fused=target.fused)
     if optimise is None:
-        optimise = operations <= LARGEST_OPTIMISED
+        optimise = schedule.written <= LARGEST_OPTIMISED
     data, from_cache = _object_code(text, target, int(optimise), cache)
     require_functions(library_functions(program))
     engine = load_object(data, target)
@@ -97,6 +99,10 @@ def compile_function(
         from_cache=from_cache,
         _engine=engine,
     )
+
+
+def _program(function: ca.Function | TracedFunction) -> Program:
+    return function.program() if isinstance(function, TracedFunction) else read_program(function)
 
 
 def _object_code(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:

@@ -10,8 +10,19 @@ from pliant.compile.traced import Scalar
 from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.body import combine
 from pliant.dynamics.contact import Pressed
-from pliant.dynamics.energy import gravity_energy, kinetic_energy, momenta, spring_energy, strain_energy
+from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.energy import (
+    coupling_energy,
+    gravity_energy,
+    kinetic_energy,
+    momenta,
+    spring_energy,
+    strain_energy,
+)
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
@@ -27,6 +38,9 @@ class State:
     v: Sequence[Scalar]
     bodies: Sequence[Pose]
     moving: Sequence[Twist]
+    loads: Sequence[BodyLoad]  # but for those of joints apart
+    closing: Mapping[int, Wrench]  # of closures on the bodies they hold
+    coupled: Sequence[Coupled]
 
 
 def observe(
@@ -48,7 +62,7 @@ def observe(
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + loops.stored],
+        "spring": [spring_energy(tree, q) + coupling_energy(state.coupled) + loops.stored],
         "contact": [total(one.stored for one in pressed)],
         "power": list(power.values()),
         "momentum": list(momentum),
@@ -62,10 +76,17 @@ def observe(
         "multiplier": [*multipliers, *loops.spring_forces],
         "constraint": loops.hard.residual + loops.soft.residual,
         "effort": list(efforts),
+        "joint_q": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.positions],
+        "joint_v": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.rates],
         "tip_position": [],
         "tip_velocity": [],
         "tip_deflection": [],
+        "reaction_force": [],
+        "reaction_moment": [],
     }
+    for moment, force in reactions(tree, q, v, accelerations, bodies, state.loads, state.closing):
+        observed["reaction_moment"] += moment
+        observed["reaction_force"] += force
     for node in tree.nodes:
         place = tree.place(state.system.handle(node.name).tip)
         pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
@@ -73,6 +94,7 @@ def observe(
         observed["tip_velocity"] += pose.rotation.out(twist.velocity)
         observed["tip_deflection"] += _deflection(state, node, place)
     return observed
+
 
 def _deflection(state: State, node: Node, place: Place) -> Vec:
     """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -15,6 +15,7 @@ from pliant.errors import ModelError
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
 TIME, STATE, PARAMETER, CONSTANT = -1, -2, -3, -4
 ABSORBED = -5  # a product that lives on inside a fused one
+INPUT = -6  # of a loop's body: the place is that of a stream
 NONE = -1  # stands for an argument that is not there
 
 # Half-integer powers up to this size become products and one square root; the error grows by half an ulp a factor.
@@ -23,6 +24,17 @@ LARGEST_EXPANDED_POWER = 8.0
 _COMMUTATIVE = frozenset((ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR, ca.OP_FMIN, ca.OP_FMAX))
 _POWERS = frozenset((ca.OP_POW, ca.OP_CONSTPOW))
 _ALIASES = frozenset((ca.OP_ASSIGN, ca.OP_LIFT))
+
+
+class Nodes(Protocol):
+    """Nodes as a tracer numbers them: kind and arguments of each, the values of constants."""
+
+    kind: list[int]
+    a: list[int]
+    b: list[int]
+    values: dict[int, float]
+
+    def name_of(self, node: int) -> str: ...
 
 
 @dataclass
@@ -62,12 +74,16 @@ class Program:
         key = (kind, a, b)
         number = self._number.get(key)
         if number is None:
-            number = self._number[key] = len(self.kind)
-            self.kind.append(kind)
-            self.a.append(a)
-            self.b.append(b)
-            self.c.append(NONE)
+            number = self._number[key] = self.append(kind, a, b, NONE)
         return number
+
+    def append(self, kind: int, a: int, b: int, c: int) -> int:
+        """The number of a value that is known to be new."""
+        self.kind.append(kind)
+        self.a.append(a)
+        self.b.append(b)
+        self.c.append(c)
+        return len(self.kind) - 1
 
     def constant(self, x: float) -> int:
         bits = struct.pack("<d", x)  # -0.0 and 0.0 are equal but not the same, nan is the same but not equal
@@ -122,6 +138,40 @@ def read_program(function: ca.Function) -> Program:
             slots[outputs(k)[0]] = program.value((TIME, STATE, PARAMETER)[argument], place)
         else:
             slots[outputs(k)[0]] = _operation(program, op, [slots[slot] for slot in inputs(k)], function.name())
+    return program
+
+
+def write_program(name: str, graph: Nodes, inputs: Sequence[Sequence[int]], outputs: Sequence[int]) -> Program:
+    """The program of f(t, y, p) -> out over a traced graph: what the outputs need, each value right before its first reader."""
+    program = Program(n_y=len(inputs[1]), n_p=len(inputs[2]))
+    values: list[int] = [NONE] * len(graph.kind)
+    for leaf, places in zip((TIME, STATE, PARAMETER), inputs, strict=True):
+        for place, node in enumerate(places):
+            values[node] = program.value(leaf, place)
+    kinds, left, right = graph.kind, graph.a, graph.b
+    # a graph holds each node once; only products and roots that powers are made of may be there already
+    new = SUPPORTED if _POWERS.isdisjoint(kinds) else frozenset[int]()
+    for output in outputs:
+        waiting = [output]
+        while waiting:
+            node = waiting.pop()
+            if values[node] != NONE:
+                continue
+            kind, a, b = kinds[node], left[node], right[node]
+            if kind < 0:
+                if node not in graph.values:
+                    raise ModelError.of(f"function {name!r}", "free symbols", "must all be inputs", graph.name_of(node))
+                values[node] = program.constant(graph.values[node])
+            elif values[a] == NONE:
+                waiting += (node, a)
+            elif b != NONE and values[b] == NONE:
+                waiting += (node, b)
+            elif kind in new:
+                values[node] = program.append(kind, values[a], NONE if b == NONE else values[b], NONE)
+            else:
+                arguments = [values[a]] if b == NONE else [values[a], values[b]]
+                values[node] = _operation(program, kind, arguments, name)
+    program.outputs = [values[output] for output in outputs]
     return program
 
 

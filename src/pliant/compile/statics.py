@@ -5,21 +5,20 @@ from __future__ import annotations
 import casadi as ca
 
 from pliant.compile.trace import Trace, Traced
-from pliant.dynamics import gibbs_appell
 from pliant.dynamics.loads import actions
 
 
-def static_rows(traced: Traced) -> tuple[ca.Function, ca.Function, ca.Function]:
+def static_rows(traced: Traced, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
     """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
 
     The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.
     """
-    made = Trace(traced.system, "gibbs_appell")
+    made = Trace(traced.system, formulation)
     for k in made.free_v:
         made.v[k] = 0.0
     acting = actions(made.system, made.tree, made.q, made.v, made.read)
     seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
-    asked = gibbs_appell.inverse_dynamics(made.tree, made.q, made.v, seconds, acting.loads)
+    asked = made.inverse(seconds, acting)
     missing = [a - t for a, t in zip(asked, acting.tau, strict=True)]
     count = len(made.free_q)
     free = made.state_column[:count]

@@ -7,9 +7,12 @@ for each contact whether it is closed and how fast it closed.
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -20,29 +23,35 @@ from pliant.compile.assembly import Assembly, assemble
 from pliant.compile.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.compile.closures import solve as solve_loops
 from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
-from pliant.compile.events import Event, contact_events, model_events, pair_slots
+from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
+from pliant.compile.function import TracedFunction
 from pliant.compile.observe import State, observe
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics import articulated, gibbs, gibbs_appell, lagrange
+from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.coupling import Coupled, coupled
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions, actions
-from pliant.dynamics.loops import Rows, rows
+from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.loop import Closure
+from pliant.model.loop import PRESCRIBED, Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc", "augmented")
+DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
 
@@ -52,11 +61,7 @@ class Traced:
 
     system: System
     tree: Tree
-    rhs: ca.Function
-    observe: ca.Function
-    event_functions: ca.Function
-    flight_functions: ca.Function  # the same where no contact is closed: what only closed ones need is constant
-    step_limit: ca.Function | None  # longest step in which no two balls pass through each other
+    functions: Mapping[str, TracedFunction]  # by the names of the properties below
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
@@ -68,11 +73,41 @@ class Traced:
     pairs: tuple[PairSlots, ...]
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
-    project: ca.Function | None  # the state put back on closed loops, one Newton step
+    partition: Callable[[], tuple[TracedFunction, TracedFunction]] | None  # constraints, coordinates moved: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures hold
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
     formulation: str
+    original: System  # as the user wrote it; `system` is what its formulation made of it
+
+    @property
+    def rhs(self) -> ca.Function:
+        return self.functions["rhs"].casadi
+
+    @property
+    def observe(self) -> ca.Function:
+        return self.functions["observe"].casadi
+
+    @property
+    def event_functions(self) -> ca.Function:
+        return self.functions["event_functions"].casadi
+
+    @property
+    def flight_functions(self) -> ca.Function:
+        """The same where no contact is closed: what only closed ones need is constant."""
+        return self.functions["flight_functions"].casadi
+
+    @property
+    def step_limit(self) -> ca.Function | None:
+        """The longest step in which no two balls pass through each other."""
+        found = self.functions.get("step_limit")
+        return None if found is None else found.casadi
+
+    @property
+    def project(self) -> ca.Function | None:
+        """The state put back on closed loops, one Newton step."""
+        found = self.functions.get("project")
+        return None if found is None else found.casadi
 
     @property
     def independent(self) -> int:
@@ -98,6 +133,8 @@ class Traced:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
+            "joint_coordinate": tuple(name for c in self.system.couplings.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.couplings.values() for name in c.rates),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
@@ -121,12 +158,30 @@ def trace(
     check.choice("simulate", "formulation", formulation, FORMULATIONS)
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    made = Trace(system, formulation, near, t_start)
-    for node in made.tree.nodes:
-        _check_formulation(node, formulation)
-    if not made.free_v and not still:
-        raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    return made.finish()
+    with _nothing_collected():
+        if formulation == "augmented":  # the same recursion, where every body floats and every joint is a closure
+            from pliant.compile.absolute import absolute_coordinates
+
+            apart = trace(absolute_coordinates(system, t_start), "articulated", still, near, t_start)
+            return replace(apart, formulation=formulation, original=system)
+        made = Trace(system, formulation, near, t_start)
+        for node in made.tree.nodes:
+            check_formulation(node, formulation)
+        if not made.free_v and not still:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        return made.finish()
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Python's garbage collector at rest: it would walk the growing graph again and again, a sixth of the time, for nothing."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
 
 
 class Trace:
@@ -166,7 +221,7 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         bristle_column, pressed = self._press(acting)
-        loops = self._close(acting)
+        loops = self.close(acting)
         forward = self._forward(acting)
         forward, solved = self._solve_loops(loops, forward)
         power = dict(acting.power)
@@ -180,23 +235,30 @@ class Trace:
         margins = self._hold(pressed, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        clocked, pace = ca.vertcat(self.t_column, self.state_column), self.tracer.column([1.0, *rates])
-        growing = self.tracer.directional([one.raw for one in pressed], clocked, pace)
+        growing = self._rates_of([one.raw for one in pressed], rates)
         events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
+        events += coupling_events(self.coupled)
         events += contact_events(pressed, growing, margins, self.near)
-        drives, efforts = self._efforts(forward)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving)
+        drives, efforts = self._efforts(forward, loops)
+        outer, closing = acting.outer, self._closing(loops)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
-        limit = self._step_limit([one.touch for one in pressed], clocked, pace)
+        limit = self._step_limit([one.touch for one in pressed], rates)
         n_state = len(self.free_q) + len(self.free_v)
+        functions = {
+            "rhs": [*rates, *power.values(), *(one.force for one in pressed)],
+            "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
+            "event_functions": [g for _, g, _ in events],
+            "flight_functions": [1.0 if closed else g for _, g, closed in events],
+        }
+        if limit is not None:
+            functions["step_limit"] = [limit]
+        if solved is not None:
+            functions["project"] = self._projected(solved, inputs[1])
         return Traced(
             system=self.system,
             tree=self.tree,
-            rhs=self._function("rhs", inputs, [*rates, *power.values(), *(one.force for one in pressed)]),
-            observe=self._function("observe", inputs, [x for name in OBSERVED for x in observed[name]] + self._moved()),
-            event_functions=self._function("events", inputs, [g for _, g, _ in events]),
-            flight_functions=self._function("flight", inputs, [1.0 if closed else g for _, g, closed in events]),
-            step_limit=None if limit is None else self._function("limit", inputs, [limit]),
+            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
@@ -208,19 +270,20 @@ class Trace:
             pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
-            project=self._projection(solved, inputs),
+            partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
             rows=loops.names,
             redundant=loops.redundant,
             t_start=self.t_start,
             formulation=self.formulation,
+            original=self.system,
         )
 
-    def _close(self, acting: Actions) -> Loops:
+    def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
-        stored = springs(soft, sprung, acting)
+        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
@@ -229,6 +292,29 @@ class Trace:
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
         return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+
+    def start(self) -> tuple[list[float], list[float]]:
+        """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
+        self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
+        return self.start_q.tolist(), self.start_v.tolist()
+
+    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+        """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
+        owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
+        every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
+        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.couplings]
+        return wrenches([row for row, _ in kept], [force for _, force in kept])
+
+    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+        """K of all rows, exact ones first."""
+        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
+        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
+        told = self._places(loops.soft_closures)
+        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+
+    def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
+        """Where the motions that closures follow are now."""
+        return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
     def rows_of(self, closures: Sequence[Closure]) -> Rows:
         """Residuals of closures now, with their derivatives."""
@@ -265,13 +351,26 @@ class Trace:
         efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
-    def _projection(self, solved: Solved | None, inputs: list[ca.SX]) -> ca.Function | None:
-        if solved is None:
-            return None
-        kept = inputs[1][len(self.free_q) + len(self.free_v) :]
-        rest = self.tracer.scalars(kept) if kept.numel() else []
+    def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
+        """The state put back on the constraints; what is carried along stays."""
+        kept = y[len(self.free_q) + len(self.free_v) :]
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
-        return self._function("project", inputs, [*moved, *rest])
+        return moved + (self.tracer.scalars(kept) if kept.numel() else [])
+
+    def _partition(self, loops: Loops, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
+        """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
+        found = loops.hard
+        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
+        change_column, change = self.tracer.symbols("change", len(self.free_v))
+        along: list[Scalar] = [0.0] * len(self.v)
+        for k, x in zip(self.free_v, change, strict=True):
+            along[k] = x
+        moved = retract(self.tree, self.q, along)
+        t, y, p = inputs
+        return (
+            self._function("constraints", inputs, [*found.residual, *found.rate, *matrix]),
+            self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
+        )
 
     def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
@@ -290,10 +389,16 @@ class Trace:
         self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
         return margins
 
-    def _step_limit(self, touching: Sequence[Touch], clocked: ca.SX, pace: ca.SX) -> Scalar | None:
+    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
         """The longest step in which nothing passes unseen."""
-        moving = [x for touch in touching for x in touch.motion]
-        return longest_step(touching, self.tracer.directional(moving, clocked, pace))
+        return longest_step(touching, self._rates_of([x for touch in touching for x in touch.motion], rates))
+
+    def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """How fast functions of time and state change."""
+        if not scalars:
+            return []
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        return self.tracer.directional(scalars, clocked, self.tracer.column([1.0, *rates]))
 
     def read(self, signal: Signal) -> Scalar:
         """The value of a signal now."""
@@ -310,9 +415,21 @@ class Trace:
         return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        q = NamedScalars("q", self.tree.positions, self.q)
-        v = NamedScalars("v", self.tree.rates, self.v)
+        found = [one for each in self.coupled for one in each.coordinates]
+        apart = list(self.system.couplings.values())
+        positions = [*self.tree.positions, *(name for coupling in apart for name in coupling.positions)]
+        rates = [*self.tree.rates, *(name for coupling in apart for name in coupling.rates)]
+        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
         return called(function, t, q, v)
+
+    @cached_property
+    def coupled(self) -> list[Coupled]:
+        """Joints apart from the tree, at the traced state."""
+        if not self.system.couplings:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return [coupled(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.couplings.values()]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -336,12 +453,23 @@ class Trace:
     def _forward(self, acting: Actions) -> Forward:
         state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
         if self.formulation == "lagrange":
-            return lagrange.forward_dynamics(*state, self.tracer)
+            sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+            places = self._places(sprung)
+            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
+        if self.formulation == "denoc":
+            return denoc.forward_dynamics(*state, self.tracer)
         if self.formulation == "gibbs_appell":
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
+
+    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        state = (self.tree, self.q, self.v, a, acting.loads)
+        if self.formulation == "denoc":
+            return denoc.inverse_dynamics(*state, self.tracer)
+        return gibbs_appell.inverse_dynamics(*state)
 
     def _coordinate_rates(self) -> list[Scalar]:
         rates: list[Scalar] = [0.0] * len(self.q)
@@ -356,11 +484,15 @@ class Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _efforts(self, forward: Forward) -> tuple[tuple[str, ...], list[Scalar]]:
+    def _efforts(self, forward: Forward, loops: Loops) -> tuple[tuple[str, ...], list[Scalar]]:
+        """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
-        return tuple(names), values + list(forward.efforts.values())
+        told = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
+        told = [(closure, x) for closure, x in told if closure.kind == PRESCRIBED and closure.frames is None]
+        names += [f"{closure.name} motion" for closure, _ in told]
+        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in told)]
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""
@@ -371,22 +503,22 @@ class Trace:
         v = [float(self.start_v[k]) for k in self.free_v]
         return np.array([*q, *v, *([0.0] * carried)])
 
-    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> ca.Function:
-        column = self.tracer.column(outputs)
+    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
         if self.held:
-            column = ca.densify(ca.substitute(column, self.held_column, self.tracer.column(self.held)))
-        return ca.Function(name, inputs, [column], ["t", "y", "p"], ["out"])
+            outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
+        return TracedFunction(name, self.tracer, inputs, outputs)
 
 
-def _check_formulation(node: Node, formulation: str) -> None:
+def check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
-    if node.place.first_order and formulation == "lagrange":
+    if node.place.first_order and formulation in DIFFERENTIATING:
         rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
         raise ModelError.of(part, "formulation", rule, formulation)
-    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation == "lagrange":
-        raise ModelError.of(part, "formulation", "must not be 'lagrange' for a form as published", formulation)
-    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in ("lagrange", "gibbs"):
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
+        rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
         raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
 
 

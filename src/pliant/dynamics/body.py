@@ -116,6 +116,10 @@ class Shape:
 
     def bias(self, omega: Vec) -> tuple[Vec, Vec, list[Scalar]]:
         """h_b: moment about the origin, force, and one entry per coordinate."""
+        return *self.frame_bias(omega), self.own_bias(omega)
+
+    def frame_bias(self, omega: Vec) -> tuple[Vec, Vec]:
+        """h_b of the frame: moment about the origin, and force."""
         weights, fields = self.weights, self.fields
         rate = weights.rate if weights.coriolis else {}
         drift = combine(rate, fields.first)
@@ -126,7 +130,11 @@ class Shape:
         coriolis = sub(scale(trace(flow), omega), transposed_times(flow, omega))  # int r x (omega x r')
         gyroscopic = cross(omega, add(times(self.point_inertia(), omega), spin))
         moment = add(add(gyroscopic, scale(2.0, coriolis)), turned)
-        return moment, force, [self._own_bias(column, omega) for column in weights.columns]
+        return moment, force
+
+    def own_bias(self, omega: Vec) -> list[Scalar]:
+        """h_b of the coordinates."""
+        return [self._own_bias(column, omega) for column in self.weights.columns]
 
     def _own_bias(self, column: Weights, omega: Vec) -> Scalar:
         """int mu r_j . (omega x (omega x r) + 2 omega x r' + r''), and the sections' own."""

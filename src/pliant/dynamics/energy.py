@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, total
+from pliant.dynamics.coupling import Coupled
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import ball_turn, sleeve_stop
 from pliant.dynamics.tree import Tree
@@ -47,6 +48,20 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
                 energy = energy + 0.5 * spring.stiffness * total(x * x for x in away)
             if stop is not None:
                 energy = energy + _stop_energy(stop, q[slot.q])
+    return energy
+
+
+def coupling_energy(found: Sequence[Coupled]) -> Scalar:
+    """The same of joints apart from the tree."""
+    energy: Scalar = 0.0
+    for one in found:
+        joint = one.coupling.joint
+        for coordinate in one.coordinates:
+            spring, stop = joint.springs.get(coordinate.motion.name), joint.stops.get(coordinate.motion.name)
+            if spring is not None:
+                energy = energy + 0.5 * spring.stiffness * total((x - spring.rest) ** 2 for x in coordinate.away)
+            if stop is not None:
+                energy = energy + _stop_energy(stop, coordinate.positions[0])
     return energy
 
 

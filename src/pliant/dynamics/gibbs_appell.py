@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, solve_symmetric, sub, times, total
 from pliant.dynamics.articulated import Forward, accelerate, step_columns
+from pliant.dynamics.body import Shape
 from pliant.dynamics.hop import Bend, Shift, Step, Turn, bias_after, hop, velocity_after
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.tree import ROOT, Node, Tree
@@ -95,15 +96,29 @@ def body_wrench(
 ) -> tuple[Wrench, list[Scalar]]:
     """M_b u' + h_b of one body."""
     shape, seconds = node.shape(q, v), [a[k] for k in node.own_v]
-    moment, force, own = shape.bias(motion.omega)
+    own = shape.own_bias(motion.omega)
+    for j in range(len(seconds)):
+        angular, linear = shape.coupling(j)
+        inertial = total(shape.own_mass(j, k) * seconds[k] for k in range(len(seconds)))
+        own[j] = own[j] + inertial + dot(angular, motion.alpha) + dot(linear, motion.a)
+    return _frame_rows(shape, seconds, motion), own
+
+
+def frame_wrench(
+    node: Node, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], motion: BodyMotion
+) -> Wrench:
+    """The first six rows of M_b u' + h_b: moment about the frame's origin, and force."""
+    return _frame_rows(node.shape(q, v), [a[k] for k in node.own_v], motion)
+
+
+def _frame_rows(shape: Shape, seconds: Sequence[Scalar], motion: BodyMotion) -> Wrench:
+    moment, force = shape.frame_bias(motion.omega)
     moment = add(moment, add(times(shape.inertia(), motion.alpha), cross(shape.moment, motion.a)))
-    force = add(force, add(cross(motion.alpha, shape.moment), scale(node.body.mass, motion.a)))
+    force = add(force, add(cross(motion.alpha, shape.moment), scale(shape.fields.mass, motion.a)))
     for j, second in enumerate(seconds):
         angular, linear = shape.coupling(j)
         moment, force = add(moment, scale(second, angular)), add(force, scale(second, linear))
-        inertial = total(shape.own_mass(j, k) * seconds[k] for k in range(len(seconds)))
-        own[j] = own[j] + inertial + dot(angular, motion.alpha) + dot(linear, motion.a)
-    return (moment, force), own
+    return moment, force
 
 
 def _project(step: Step, n: Vec, f: Vec, tau: list[Scalar]) -> Wrench:

@@ -6,7 +6,7 @@ q = q0 (+) xi, so that quaternions need no multipliers: at xi = 0 the chart's se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, add, cross, scale, total, vanishes
@@ -39,9 +39,10 @@ def forward_dynamics(
     loads: Sequence[BodyLoad],
     known: dict[int, Scalar],
     calculus: Calculus,
+    stored: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> Forward:
-    """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads."""
-    return solve(equations(tree, q, v, calculus), tree, q, tau, loads, known, calculus)
+    """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads; `stored` gives energy of q that belongs to V."""
+    return solve(equations(tree, q, v, calculus, stored), tree, q, tau, loads, known, calculus)
 
 
 def solve(
@@ -60,16 +61,20 @@ def solve(
 
 
 def equations(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    calculus: Calculus,
+    stored: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """M and bias at (q, v); strain and springs are not in V here, they come as efforts."""
+    """M and bias at (q, v); V is gravity's and what is `stored`, strain and joint springs come as efforts."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count)
     rate, rates = calculus.symbols("xi_rate", count)
     charted = retract(tree, q, shift)
     bodies = poses(tree, charted)
     kinetic = kinetic_by_differentiation(tree, charted, rates, bodies, xi, rate, calculus)
-    potential = gravity_energy(tree, charted, bodies)
+    potential = gravity_energy(tree, charted, bodies) + (0.0 if stored is None else stored(charted))
     momenta = calculus.gradient(kinetic, rate)
     mass = calculus.jacobian(momenta, rate)
     drift = calculus.directional(momenta, xi, rate)

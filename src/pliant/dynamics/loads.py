@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
+from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.hop import Bend, Turn, steps_to_place
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
-from pliant.dynamics.tree import Node, Place, Slot, Tree
+from pliant.dynamics.tree import ROOT, Node, Place, Slot, Tree
 from pliant.model.force import PointForce, PointMoment
-from pliant.model.joint import Limits
+from pliant.model.joint import Joint, Limits, Motion
 from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -37,6 +38,10 @@ class BodyLoad:
         return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
 
 
+    def less(self, other: BodyLoad) -> BodyLoad:
+        return self.plus(BodyLoad(scale(-1.0, other.moment), scale(-1.0, other.force), tuple(-x for x in other.own)))
+
+
 @dataclass
 class Actions:
     """Efforts on the coordinates, loads on the bodies, and the power of every source that is not a potential."""
@@ -44,6 +49,12 @@ class Actions:
     tau: list[Scalar]
     loads: list[BodyLoad]
     power: dict[str, Scalar] = field(default_factory=dict)
+    inner: dict[int, BodyLoad] = field(default_factory=dict)  # of loads, what joints apart from the tree do, by body
+
+    @property
+    def outer(self) -> list[BodyLoad]:
+        """Loads but for those of joints."""
+        return [load.less(self.inner[k]) if k in self.inner else load for k, load in enumerate(self.loads)]
 
 
 def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], read: Read) -> Actions:
@@ -53,13 +64,18 @@ def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
         _elastic(node, q, v, acting)
         for slot in node.slots:
             _joint_elements(node, slot, q, v, acting)
+    apart = [name for coupling in system.couplings.values() for name in coupling.rates]
     rates = {name: k for k, name in enumerate(tree.rates)}
     for drive in system.drives.values():
+        if drive.coordinate in apart:
+            continue
         effort, number = read(drive.effort), rates[drive.coordinate]
         acting.tau[number] = acting.tau[number] + effort
         acting.power[drive.name] = effort * v[number]
-    if system.loads:
+    if system.loads or system.couplings:
         bodies, moving = poses(tree, q), twists(tree, q, v)
+        for coupling in system.couplings.values():
+            _couple(system, tree, coupled(tree, coupling, q, v, bodies, moving), bodies, q, v, read, acting)
         for load in system.loads.values():
             _point_load(tree, load, bodies, moving, q, v, read, acting)
     return acting
@@ -82,26 +98,70 @@ def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actio
 
 
 def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
-    joint, name = node.link.joint, slot.motion.name
-    label = f"{node.name}.{name}"
     numbers = range(slot.v, slot.v + len(slot.motion.rates))
-    spring, damper, stop = joint.springs.get(name), joint.dampers.get(name), joint.stops.get(name)
+    away = ball_turn(slot, q) if slot.is_ball else (q[slot.q],)
+    label = f"{node.name}.{slot.motion.name}"
+    pushed = joint_efforts(node.link.joint, slot.motion, label, away, [v[number] for number in numbers], acting)
+    for number, effort in zip(numbers, pushed, strict=True):
+        acting.tau[number] = acting.tau[number] + effort
+
+
+def joint_efforts(
+    joint: Joint, motion: Motion, label: str, away: Sequence[Scalar], rates: Sequence[Scalar], acting: Actions
+) -> list[Scalar]:
+    """What the spring, the damper and the stops of one motion of a joint do along its rates."""
+    efforts: list[Scalar] = [0.0] * len(rates)
+    spring, damper, stop = joint.springs.get(motion.name), joint.dampers.get(motion.name), joint.stops.get(motion.name)
     if spring is not None:
-        away = ball_turn(slot, q) if slot.is_ball else (q[slot.q] - spring.rest,)
-        for number, x in zip(numbers, away, strict=True):
-            acting.tau[number] = acting.tau[number] - spring.stiffness * x
+        efforts = [-spring.stiffness * (x - spring.rest) for x in away]
     if damper is not None:
         power: Scalar = 0.0
-        for number in numbers:
-            force = -damper.coefficient * v[number]
-            acting.tau[number] = acting.tau[number] + force
-            power = power + force * v[number]
+        for k, rate in enumerate(rates):
+            force = -damper.coefficient * rate
+            efforts[k] = efforts[k] + force
+            power = power + force * rate
         acting.power[f"{label} damper"] = power
     if stop is not None:
-        force, lost = stop_force(stop, q[slot.q], v[slot.v])
-        acting.tau[slot.v] = acting.tau[slot.v] + force
+        force, lost = stop_force(stop, away[0], rates[0])
+        efforts[0] = efforts[0] + force
         if stop.damping > 0.0:
-            acting.power[f"{label} stop"] = lost * v[slot.v]
+            acting.power[f"{label} stop"] = lost * rates[0]
+    return efforts
+
+
+def _couple(
+    system: System,
+    tree: Tree,
+    found: Coupled,
+    bodies: Sequence[Pose],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    read: Read,
+    acting: Actions,
+) -> None:
+    """Springs, dampers, stops and drives of a joint apart from the tree, as loads on the two bodies."""
+    joint, efforts = found.coupling.joint, []
+    for one in found.coordinates:
+        along = joint_efforts(joint, one.motion, one.label, one.away, one.rates, acting)
+        for drive in system.drives.values():
+            if drive.coordinate == one.label:
+                effort = read(drive.effort)
+                along[0] = along[0] + effort
+                acting.power[drive.name] = effort * one.rates[0]
+        efforts.append(along)
+    if all(vanishes(along) for along in efforts):
+        return
+    on_a, on_b = found.wrenches(efforts)
+    for place, (moment, force) in ((found.a, on_a), (found.b, on_b)):
+        if place.node == ROOT:
+            continue
+        if place is found.b:  # from the place's axes to its body's
+            turn = bodies[place.node].rotation
+            moment, force = (turn.into(found.pose_b.rotation.out(x)) for x in (moment, force))
+        pushed = at_place(tree, place, force, moment, q, v)
+        acting.loads[place.node] = acting.loads[place.node].plus(pushed)
+        before = acting.inner.get(place.node)
+        acting.inner[place.node] = pushed if before is None else before.plus(pushed)
 
 
 def sleeve_stop(node: Node) -> Limits | None:

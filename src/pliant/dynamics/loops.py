@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, transpose
+from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
 from pliant.dynamics.contact import tangents_of
-from pliant.dynamics.kinematics import place_pose, poses
+from pliant.dynamics.coupling import JointPosition, joint_position
+from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.sparse import Row
 from pliant.dynamics.tree import Tree
@@ -25,6 +26,7 @@ class Rows:
     """Residuals of closures with their derivatives along the motion, one per independent direction."""
 
     owners: tuple[int, ...]  # number of the closure each belongs to
+    directions: tuple[int, ...]  # which of its closure's residuals each is
     angular: tuple[bool, ...]  # whether it is an angle, not a distance
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
@@ -39,23 +41,38 @@ Told = tuple[Scalar, Scalar, Scalar]
 
 def residuals(
     tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], told: Sequence[Sequence[Scalar]]
-) -> list[tuple[int, bool, Scalar]]:
-    """(closure, is it an angle, residual) of every direction that can change; what vanishes by structure is left out.
+) -> list[tuple[int, int, bool, Scalar]]:
+    """(closure, direction, is it an angle, residual) of all that can change; what vanishes by structure is left out.
 
     told: where the motions of every closure are, None for what is free.
     """
-    bodies = poses(tree, q)
+    bodies = poses(tree, q) if closures else []
     found = []
     for number, (closure, moved) in enumerate(zip(closures, told, strict=True)):
-        if closure.frames is None:
-            distances, angles = _coordinate_rows(tree, closure, q, moved)
-        else:
-            a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
-            apart = sub(a.position, b.position)
-            distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix, moved)
-        every = [(False, c) for c in distances] + [(True, c) for c in angles]
-        found += [(number, angular, c) for angular, c in every if not isinstance(c, (int, float))]
+        every = enumerate(closure_rows(tree, closure, bodies, q, moved))
+        found += [(number, k, angular, c) for k, (angular, c) in every if not isinstance(c, (int, float))]
     return found
+
+
+def closure_rows(
+    tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar], told: Sequence[Scalar]
+) -> list[tuple[bool, Scalar]]:
+    """(is it an angle, residual) of all directions of one closure, given where the bodies are."""
+    if closure.frames is None:
+        distances, angles = _coordinate_rows(tree, closure, q, told, bodies)
+    else:
+        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
+        apart = sub(a.position, b.position)
+        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix, told)
+    return [(False, c) for c in distances] + [(True, c) for c in angles]
+
+
+def stored_energy(
+    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], told: Sequence[Sequence[Scalar]]
+) -> Scalar:
+    """What virtual springs hold: sum of Ks c^2 / 2."""
+    found = residuals(tree, closures, q, told)
+    return total(0.5 * closures[owner].stiffness * c * c for owner, _, _, c in found)
 
 
 def rows(
@@ -73,7 +90,7 @@ def rows(
     late = shift[count]  # a motion to second order in it is all that c'' sees
     moved = [[None if m is None else m[0] + late * (m[1] + 0.5 * m[2] * late) for m in motions] for motions in told]
     found = residuals(tree, closures, retract(tree, q, shift), moved)
-    entries = [c for _, _, c in found]
+    entries = [c for _, _, _, c in found]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
     jacobian = calculus.sparse_jacobian(entries, xi)
@@ -84,23 +101,31 @@ def rows(
     values = iter(flat[3 * m :])
     matrix = [{k: next(values) for k in row} for row in jacobian]
     drift = [row.pop(count, 0.0) for row in matrix]
-    owners, angular = tuple(owner for owner, _, _ in found), tuple(turned for _, turned, _ in found)
-    return Rows(owners, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
+    owners, directions = tuple(owner for owner, _, _, _ in found), tuple(k for _, k, _, _ in found)
+    angular = tuple(turned for _, _, turned, _ in found)
+    return Rows(owners, directions, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
 
 
 def _coordinate_rows(
-    tree: Tree, closure: Closure, q: Sequence[Scalar], told: Sequence[Scalar]
+    tree: Tree, closure: Closure, q: Sequence[Scalar], told: Sequence[Scalar], bodies: Sequence[Pose]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """c of a gear, counted from where both start, or of a coordinate that follows a motion."""
-    numbers = [tree.positions.index(name) for name in closure.coordinates]
-    first = numbers[0]
+    read = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
     if closure.kind == "gear":
-        a, b = (q[k] - tree.start[k] for k in numbers)
+        a, b = (one.x - one.start for one in read)
         c = a - closure.ratio * b
     else:
-        c = q[first] - told[0]
-    turns = any(slot.q == first and slot.motion.kind == ROTATION for slot in tree.slots)
-    return ([], [c]) if turns else ([c], [])
+        c = read[0].beyond(told[0])
+    return ([], [c]) if read[0].turns else ([c], [])
+
+
+def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
+    """A coordinate by name; it may be of a joint apart from the tree."""
+    if name not in tree.positions:
+        return joint_position(tree, name, q, bodies)
+    k = tree.positions.index(name)
+    turns = any(slot.q == k and slot.motion.kind == ROTATION for slot in tree.slots)
+    return JointPosition(q[k], turns, tree.start[k])
 
 
 def _rows_of(
@@ -118,10 +143,15 @@ def _rows_of(
     along = [dot(times(b, closure.axis), apart) - m for m in told]
     if closure.kind == "slider":
         return [*(dot(t, apart) for t in across), *along], []
+    if closure.kind == "universal":
+        lean = dot(closure.axis, closure.other_axis)
+        return list(apart), [dot(times(b, closure.axis), times(a, closure.other_axis)) - lean]
+    if closure.kind in ("revolute", "cylindrical", "planar"):
+        aligned = [dot(times(a, closure.axis), t) for t in across]
+        if closure.kind == "planar":
+            return [dot(times(b, closure.axis), apart)], aligned
+        return (list(apart) if closure.kind == "revolute" else [dot(t, apart) for t in across]), aligned
     turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
-    if closure.kind == "revolute":
-        held = times(a, closure.axis)
-        return list(apart), [dot(held, t) for t in across]
     if closure.kind == "weld":
         return list(apart), list(scale(0.5, turned))
     return [*(dot(t, apart) for t in across), *along], list(scale(0.5, turned))  # prismatic

@@ -14,6 +14,7 @@ from pliant.dynamics.algebra import ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
+from pliant.model.coupling import Coupling
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
 from pliant.model.joint import Motion as JointMotion
@@ -24,6 +25,10 @@ from pliant.model.system import Link, System
 from pliant.model.telescopic import TelescopicBeam
 
 ROOT = -1  # the parent of what stands on the ground
+
+
+# What the fields of a beam are at a station, displacement and rotation; by the identity of its shapes.
+Stations = dict[tuple[int, float], tuple[tuple[Vec, ...], tuple[Vec, ...]]]
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,8 @@ class Tree:
     start: tuple[float, ...]
     start_rates: tuple[float, ...]
     shapes: dict[str, Shapes]  # of the beams, by body
+    couplings: tuple[Coupling, ...]  # joints apart from the tree
+    stations: Stations  # of the beams' fields, known so far
 
     @property
     def slots(self) -> list[Slot]:
@@ -121,19 +128,21 @@ class Tree:
         if frame.body == GROUND:
             return Place(ROOT, (), (), frame.offset, frame.turns)
         node = self.nodes[self.index(frame.body)]
-        return _place(self.index(frame.body), node.body, node.link.body, self.shapes.get(frame.body), frame)
+        shapes = self.shapes.get(frame.body)
+        return _place(self.index(frame.body), node.body, node.link.body, shapes, frame, self.stations)
 
 
 def build_tree(system: System) -> Tree:
     """Number the coordinates and integrate the shapes; equal beams are integrated once."""
     library = _Library()
+    stations: Stations = {}
     nodes: list[Node] = []
     index = {GROUND: ROOT}
     shapes: dict[str, Shapes] = {}
     positions: list[str] = []
     rates: list[str] = []
     for link in system.links.values():
-        place = _place_on(system, nodes, index[link.on.body], shapes.get(link.on.body), link.on)
+        place = _place_on(system, nodes, index[link.on.body], shapes.get(link.on.body), link.on, stations)
         if isinstance(link.body, Beam):
             shapes[link.name] = library.shapes(link.body)
         slots = _slots(link, len(positions), len(rates))
@@ -148,13 +157,15 @@ def build_tree(system: System) -> Tree:
     start = [x for link in system.links.values() for x in link.start]
     start_rates = [x for link in system.links.values() for x in link.start_rates]
     return Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
-                tuple(start_rates), shapes)  # fmt: skip
+                tuple(start_rates), shapes, tuple(system.couplings.values()), stations)  # fmt: skip
 
 
-def _place_on(system: System, nodes: Sequence[Node], node: int, shapes: Shapes | None, frame: Frame) -> Place:
+def _place_on(
+    system: System, nodes: Sequence[Node], node: int, shapes: Shapes | None, frame: Frame, stations: Stations
+) -> Place:
     if node == ROOT:
-        return _place(ROOT, None, None, None, frame)
-    return _place(node, nodes[node].body, system.links[frame.body].body, shapes, frame)
+        return _place(ROOT, None, None, None, frame, stations)
+    return _place(node, nodes[node].body, system.links[frame.body].body, shapes, frame, stations)
 
 
 class _Library:
@@ -212,13 +223,18 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
                     coriolis=beam.stiffening != "as-published")  # fmt: skip
 
 
-def _place(node: int, body: Body | None, model: ModelBody | None, shapes: Shapes | None, frame: Frame) -> Place:
+def _place(
+    node: int, body: Body | None, model: ModelBody | None, shapes: Shapes | None, frame: Frame, stations: Stations
+) -> Place:
     if isinstance(body, TelescopicBody) and frame.station is not None:
         return Place(node, *body.tip(), frame.offset, frame.turns, body.link.tip_rotation == "first-order")
     if shapes is None or frame.station is None or not isinstance(model, Beam):
         return Place(node, (), (), frame.offset, frame.turns)
-    displacement, rotation = field_values(model, shapes, frame.station)
-    return Place(node, _tuples(_clean(displacement)), _tuples(_clean(rotation)), frame.offset, frame.turns)
+    key = (id(shapes), frame.station)
+    if key not in stations:
+        displacement, rotation = field_values(model, shapes, frame.station)
+        stations[key] = _tuples(_clean(displacement)), _tuples(_clean(rotation))
+    return Place(node, *stations[key], frame.offset, frame.turns)
 
 
 def _clean(column: Any) -> Any:

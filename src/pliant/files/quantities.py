@@ -16,6 +16,7 @@ from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.normal_law import PowerLaw
+from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -40,10 +41,13 @@ UNITS_BY_NAME: dict[str, str] = {
     "save": "s", "max_seconds": "s",
     "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
     "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
+    "nodes": "1", "interface": "1",
     "rtol": "1", "atol": "1", "coarse": "1", "max_steps": "1",
 }  # fmt: skip
 
 UNITS: dict[tuple[Any, str], str] = {
+    (CraigBampton, "modes"): "1",
+    (FreeModes, "modes"): "1",
     (damping.KelvinVoigt, "coefficient"): "Pa s",
     (damping.AirDrag, "coefficient"): "kg/(m s)",
     (Spring, "stiffness"): STIFFNESS,

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
 from pliant.files.places import write_place
 from pliant.files.reader import BODY_KINDS, VERSION
@@ -31,6 +32,9 @@ from pliant.model.system import PAYLOAD, Body, Link, System
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
     """The model file of a system. A Python function has no text, so it is refused by name."""
+    if system.couplings:
+        rule = "must be empty: write the System that absolute_coordinates was given"
+        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.couplings))
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
@@ -128,6 +132,7 @@ def _closure(system: System, closure: Closure) -> Data:
         if end is not None:
             data[key] = end if isinstance(end, str) else write_place(system, end)
     data |= {"axis": list(closure.axis)} if closure.frames else {}
+    data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
     data["by"] = closure.by
     data |= {"ratio": closure.ratio} if closure.kind == GEAR else {}
     motions = [None if m is None else write(Told, m, f"{part}: motion") for m in closure.motion]

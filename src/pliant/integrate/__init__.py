@@ -1,6 +1,21 @@
 """Compiled time loops over addresses and arrays; knows nothing of mechanisms."""
 
-from pliant.integrate.methods import DOP853, METHODS, RK4, RKF45, DormandPrince, Method
+from pliant.integrate.constraint_kernel import ConstraintKernels
+from pliant.integrate.jacobian_kernel import JacobianKernel
+from pliant.integrate.methods import (
+    DOP853,
+    METHODS,
+    RK4,
+    RKF45,
+    Auto,
+    DormandPrince,
+    Method,
+    Radau5,
+    Radau9,
+    RealTime,
+    Rodas5P,
+    TwoLoop,
+)  # fmt: skip
 from pliant.integrate.status import Status
 from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper
 
@@ -9,11 +24,19 @@ __all__ = [
     "METHODS",
     "RK4",
     "RKF45",
+    "Auto",
+    "ConstraintKernels",
     "DormandPrince",
+    "JacobianKernel",
     "Located",
     "Method",
     "Outcome",
+    "Radau5",
+    "Radau9",
+    "RealTime",
+    "Rodas5P",
     "Statistics",
     "Status",
     "Stepper",
+    "TwoLoop",
 ]

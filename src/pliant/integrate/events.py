@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pliant.integrate.family import hermite, interpolate, take_step
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
 from pliant.integrate.memory import INTERIOR, SAMPLES
-from pliant.integrate.runge_kutta import extra_stages, hermite, interpolate, take_step
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
 ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
@@ -80,10 +80,12 @@ def first_event(run: Any, h: float, t_new: float) -> float:
     With an event, y_new, g_new and the stages are those of the shortened step, just beyond the root.
     """
     measure(run, t_new, run.y_new, run.g_new)
-    places = _sample_step(run, h)
     side, before = ints(run.side, run.n_events), ints(run.before, run.n_events)
     for e in range(run.n_events):
         before[e] = side[e]
+    if run.at_ends:
+        return h if _note_hits(run) else 0.0
+    places = _sample_step(run, h)
     for i in range(places - 1):
         if any_happened(run, sample(run, i + 1)):
             shorter = _locate(run, i, h, t_new)
@@ -111,7 +113,6 @@ def _sample_step(run: Any, h: float) -> int:
         while i < places - 1 and places < SAMPLES and flags(run.active, run.n_events)[e]:
             x = _turning_point(run, e, i)
             if x > 0.0:
-                extra_stages(run, h)
                 interpolate(run, run.y_try, h, x)
                 measure(run, run.t + x * h, run.y_try, run.g_try)
                 _insert(run, places, x)
@@ -167,7 +168,6 @@ def _locate(run: Any, i: int, h: float, t_new: float) -> float:
             floor = low
     put(run.g_low, sample(run, i), n)
     put(run.g_high, sample(run, i + 1), n)
-    extra_stages(run, h)
     low, high = _narrow(run, False, low, high, max(bracket, GUESS * h), h, t_new)
     low, high = _straddle(run, low, high, floor, bracket, h, t_new)
     if high == 0.0:
@@ -176,10 +176,19 @@ def _locate(run: Any, i: int, h: float, t_new: float) -> float:
     if run.last_taken != high:
         take_step(run, high, t_new)
     put(run.g_new, run.g_high, n)
-    g, hit = floats(run.g_new, n), ints(run.hit, n)
+    _note_hits(run)
+    return high
+
+
+@compiled
+def _note_hits(run: Any) -> bool:
+    """Which events have happened by the end of the step."""
+    n, some = run.n_events, False
+    g, hit, before = floats(run.g_new, n), ints(run.hit, n), ints(run.before, n)
     for e in range(n):
         hit[e] = -before[e] if happened(run, e, g[e]) else 0
-    return high
+        some = some or hit[e] != 0
+    return some
 
 
 @compiled

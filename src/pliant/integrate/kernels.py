@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from llvmlite import ir
-from numba import njit, types
+from numba import from_dtype, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
+
+from pliant.integrate.memory import RUN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -99,3 +101,21 @@ def finite(address: int, n: int) -> bool:
         even += values[i] * 0.0
         odd += values[i + 1] * 0.0
     return bool(even + odd + values[n - 1] * 0.0 == 0.0)
+
+
+@compiled
+def end_slope(run: Any, t_new: float) -> None:
+    """k_s: the derivative where the step ends."""
+    call_kernel(run.rhs, t_new, run.y_new, run.p, stage(run, run.stages), run.work)
+    run.rhs_evaluations += 1
+
+
+def object_code(function: Callable[..., Any], answer: Any, *arguments: Any) -> tuple[str, bytes]:
+    """(symbol, object code) of answer function(run, *arguments), without the wrappers for Python.
+
+    As Numba calls compiled code: int32 symbol(answer*, void** trouble, RUN*, ...); what its own disk cache stores.
+    """
+    dispatcher = njit(answer(from_dtype(RUN), *arguments), **OPTIONS, **UNSEEN)(function)
+    made = dispatcher.overloads[dispatcher.signatures[0]]
+    _, _, (data, _) = made.library.serialize_using_object_code()
+    return made.fndesc.llvm_func_name, data

@@ -8,8 +8,10 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from pliant.caches import user_cache
 from pliant.errors import SolveError
@@ -24,27 +26,10 @@ _C_FUNCTIONS = ("exp", "log", "memset", "pow")  # what the loops call; LLVM want
 
 
 @functools.cache
-def explicit_loop() -> Loop:
-    """`explicit._advance` as machine code."""
-    target = host()
-    cache, key = ObjectCache(user_cache("loops")), _key(target)
-    stored = cache.load(key)
-    if stored is None:
-        from pliant.integrate import explicit
-
-        symbol, data = explicit.compile_loop()
-        if NUMBA_RUNTIME not in data:
-            cache.store(key, symbol.encode() + b"\0" + data)
-    else:
-        head, _, data = stored.partition(b"\0")
-        symbol = head.decode()
-    return _callable(symbol, data, target)
-
-
-def _callable(symbol: str, data: bytes, target: Target) -> Loop:
-    require_functions(_C_FUNCTIONS)
-    engine = load_object(data, target)
-    call = _SIGNATURE(engine.get_function_address(symbol))
+def march_loop() -> Loop:
+    """`march._advance` as machine code."""
+    address, engine = _machine_code("march")
+    call = _SIGNATURE(address)
 
     def loop(run: int) -> int:
         answer, trouble = ctypes.c_int64(), ctypes.c_void_p()
@@ -56,7 +41,30 @@ def _callable(symbol: str, data: bytes, target: Target) -> Loop:
     return loop
 
 
-def _key(target: Target) -> str:
+def family_address(name: str) -> int:
+    """Of the family in the module of that name: `runge_kutta`, `radau`, `rosenbrock`."""
+    return _machine_code(name)[0]
+
+
+@functools.cache
+def _machine_code(name: str) -> tuple[int, Any]:
+    """Address of what the module's `compile_code` makes, and the engine that keeps it alive."""
+    target = host()
+    cache, key = ObjectCache(user_cache("loops")), _key(name, target)
+    stored = cache.load(key)
+    if stored is None:
+        symbol, data = import_module(f"pliant.integrate.{name}").compile_code()
+        if NUMBA_RUNTIME not in data:
+            cache.store(key, symbol.encode() + b"\0" + data)
+    else:
+        head, _, data = stored.partition(b"\0")
+        symbol = head.decode()
+    require_functions(_C_FUNCTIONS)
+    engine = load_object(data, target)
+    return engine.get_function_address(symbol), engine
+
+
+def _key(name: str, target: Target) -> str:
     """Names the code by all it depends on: every source beside this one, Numba, LLVM, the processor."""
     sources = [f"{path.name} {path.read_text()}" for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return content_key((*sources, version("numba"), *VERSIONS, target.triple, target.cpu, target.features))
+    return content_key((name, *sources, version("numba"), *VERSIONS, target.triple, target.cpu, target.features))

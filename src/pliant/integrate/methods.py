@@ -9,12 +9,17 @@ from numbers import Real
 from typing import ClassVar
 
 from pliant.errors import ModelError
-from pliant.integrate import tableaus
+from pliant.integrate import rosenbrock_tableaus, tableaus
+from pliant.integrate.collocation import RadauIIA
+from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
 from pliant.integrate.tableaus import Tableau
+
+Scheme = Tableau | RadauIIA | RosenbrockTableau
 
 # A hundred units of round-off: below this the error estimate is made of round-off only.
 SMALLEST_RTOL = 100 * 2.0**-52
 COARSE = 1e-4  # what counts as a rough relative tolerance
+ROUGH = 1e-5  # from here on order 5 is enough for stiff motion; see docs/performance.md
 LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
 
 
@@ -30,7 +35,7 @@ class _Adaptive:
     max_step: float | None = None  # s
     first_step: float | None = None  # s, estimated where not given
 
-    tableau: ClassVar[Tableau]
+    tableau: ClassVar[Scheme]
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -78,7 +83,7 @@ class RK4:
 
     step: float  # s
 
-    tableau: ClassVar[Tableau] = tableaus.RK4
+    tableau: ClassVar[Scheme] = tableaus.RK4
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", _positive("RK4", "step", self.step, "s"))
@@ -111,8 +116,100 @@ class VariablePrecisionRK4(_Adaptive):
         object.__setattr__(self, "coarse", coarse)
 
 
-Method = RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4
-METHODS: tuple[type[Method], ...] = (RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4)
+@dataclass(frozen=True)
+class _Collocation(_Adaptive):
+    """The equations of the stages are solved by Newton's iterations, to a share `newton` of the tolerance."""
+
+    newton: float | None = None  # 1, chosen by the tolerance where not given
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.newton is not None:
+            object.__setattr__(self, "newton", _positive(type(self).__name__, "newton", self.newton))
+
+
+@dataclass(frozen=True)
+class Radau5(_Collocation):
+    """Radau IIA with three stages (Hairer and Wanner): order 5, A-stable and stiffly accurate; for stiff equations."""
+
+    tableau = RadauIIA(3)
+
+
+@dataclass(frozen=True)
+class Radau9(_Collocation):
+    """Radau IIA with five stages: order 9, A-stable and stiffly accurate; for stiff equations at tight tolerances."""
+
+    tableau = RadauIIA(5)
+
+
+@dataclass(frozen=True)
+class Rodas5P(_Adaptive):
+    """Steinebach's Rosenbrock method of order 5: no iterations, a Jacobian every step; for stiff equations at rough tolerances."""
+
+    tableau = rosenbrock_tableaus.RODAS5P
+
+
+@dataclass(frozen=True)
+class RealTime:
+    """Fixed steps by a linearly implicit method of order 3 (Rodas3): the same work every step, however stiff.
+
+    No step is repeated or shortened but for stops: events are noticed at the ends of steps. The error estimate does not steer; its
+    mean and largest value, as a share of atol + rtol |y|, are told in the statistics.
+    """
+
+    step: float  # s
+    rtol: float = 1e-3  # relative tolerance that the error is measured by, 1
+    atol: float | Sequence[float] = 1e-6  # absolute tolerance, in the units of the state
+
+    tableau: ClassVar[Scheme] = rosenbrock_tableaus.RODAS3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "step", _positive("RealTime", "step", self.step, "s"))
+        object.__setattr__(self, "rtol", _positive("RealTime", "rtol", self.rtol))
+        object.__setattr__(self, "atol", _tolerances("RealTime", self.atol))
+
+    @property
+    def order(self) -> int:
+        return self.tableau.order
+
+
+@dataclass(frozen=True)
+class TwoLoop(_Adaptive):
+    """Fehlberg's fifth order on independent coordinates only; at every stage the dependent ones follow by Newton-Raphson.
+
+    Coordinates are partitioned by Gaussian elimination of the constraints' Jacobian with full pivoting, anew when a pivot has
+    become small. Without exact loops it is RKF45.
+    """
+
+    tableau = tableaus.RKF45
+
+
+@dataclass(frozen=True)
+class Auto(_Adaptive):
+    """DOP853 while the motion is not stiff, an implicit Radau method while it is; what is known of stiffness is found on the way.
+
+    The implicit one has order 5 for rough tolerances and 9 for tight ones. Its Jacobian is compiled when it is first needed.
+    """
+
+    rtol: float = 1e-9
+    atol: float | Sequence[float] = 1e-12
+
+    tableau = tableaus.DOP853
+
+    @property
+    def explicit(self) -> DOP853:
+        return DOP853(self.rtol, self.atol, self.max_step, self.first_step)
+
+    @property
+    def implicit(self) -> Radau5 | Radau9:
+        kind = Radau5 if self.rtol >= ROUGH else Radau9
+        return kind(self.rtol, self.atol, self.max_step)
+
+
+Method = Auto | TwoLoop | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
+METHODS: tuple[type[Method], ...] = (
+    Auto, RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
+)  # fmt: skip
 
 
 def _number(part: str, field: str, value: object) -> float:

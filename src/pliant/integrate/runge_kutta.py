@@ -1,11 +1,12 @@
-"""One explicit Runge-Kutta step, its error, its dense output; any tableau.  Compiled; see `explicit` for the loop."""
+"""The family of explicit Runge-Kutta methods: one step, its error, its dense output; any tableau.  Compiled; see `march`."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, finite, floats, fused, ints, put, stage
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act
+from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
 from pliant.integrate.memory import BLOCK
 
 
@@ -44,13 +45,6 @@ def take_step(run: Any, h: float, t_new: float) -> None:
     combine(run, run.y_new, run.y, h, run.stages)
     run.rhs_evaluations += run.stages - 1
     run.last_taken = h
-
-
-@compiled
-def end_slope(run: Any, t_new: float) -> None:
-    """k_s: the derivative where the step ends."""
-    call_kernel(run.rhs, t_new, run.y_new, run.p, stage(run, run.stages), run.work)
-    run.rhs_evaluations += 1
 
 
 @compiled
@@ -100,44 +94,6 @@ def attempt(run: Any, h: float, t_new: float) -> float:
 
 
 @compiled
-def _norm(run: Any, address: int) -> float:
-    n = run.n_controlled
-    values, y, atol = floats(address, n), floats(run.y, n), floats(run.atol, n)
-    total = 0.0
-    for i in range(n):
-        total += (values[i] / (atol[i] + run.rtol * abs(y[i]))) ** 2
-    return math.sqrt(total / run.n_mean)
-
-
-@compiled
-def first_step(run: Any, longest: float) -> float:
-    """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, tells the second derivative."""
-    slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
-    trial = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
-    trial = min(trial, longest)
-    y, k0 = floats(run.y, run.n), floats(stage(run, 0), run.n)
-    y_try, change = floats(run.y_try, run.n), floats(run.spare, run.n)
-    bend = math.inf
-    for _ in range(8):
-        for i in range(run.n):
-            y_try[i] = y[i] + trial * k0[i]
-        call_kernel(run.rhs, run.t + trial, run.y_try, run.p, run.spare, run.work)
-        run.rhs_evaluations += 1
-        if finite(run.spare, run.n):
-            for i in range(run.n):
-                change[i] -= k0[i]
-            bend = _norm(run, run.spare) / trial
-            break
-        trial *= 0.01  # the probe left the domain of the right-hand side: look nearer
-    steepest = max(slope, bend)
-    if steepest <= 1e-15:
-        return max(1e-6, 1e-3 * trial)
-    if steepest == math.inf:
-        return trial
-    return min(100.0 * trial, float((0.01 / steepest) ** (1.0 / run.order)))
-
-
-@compiled
 def extra_stages(run: Any, h: float) -> None:
     """The stages that only the dense output needs, once a step."""
     if run.extras_done:
@@ -152,7 +108,8 @@ def extra_stages(run: Any, h: float) -> None:
 
 @compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
-    """The dense output at t + x h; needs k_s and the extra stages."""
+    """The dense output at t + x h; needs k_s."""
+    extra_stages(run, h)
     n, n_k = run.n, run.stages + 1 + run.extras
     weights, out, y = floats(run.weights, n_k), floats(target, n), floats(run.y, n)
     basis = x
@@ -172,11 +129,34 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
 
 
 @compiled
-def hermite(run: Any, target: int, h: float, x: float) -> None:
-    """The cubic through both ends: free of evaluations, good enough to see where to look."""
-    n = run.n
-    out, y, y_new = floats(target, n), floats(run.y, n), floats(run.y_new, n)
-    k_start, k_end = floats(stage(run, 0), n), floats(stage(run, run.stages), n)
-    rise, start, end = x * x * (3.0 - 2.0 * x), h * x * (1.0 - x) ** 2, h * x * x * (x - 1.0)
+def stiffness(run: Any, h: float) -> float:
+    """How f changes from the last stage's state to the step's end, both at t + h, over how the state does (Hairer, dop853)."""
+    last, n = run.stages - 1, int(run.n_mean)
+    combine(run, run.y_try, run.y, h, last)
+    y, y_new, y_stage = floats(run.y, n), floats(run.y_new, n), floats(run.y_try, n)
+    k_stage, k_end, atol = floats(stage(run, last), n), floats(stage(run, run.stages), n), floats(run.atol, n)
+    rise = distance = 0.0
     for i in range(n):
-        out[i] = y[i] + rise * (y_new[i] - y[i]) + start * k_start[i] + end * k_end[i]
+        scale = atol[i] + run.rtol * abs(y[i])
+        rise += ((k_end[i] - k_stage[i]) / scale) ** 2
+        distance += ((y_new[i] - y_stage[i]) / scale) ** 2
+    return h * math.sqrt(rise / distance) if distance > 0.0 else 0.0
+
+
+def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
+    """What the march asks of a family, see `family`."""
+    if what == ATTEMPT:
+        return attempt(run, h, x)
+    if what == TAKE:
+        take_step(run, h, x)
+    elif what == ERROR:
+        return error_norm(run, h)
+    elif what == STIFFNESS:
+        return stiffness(run, h)
+    else:
+        interpolate(run, target, h, x)
+    return 0.0
+
+
+def compile_code() -> tuple[str, bytes]:
+    return compile_act(_act)

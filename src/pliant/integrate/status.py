@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-# What the compiled loop answers.  The first three are for the stepper alone: call again.
+# What the compiled loop answers.  The first two and the last are for the stepper alone: call again.
 GO_ON, ROWS_FULL = 0, 1
 AT_STOP, AT_EVENT, SMALL_STEP, NOT_A_NUMBER, STEP_LIMIT = 2, 3, 4, 5, 6
+TURN = 7  # another family of methods would do better from here on
 
 
 class Status(Enum):
@@ -16,11 +17,12 @@ class Status(Enum):
     EVENT = "event {events} stopped the run at t = {t} s"
     STEP_TOO_SMALL = (
         "the step fell to {h} s at t = {t} s, below what t and doubles can tell apart: the motion has a singularity "
-        "there, or the equations are too stiff or too rough for {method} at this tolerance"
+        "there, or the equations are too stiff or too rough for {method} at this tolerance; try a looser rtol or atol, an implicit "
+        "method where that was an explicit one, or look at what grows there"
     )
     NOT_FINITE = (
         "the right-hand side gave nan or inf at t = {t} s, and a step of {h} s did not get past it: look for a division "
-        "by zero, a root of a negative number or an overflow in that state"
+        "by zero, a root of a negative number or an overflow in that state, or try a smaller max_step to stay clear of it"
     )
     TOO_MANY_STEPS = "the limit of {limit} steps was used up at t = {t} s (step {h} s); raise max_steps or loosen rtol"
     OUT_OF_TIME = "the limit of {limit} s of computing time was used up at t = {t} s (step {h} s)"

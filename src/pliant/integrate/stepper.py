@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal
 
@@ -12,19 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
-from pliant.integrate.loops import Loop, explicit_loop
+from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
-from pliant.integrate.methods import RK4, Method
-from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, Status
+from pliant.integrate.methods import RK4, Auto, Method
+from pliant.integrate.setup import Constraints, Jacobian, set_up
+from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
 FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
 BLOCK = 2**17  # numbers in a block of saved steps, 1 MiB
 MAX_STEPS = 10**9
-
-# Controllers: Hairer's dopri5 and dop853.  (beta of the PI part, least and largest change of the step)
-PI_CONTROLLER = (0.04, 0.2, 10.0)
-PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
+PATIENCE = 15  # steps that ask for another family before it is taken (Hairer, dop853)
+LONGEST_PATIENCE = 10_000
 
 Save = ArrayLike | Literal["steps"] | None
 
@@ -47,6 +46,14 @@ class Statistics:
     smallest_step: float  # s, of the steps not cut short by a stop or an event
     largest_step: float  # s
     wall_seconds: float  # s, compiling the loop not counted
+    jacobians: int = 0
+    factorisations: int = 0
+    iterations: int = 0  # of Newton's method
+    steps_of: dict[str, int] = field(default_factory=dict)  # accepted steps by method
+    mean_error: float = 0.0  # of fixed steps that estimate one, over the tolerance
+    largest_error: float = 0.0
+    partitions: int = 0  # how often independent coordinates were chosen
+    constraint_evaluations: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,7 @@ class Outcome:
     t: float  # s
     events: tuple[Located, ...]  # those that stopped the run; several where they fall together
     sentence: str
+    component: int | None = None  # of the state, where one is to blame for the run's end
 
     def __str__(self) -> str:
         return self.sentence
@@ -68,8 +76,9 @@ class Stepper:
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
-    `atol_floor` raises the absolute tolerance of components that have a size of their own. Between two calls of `advance`
-    the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
+    `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
+    components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
+    own. Between two calls of `advance` the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
     """
 
     def __init__(
@@ -85,6 +94,9 @@ class Stepper:
         n_events: int = 0,
         step_limit: int | None = None,
         project: int | None = None,
+        jacobian: Jacobian | None = None,
+        n_newton: int | None = None,
+        constraints: Constraints | None = None,
         atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
@@ -93,16 +105,20 @@ class Stepper:
         _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
         self.method = method
         atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
-        self._memory = Memory(method.tableau, n_state, n_events, n_work, atol)
+        # what no step is judged by may still be solved for
+        self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
+        self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
+        self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
-        self._memory.set(**_control(method))
+        set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
         self._blocks: dict[int, tuple[Floats, Floats]] = {}
         self._located: list[Located] = []
         self._budget = FIRST_BUDGET
         self._seconds = 0.0
+        self._steps_of: dict[str, int] = {}
 
     # ---- the run
 
@@ -114,8 +130,11 @@ class Stepper:
             raise ModelError.of("run", "y0", f"must have {n} components", y.shape)
         if not math.isfinite(t0):
             raise ModelError.of("run", "t0", "must be a finite time in s", t0)
+        self._steps_of = {}
+        if self._run["watching"] == 2:
+            set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton)
         self._memory.forget_motion()
-        self._memory.set(t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
+        self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
         self._memory.bind_parameters(parameters)
         self.y[:] = y
         self._memory.arrays["hit"][:] = 0
@@ -153,17 +172,19 @@ class Stepper:
         run = self._run
         if not math.isfinite(t_stop) or t_stop < run["t"]:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
-        loop = explicit_loop()
+        loop = march_loop()
         run["t_stop"], run["entering"] = t_stop, 1
         began = told = perf_counter()
         spent_before = self._seconds
         try:
             code = GO_ON
-            while code in (GO_ON, ROWS_FULL):
+            while code in (GO_ON, ROWS_FULL, TURN):
                 code = self._piece(loop)
+                if code == TURN:
+                    began += self._turn()
                 now = perf_counter()
                 self._seconds = spent_before + now - began
-                if code in (GO_ON, ROWS_FULL):
+                if code in (GO_ON, ROWS_FULL, TURN):
                     if progress is not None and now - told >= 0.5 * PIECE:
                         progress(self.t)
                         told = now
@@ -191,6 +212,29 @@ class Stepper:
             run["flushed"] = 1
         return code
 
+    def _turn(self) -> float:
+        """To the other one of an automatic method's two families; returns the seconds that took."""
+        assert isinstance(self.method, Auto)
+        began, run = perf_counter(), self._run
+        self._count_steps()
+        implicit = int(run["watching"]) == 1
+        method = self.method.implicit if implicit else self.method.explicit
+        set_up(self._memory, method, self._atol, self._jacobian, self._n_newton)
+        self._memory.set(watching=2 if implicit else 1, signs=0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
+        if not implicit:
+            run["turns_back"] += 1
+            run["patience"] = min(2 * int(run["patience"]), LONGEST_PATIENCE)
+            run["h"] = min(float(run["h"]), float(run["explicit_h"]))
+        return perf_counter() - began
+
+    def _count_steps(self) -> None:
+        """To the family at work."""
+        method = self.method
+        if isinstance(method, Auto):
+            method = method.implicit if int(self._run["watching"]) == 2 else method.explicit
+        name, accepted = type(method).__name__, int(self._run["accepted"])
+        self._steps_of[name] = self._steps_of.get(name, 0) + accepted - sum(self._steps_of.values())
+
     def _outcome(self, status: Status) -> Outcome:
         run = self._run
         t = float(run["t"])
@@ -203,7 +247,19 @@ class Stepper:
         names = ", ".join(str(event.index) for event in events)
         method = type(self.method).__name__
         sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
-        return Outcome(status, t, events, sentence)
+        return Outcome(status, t, events, sentence, self._to_blame(status))
+
+    def _to_blame(self, status: Status) -> int | None:
+        """The component that changes fastest, measured by its tolerance, where steps became too small; or the first that is nan."""
+        arrays, n = self._memory.arrays, int(self._run["n"])
+        if status is Status.NOT_FINITE:
+            bad = ~np.isfinite(arrays["y_new"][:n]) | ~np.all(np.isfinite(arrays["k"][:, :n]), axis=0)
+            return int(np.argmax(bad)) if np.any(bad) else None
+        if status is not Status.STEP_TOO_SMALL:
+            return None
+        count = int(self._run["n_mean"])
+        scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])
+        return int(np.argmax(np.abs(arrays["k"][0, :count]) / scale))
 
     def interrupted(self) -> Outcome:
         """What to say where the caller was interrupted between two advances."""
@@ -274,9 +330,15 @@ class Stepper:
         return self._memory.arrays["row_t"][:n].copy(), self._memory.arrays["row_y"][:n].copy()
 
     @property
+    def dependent(self) -> tuple[int, ...]:
+        """Rates, by number, that a method with partitioned coordinates takes as dependent now."""
+        return tuple(int(k) for k in self._memory.arrays["dependent"]) if self._run["partitions"] else ()
+
+    @property
     def statistics(self) -> Statistics:
         run = self._run
         largest = float(run["largest"])
+        self._count_steps()
         return Statistics(
             accepted=int(run["accepted"]),
             rejected=int(run["rejected"]),
@@ -285,29 +347,19 @@ class Stepper:
             smallest_step=min(float(run["smallest"]), largest),
             largest_step=largest,
             wall_seconds=self._seconds,
+            jacobians=int(run["jacobians"]),
+            factorisations=int(run["factorisations"]),
+            iterations=int(run["iterations"]),
+            steps_of=dict(self._steps_of),
+            mean_error=float(run["error_sum"]) / max(int(run["error_count"]), 1),
+            largest_error=float(run["error_largest"]),
+            partitions=int(run["partitions"]),
+            constraint_evaluations=int(run["constraint_evaluations"]),
         )
 
 
-def _control(method: Method) -> dict[str, float]:
-    """What the step control goes by."""
-    if isinstance(method, RK4):
-        return {"max_step": math.inf}
-    tableau = method.tableau
-    beta, least, largest = PI_CONTROLLER if tableau.order < 8 else PLAIN_CONTROLLER
-    return {
-        "rtol": method.rtol,
-        "max_step": math.inf if method.max_step is None else method.max_step,
-        "first_step": method.first_step or 0.0,
-        "order": tableau.order,
-        "beta": beta,
-        "min_factor": least,
-        "max_factor": largest,
-        "exponent": 1.0 / (tableau.error_order + 1) - 0.75 * beta,
-    }
-
-
 def _tolerances(method: Method, n_state: int, n_controlled: int, n_added: int) -> Floats:
-    if isinstance(method, RK4):
+    if isinstance(method, RK4):  # measures no error
         return np.ones(n_controlled + n_added)
     atol = np.asarray(method.atol, dtype=np.float64)
     if atol.ndim == 0:

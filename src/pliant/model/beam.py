@@ -158,4 +158,4 @@ def _direction(modes: ModeSet) -> str:
         return "axial"
     if isinstance(modes, TorsionModes):
         return "torsion"
-    return f"bending {modes.plane}"
+    return "axial" if modes.plane == "x" else f"bending {modes.plane}"

@@ -12,7 +12,9 @@ from pliant.model.check import Vector
 from pliant.model.frame import Frame
 from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 
-FRAME_KINDS = ("point", "spherical", "revolute", "weld", "prismatic", "slider", "distance")
+FRAME_KINDS = (
+    "point", "spherical", "revolute", "weld", "prismatic", "slider", "distance", "cylindrical", "universal", "planar",
+)  # fmt: skip
 GEAR, PRESCRIBED = "gear", "prescribed"
 KINDS = (*FRAME_KINDS, GEAR, PRESCRIBED)
 ALONG_AXIS = ("slider", "prismatic")  # kinds whose position along the axis may be told
@@ -24,9 +26,11 @@ class Closure:
     """Frame a held to frame b, or coordinate a to coordinate b.
 
     point, spherical: origins together; revolute: and turning about `axis` of b only; weld: nothing moves; prismatic: sliding
-    along `axis` of b only; slider: a's origin on the line through b along `axis`; distance: origins `length` apart; gear:
-    coordinate a turns `ratio` times as far as coordinate b, both from where they start; prescribed: coordinate a, or a's origin
-    in the axes of b, follows `motion`. Sliders, prismatic closures and distances may follow a motion too.
+    along `axis` of b only; slider: a's origin on the line through b along `axis`; distance: origins `length` apart; cylindrical:
+    sliding along `axis` and turning about it; universal: origins together, `other_axis` of a at its angle to `axis` of b; planar:
+    a's origin in the plane through b across `axis`, turning about it only; gear: coordinate a turns `ratio` times as far as
+    coordinate b, both from where they start; prescribed: coordinate a, or a's origin in the axes of b, follows `motion`. Sliders,
+    prismatic closures and distances may follow a motion too.
     """
 
     name: str
@@ -40,6 +44,7 @@ class Closure:
     damping: float  # of virtual springs, N s/m
     ratio: float = 0.0  # of a gear
     motion: tuple[Told | None, ...] = ()  # functions of t, one per direction; None leaves it free
+    other_axis: Vector = (0.0, 0.0, 1.0)  # of a universal, in the axes of a
 
     @property
     def frames(self) -> tuple[Frame, Frame] | None:
@@ -69,6 +74,7 @@ def closure(
     damping: Any,
     ratio: Any = None,
     motion: Any = None,
+    other_axis: Any = "z",
 ) -> Closure:
     """A closure, checked but for the frames and coordinates, which the System knows."""
     part = f"closure {name!r}"
@@ -84,8 +90,11 @@ def closure(
     elif stiffness is not None:
         raise ModelError.of(part, "stiffness", "must be left out where multipliers close the loop", stiffness)
     drag = check.not_negative(part, "damping", damping, "N s/m")
+    along, other = check.axis(part, "axis", axis), check.axis(part, "other_axis", other_axis)
+    if kind == "universal" and abs(sum(x * y for x, y in zip(along, other, strict=True))) > 1.0 - 1e-9:
+        raise ModelError.of(part, "other_axis", "must not be parallel to axis", other_axis)
     turns = _ratio(part, kind, ratio)
-    return Closure(name, kind, a, b, check.axis(part, "axis", axis), apart, by, ks, drag, turns, told)
+    return Closure(name, kind, a, b, along, apart, by, ks, drag, turns, told, other)
 
 
 def _length(part: str, kind: str, length: Any) -> tuple[float, tuple[Told, ...]]:

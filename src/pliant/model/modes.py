@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.reduction import CraigBampton, FreeModes, Reduction, check_nodes, node_numbers
 
 BENDING_ENDS = ("cc", "ss", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
 BAR_ENDS = ("cf", "fc", "cc", "ff")
 PLANES = ("y", "z")
+GIVEN_PLANES = ("x", *PLANES)
 NORMALISATIONS = ("max", "mass", "length")
 MOST = 10_000  # coordinates of one set; a slip of the pen must not fill the memory
 
@@ -115,10 +117,15 @@ class ShapeTable:
 
 @dataclass(frozen=True)
 class GivenModes:
-    """Bending shapes that the user gives, as functions or tables, instead of theory's own."""
+    """Shapes that the user gives, as functions or tables, instead of theory's own: of bending along y or z, or of stretch along x.
+
+    mass: int mu W_j W_k of the shapes, one row each, where it is given too (lumped, measured, or a test problem's own) instead of
+    integrated; all else follows from the shapes.
+    """
 
     shapes: tuple[ShapeFunction | ShapeTable, ...]
     plane: str = "y"
+    mass: Sequence[Sequence[float]] | None = None  # kg
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", tuple(self.shapes))
@@ -128,7 +135,20 @@ class GivenModes:
             check.instance(
                 "GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable"
             )
-        check.choice("GivenModes", "plane", self.plane, PLANES)
+        check.choice("GivenModes", "plane", self.plane, GIVEN_PLANES)
+        if self.mass is not None:
+            object.__setattr__(self, "mass", self._given_mass(self.mass))
+
+    def _given_mass(self, mass: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+        count = len(self.shapes)
+        if isinstance(mass, str) or not isinstance(mass, Sequence) or len(mass) != count:
+            raise ModelError.of("GivenModes", "mass", f"must be {count} rows, one per shape", mass)
+        rows = tuple(check.numbers("GivenModes", f"mass[{k}]", row, count, "kg") for k, row in enumerate(mass))
+        for j in range(count):
+            check.positive("GivenModes", f"mass[{j}][{j}]", rows[j][j], "kg")
+            if any(rows[j][k] != rows[k][j] for k in range(j)):
+                raise ModelError.of("GivenModes", "mass", "must be symmetric", mass)
+        return rows
 
     def check_length(self, length: float) -> None:
         for k, shape in enumerate(self.shapes):
@@ -139,34 +159,71 @@ class GivenModes:
                 raise ModelError.of("GivenModes", f"shapes[{k}].x", rule, (shape.x[0], shape.x[-1]))
 
 
-REFERENCES = ("simply-supported", "cantilever")
+REFERENCES = ("simply-supported", "cantilever", "nodal")
+Coordinate = tuple[int, str]  # a node, and "deflection", "slope" or "axial"
 
 
 @dataclass(frozen=True)
 class ElementModes:
     """A mesh of cubic beam elements instead of modes: coordinates are deflections (m) and slopes (rad) of the nodes.
 
-    reference: the frame's x axis goes through both ends (`simply-supported`: no deflection there) or leaves the root along the
-    beam (`cantilever`: neither deflection nor slope there). In the order of the nodes, deflection before slope.
+    The frame's origin is the root. Its x axis goes through both ends (reference `simply-supported`: no deflection there), leaves
+    the root along the beam (`cantilever`: no slope there), or follows chosen `nodes` (`nodal`): along the beam at one node, or
+    parallel to the line through two. Coordinates come in the order of the nodes, deflection before slope; a reduction keeps some
+    of them and puts natural shapes, of largest deflection 1, behind.
     """
 
     elements: int
     reference: str = "simply-supported"
     plane: str = "y"
+    nodes: tuple[int, ...] | None = None  # of the reference `nodal`; the root is 0
+    reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
-        check.count("ElementModes", "elements", self.elements, MOST)
-        check.choice("ElementModes", "reference", self.reference, REFERENCES)
-        check.choice("ElementModes", "plane", self.plane, PLANES)
+        part = "ElementModes"
+        check.count(part, "elements", self.elements, MOST)
+        check.choice(part, "reference", self.reference, REFERENCES)
+        check.choice(part, "plane", self.plane, PLANES)
+        if self.nodes is not None:
+            object.__setattr__(self, "nodes", node_numbers(part, "nodes", self.nodes))
+        if (self.reference == "nodal") != (self.nodes is not None):
+            rule = "must be given with reference nodal, and with no other"
+            raise ModelError.of(part, "nodes", rule, self.nodes)
+        if self.nodes is not None:
+            if len(self.nodes) not in (1, 2):
+                raise ModelError.of(part, "nodes", "must be one node or two", self.nodes)
+            check_nodes(part, "nodes", self.nodes, self.elements)
+        _check_reduction(part, self)
 
     @property
-    def nodal(self) -> tuple[tuple[int, str], ...]:
-        """(node, "deflection" or "slope") of every coordinate."""
+    def frame_nodes(self) -> tuple[int, ...]:
+        """The node whose slope, or the two whose deflections, the frame follows."""
+        if self.reference == "nodal":
+            return self.nodes or ()
+        return (0,) if self.reference == "cantilever" else (0, self.elements)
+
+    @property
+    def nodal(self) -> tuple[Coordinate, ...]:
+        """(node, "deflection" or "slope") of every coordinate of the mesh.
+
+        Where the frame is parallel to the line through two nodes of which neither is the root, they move as one, under the first.
+        """
+        last = self.frame_nodes[-1]
+        held = {(0, "deflection"), (last, "slope" if len(self.frame_nodes) == 1 else "deflection")}
         every = [(node, kind) for node in range(self.elements + 1) for kind in ("deflection", "slope")]
-        ends = (0, self.elements)
-        if self.reference == "cantilever":
-            return tuple(one for one in every if one[0] != 0)
-        return tuple(one for one in every if not (one[0] in ends and one[1] == "deflection"))
+        return tuple(one for one in every if one not in held)
+
+    @property
+    def kept(self) -> tuple[Coordinate, ...]:
+        """The coordinates of the mesh that are the body's: all, or those of the reduction's interface."""
+        chosen = _kept(self)
+        if len(self.frame_nodes) == 2 and self.frame_nodes[1] in _interface(self):  # what moves as one is kept as one
+            chosen = tuple(one for one in self.nodal if one in {*chosen, (self.frame_nodes[0], "deflection")})
+        return chosen
+
+    @property
+    def count(self) -> int:
+        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
 
 
 @dataclass(frozen=True)
@@ -174,9 +231,43 @@ class AxialElements:
     """A mesh of linear bar elements: coordinates are the axial displacements of the nodes but the root, m."""
 
     elements: int
+    reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
         check.count("AxialElements", "elements", self.elements, MOST)
+        _check_reduction("AxialElements", self)
+
+    @property
+    def nodal(self) -> tuple[Coordinate, ...]:
+        """(node, "axial") of every coordinate of the mesh."""
+        return tuple((node, "axial") for node in range(1, self.elements + 1))
+
+    @property
+    def kept(self) -> tuple[Coordinate, ...]:
+        """The coordinates of the mesh that are the body's: all, or those of the reduction's interface."""
+        return _kept(self)
+
+    @property
+    def count(self) -> int:
+        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
+
+
+def _interface(mesh: ElementModes | AxialElements) -> tuple[int, ...]:
+    return mesh.reduction.nodes_of(mesh.elements) if isinstance(mesh.reduction, CraigBampton) else ()
+
+
+def _kept(mesh: ElementModes | AxialElements) -> tuple[Coordinate, ...]:
+    return tuple(one for one in mesh.nodal if mesh.reduction is None or one[0] in _interface(mesh))
+
+
+def _check_reduction(part: str, mesh: ElementModes | AxialElements) -> None:
+    if mesh.reduction is None:
+        return
+    check.instance(part, "reduction", mesh.reduction, (CraigBampton, FreeModes), "a CraigBampton or FreeModes")
+    check_nodes(part, "reduction.interface", _interface(mesh), mesh.elements)
+    if not 0 < mesh.count <= len(mesh.nodal):
+        rule = f"must leave 1 to {len(mesh.nodal)} coordinates, as many as the mesh has"
+        raise ModelError.of(part, "reduction", rule, mesh.count)
 
 
 ModeSet = Modes | AxialModes | TorsionModes | GivenModes | ElementModes | AxialElements
@@ -189,8 +280,8 @@ def labels(modes: ModeSet) -> tuple[str, ...]:
     if isinstance(modes, TorsionModes):
         return tuple(f"torsion{k + 1}" for k in range(modes.count))
     if isinstance(modes, AxialElements):
-        return tuple(f"axial{k + 1}" for k in range(modes.elements))
-    if isinstance(modes, ElementModes):
-        return tuple(f"{modes.plane}{k + 1}" for k in range(len(modes.nodal)))
+        return tuple(f"axial{k + 1}" for k in range(modes.count))
+    if isinstance(modes, GivenModes) and modes.plane == "x":
+        return tuple(f"axial{k + 1}" for k in range(len(modes.shapes)))
     count = len(modes.shapes) if isinstance(modes, GivenModes) else modes.count
     return tuple(f"{modes.plane}{k + 1}" for k in range(count))

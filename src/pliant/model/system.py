@@ -10,6 +10,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
+from pliant.model.coupling import Coupling
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
@@ -129,6 +130,7 @@ class System:
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
+    couplings: dict[str, Coupling] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -236,16 +238,18 @@ class System:
         by: str = "multipliers",
         stiffness: float | None = None,
         damping: float = 0.0,
+        other_axis: Any = "z",
     ) -> None:
         """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
 
-        kind: point, spherical, revolute, weld, prismatic, slider, distance; axis in the axes of b. gear: coordinate a (a name, as
-        "crank.angle") moves `ratio` times as far as coordinate b. prescribed: coordinate a, or frame a's origin in the axes of b,
-        follows `motion`, functions of t; so may a slider along its axis, and a distance's length.
+        kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
+        other_axis of a universal in those of a. gear: coordinate a (a name, as "crank.angle") moves `ratio` times as far as
+        coordinate b. prescribed: coordinate a, or frame a's origin in the axes of b, follows `motion`, functions of t; so may a
+        slider along its axis, and a distance's length.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
-        made = closure(name, kind, a, b, axis, length, by, stiffness, damping, ratio, motion)
+        made = closure(name, kind, a, b, axis, length, by, stiffness, damping, ratio, motion, other_axis)
         if kind == GEAR or (kind == PRESCRIBED and isinstance(a, str)):
             self._check_held_coordinates(part, made)
         else:
@@ -322,6 +326,7 @@ class System:
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
+        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.couplings.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 

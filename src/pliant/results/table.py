@@ -17,7 +17,8 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive.
+# source of work, pair of contact, row of a closure, drive; joint_coordinate and joint_rate: of joints that formulation "augmented"
+# takes apart.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -44,8 +45,14 @@ QUANTITIES = {
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
         Quantity("contact_point", ("pair", "axis"), "m", "where the first body of each pair touches, or would, world axes"),
         Quantity("contact_normal", ("pair", "axis"), "1", "out of the second body of each pair, world axes"),
+        Quantity("reaction_force", ("body", "axis"), "N", "force on each body from its inboard joint, drives and springs of the "
+                 "joint included, world axes"),
+        Quantity("reaction_moment", ("body", "axis"), "N m", "moment on each body from its inboard joint, drives and springs of "
+                 "the joint included, about root_position, world axes"),
         Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held"),
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops"),
+        Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
+        Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }

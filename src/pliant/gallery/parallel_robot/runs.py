@@ -148,6 +148,31 @@ def inverse(times: Sequence[float] | None = None) -> Inverse:
     return Inverse(_finished(simulate(compiled, wanted[-1], method=TIGHT, save=wanted)))
 
 
+@dataclass(frozen=True)
+class Derivations:
+    """The same robot by the paper's two methods, at the states of a run."""
+
+    apart: float  # largest difference of accelerations, of the largest acceleration
+    operations: dict[str, int]  # of one right-hand side, by formulation
+
+
+def derivations(of: Run, stiffness: float | None, names: Sequence[str]) -> Derivations:
+    """Accelerations by several formulations at the saved states of a run."""
+    from pliant.compile.trace import trace
+
+    system = parallel_robot(stiffness)
+    traced = {name: trace(system, name) for name in names}
+    found: dict[str, list[Floats]] = {name: [] for name in names}
+    for t, q, v in zip(of.time, of.result.values["q"], of.result.values["v"], strict=True):
+        for name, one in traced.items():
+            y = np.concatenate([q, v, np.zeros(one.y0.size - q.size - v.size)])
+            rates = np.array(one.rhs(t, y, one.parameters(t - 1.0, t + 1.0))).ravel()
+            found[name].append(rates[q.size : q.size + v.size])
+    first, *others = (np.array(rows) for rows in found.values())
+    apart = max(float(np.max(np.abs(other - first))) for other in others) / float(np.max(np.abs(first)))
+    return Derivations(apart, {name: one.rhs.n_instructions() for name, one in traced.items()})
+
+
 def motor_torques(times: Floats) -> Floats:
     """In closed form, (time, motor), N m."""
     return np.column_stack(efforts_on_the_rose(times).motors)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.gallery.parallel_robot.claims import REACTIONS_AT, Study, claims
 from pliant.gallery.parallel_robot.figures import figures
-from pliant.gallery.parallel_robot.runs import PAPERS, STIFFNESSES, Run, inverse, run
+from pliant.gallery.parallel_robot.runs import PAPERS, STIFFNESSES, Run, derivations, inverse, run
 from pliant.gallery.parallel_robot.system import T_LOOP
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 
@@ -55,8 +55,9 @@ def compute(progress: Progress) -> Study:
         tight[ks] = run(stiffness)
         rough[ks] = run(stiffness, PAPERS)
     progress("reactions and inverse dynamics", COMPUTING * (len(STIFFNESSES) + 1) / (len(STIFFNESSES) + 2))
+    exact = run()
     return Study(
-        multipliers=run(),
+        multipliers=exact,
         multipliers_rk45=run(method=PAPERS),
         tight=tight,
         rk45=rough,
@@ -66,4 +67,6 @@ def compute(progress: Progress) -> Study:
         damping=DAMPING,
         inverse=inverse(),
         loop=inverse(np.linspace(0.0, T_LOOP, LOOP_ROWS).tolist()),
+        sprung=derivations(tight[REACTIONS_AT], STIFFNESSES[REACTIONS_AT], ("denoc", "lagrange")),
+        exact=derivations(exact, None, ("denoc", "articulated")),
     )

@@ -23,6 +23,7 @@ from pliant.model.joint import Prismatic, Revolute
 from pliant.model.material import Material
 from pliant.model.modes import AxialElements, ElementModes
 from pliant.model.normal_law import LankaraniNikravesh
+from pliant.model.reduction import Reduction
 from pliant.model.rigid import RigidBody
 from pliant.model.section import Section
 from pliant.model.system import System
@@ -52,9 +53,12 @@ RUN_UP = 1e-3  # m before the obstacle, of a free slider
 EULER_LOAD = math.pi**2 * 200e9 * math.pi * RADIUS**4 / 4.0 / ROD**2  # N, at which the pinned steel rod buckles
 
 
-def rod(elements: int = 1, material: Material = STEEL, damping: tuple[Damping, ...] = ()) -> Beam:
+def rod(
+    elements: int = 1, material: Material = STEEL, damping: tuple[Damping, ...] = (), reduction: Reduction | None = None
+) -> Beam:
     """The rod: coordinates are u of the nodes, then slopes and deflections; no rotary inertia, linear strain."""
-    meshes = (AxialElements(elements), ElementModes(elements, reference="simply-supported"))
+    bending = ElementModes(elements, reference="simply-supported", reduction=reduction)
+    meshes = (AxialElements(elements, reduction), bending)
     return Beam(length=ROD, section=SECTION, material=material, theory="euler-bernoulli", modes=meshes, damping=damping)
 
 
@@ -82,13 +86,13 @@ def modal_damping(material: Material = STEEL) -> tuple[float, float]:
     return rate / first, rate
 
 
-def slider_crank(elements: int = 1, damped: bool = False) -> System:
-    """Released at pi/6 with 150 rad/s towards the obstacle. elements: of the rod, 0 for a rigid one."""
+def slider_crank(elements: int = 1, damped: bool = False, reduction: Reduction | None = None) -> System:
+    """Released at pi/6 with 150 rad/s towards the obstacle. elements: of the rod, 0 for a rigid one; its mesh may be reduced."""
     if elements == 0 and damped:
         raise ModelError("slider_crank: a rigid rod (elements = 0) has no internal damping, got damped = True")
     link: Beam | RigidBody = RigidBody.rod(ROD, 7860.0 * AREA * ROD)
     if elements:
-        link = rod(elements, damping=(internal_damping(),) if damped else ())
+        link = rod(elements, damping=(internal_damping(),) if damped else (), reduction=reduction)
     system, slider = _linkage("slider-crank", link, Revolute(angle=START, rate=SPEED))
     _obstacle(system, Sphere(slider, SPHERE))
     return system

@@ -1,26 +1,23 @@
-"""The time loop of all explicit methods.  Compiled; entered again and again by `stepper.Stepper`."""
+"""The time loop of all methods: choose a step, let the method's family try it, look for events, save, move on.
+
+Compiled; entered again and again by `stepper.Stepper`.  What families do themselves is called by address: see `family`.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from numba import from_dtype, njit, types
+from numba import types
 
+from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
 from pliant.integrate.events import first_event, forget_hits, measure, take_sides
-from pliant.integrate.kernels import OPTIONS, call_kernel, compiled, finite, floats, ints, put, stage
-from pliant.integrate.memory import RUN, SAVE_STEPS, SAVE_TIMES
-from pliant.integrate.runge_kutta import attempt, end_slope, error_norm, extra_stages, first_step, interpolate
-from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT
+from pliant.integrate.family import attempt, error_norm, interpolate
+from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, object_code, put, stage
+from pliant.integrate.memory import SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT, TURN
+from pliant.integrate.stiffness import wants_turn
 
 PROJECTIONS = 2  # Newton steps after each step
-SAFETY = 0.9  # of the step that the error estimate asks for
-SMALLEST_STEP = 1e-18  # s, no mechanism has a shorter time scale; counts near t = 0 only
-SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # of t: a shorter step would have stages at the same t
-STRETCH = 1e-10  # of an adaptive step: by so much it is stretched rather than leaving a remainder
-FIXED_STRETCH = 1e-6  # of a fixed step, for the same end
-LEAST_OLD_ERROR = math.log(1e-4)  # the controller's memory is bounded (Hairer, dopri5)
-NO_ERROR = 1e-30  # stands for an error of zero, whose logarithm is wanted
 
 
 def _advance(run: Any) -> int:
@@ -49,11 +46,6 @@ def _differ(left: int, right: int, n: int) -> bool:
 
 
 @compiled
-def _smallest_step(run: Any) -> float:
-    return max(SMALLEST_STEP, float(SMALLEST_STEP_ULPS * abs(run.t)))
-
-
-@compiled
 def _enter(run: Any) -> int:
     """See what the caller changed; take up the derivative, the sides of the events and the step from there."""
     starting = run.starting != 0
@@ -67,7 +59,8 @@ def _enter(run: Any) -> int:
             return NOT_A_NUMBER
         if run.n_events > 0:
             _look_afresh(run)
-        _restart_control(run, starting)
+        run.fresh = 1
+        restart_control(run, starting)
         if moved and run.save == SAVE_STEPS:
             _put_row(run, run.t, run.y)
     _settle(run, moved)
@@ -102,22 +95,6 @@ def _settle(run: Any, moved: bool) -> None:
 
 
 @compiled
-def _restart_control(run: Any, starting: bool) -> None:
-    run.log_old_error = LEAST_OLD_ERROR
-    run.rejected_last = 0
-    run.not_finite = 0
-    run.restart = 0
-    if run.error_rows > 0:
-        if starting and run.first_step > 0.0:
-            run.h = run.first_step
-        elif run.t_stop > run.t:
-            longest = min(run.max_step, run.t_stop - run.t)
-            run.h = min(max(first_step(run, longest), 2.0 * _smallest_step(run)), run.max_step)
-        else:
-            run.restart = 1  # nowhere to go this time
-
-
-@compiled
 def _march(run: Any) -> int:
     """Step after step: choose h, try it, look for events, save, move on."""
     enough = run.rhs_evaluations + run.budget
@@ -130,25 +107,24 @@ def _march(run: Any) -> int:
             return GO_ON
         if run.save == SAVE_STEPS and run.n_rows >= run.capacity:
             return ROWS_FULL
-        if run.h < _smallest_step(run):
+        if run.h < smallest_step(run):
             return NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
-        t_new = _next_time(run)
-        if run.step_limit != 0:
-            t_new = min(t_new, run.t + _longest_step(run))
+        t_new = next_time(run)
         h = t_new - run.t
         run.extras_done = 0
         error = attempt(run, h, t_new)
-        if error > 1.0:
+        if error > 1.0 or error < 0.0:
             run.rejected += 1
             if run.error_rows == 0:
                 return NOT_A_NUMBER
-            _shrink(run, h, error)
+            shrink(run, h, error)
             continue
-        _propose(run, h, error)
+        propose(run, h, error)
+        turn = run.watching != 0 and wants_turn(run, h)
 
         hit = first_event(run, h, t_new) if run.n_events > 0 else 0.0
-        if hit > 0.0:
+        if hit > 0.0 and not run.at_ends:
             t_new, h = min(run.t + hit, t_new), hit
             run.extras_done = 0
             end_slope(run, t_new)
@@ -160,6 +136,8 @@ def _march(run: Any) -> int:
         _move(run, t_new)
         if hit > 0.0:
             return AT_EVENT
+        if turn:
+            return TURN
 
 
 @compiled
@@ -171,7 +149,7 @@ def _too_rough(run: Any, hit: float) -> bool:
     forget_hits(run)
     run.accepted -= 1
     run.rejected += 1
-    _shrink(run, hit, error)
+    shrink(run, hit, error)
     return True
 
 
@@ -183,60 +161,6 @@ def _project(run: Any, t_new: float) -> None:
         put(run.y_new, run.y_try, run.n)
     run.extras_done = 0
     end_slope(run, t_new)
-
-
-@compiled
-def _longest_step(run: Any) -> float:
-    """What the caller's own limit allows from here, s: no shorter than can be stepped."""
-    call_kernel(run.step_limit, run.t, run.y, run.p, run.longest, run.work)
-    return max(float(floats(run.longest, 1)[0]), 2.0 * _smallest_step(run))
-
-
-@compiled
-def _next_time(run: Any) -> float:
-    """Where the next step ends: on t_stop exactly, or far enough from it that no sliver of a step is left."""
-    if run.error_rows == 0:
-        t_new = float(run.anchor + (run.anchor_steps + 1) * run.h)
-        return float(run.t_stop) if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
-    rest = run.t_stop - run.t
-    if run.h * (1.0 + STRETCH) >= rest:
-        return float(run.t_stop)
-    return float(run.t + (0.5 * rest if 2.0 * run.h > rest else run.h))
-
-
-@compiled
-def _shrink(run: Any, h: float, error: float) -> None:
-    run.rejected_last = 1
-    if error == math.inf:
-        run.not_finite = 1
-        run.h = 0.25 * h
-    else:
-        run.not_finite = 0
-        run.h = h * max(run.min_factor, SAFETY * error ** (-run.exponent))
-
-
-@compiled
-def _propose(run: Any, h: float, error: float) -> None:
-    """The step after an accepted one: Gustafsson's PI controller; a step cut short does not shorten the next."""
-    run.accepted += 1
-    run.largest = max(run.largest, h)
-    run.not_finite = 0
-    if run.error_rows == 0:
-        # a step cut short by the caller's limit is none of the grid of fixed steps, which goes on where it was
-        if run.t + h >= run.anchor + (run.anchor_steps + 1.0 - FIXED_STRETCH) * run.h:
-            run.anchor_steps += 1
-        run.smallest = min(run.smallest, run.h)
-        return
-    # SAFETY error^-exponent old_error^beta
-    log_error = math.log(max(error, NO_ERROR))
-    factor = SAFETY * math.exp(run.beta * run.log_old_error - run.exponent * log_error)
-    factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
-    cut_short = h < (1.0 - STRETCH) * run.h
-    if not cut_short:
-        run.smallest = min(run.smallest, h)
-    run.h = min(max(h * factor, run.h if cut_short else 0.0), run.max_step)
-    run.log_old_error = max(log_error, LEAST_OLD_ERROR)
-    run.rejected_last = 0
 
 
 @compiled
@@ -258,7 +182,6 @@ def _save(run: Any, h: float, t_new: float) -> None:
             if t == t_new:
                 _put_row(run, t, run.y_new)
             else:
-                extra_stages(run, h)
                 interpolate(run, run.spare, h, (t - run.t) / h)
                 _put_row(run, t, run.spare)
             run.next_save += 1
@@ -274,13 +197,6 @@ def _move(run: Any, t_new: float) -> None:
         take_sides(run, run.side, run.g)
 
 
-def compile_loop() -> tuple[str, bytes]:
-    """(symbol, object code) of the loop, without the wrappers for Python: int32 symbol(int64* answer, void** trouble, RUN* run).
-
-    That is how Numba calls compiled code, and what its own disk cache stores.
-    """
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
-    dispatcher = njit(types.int64(from_dtype(RUN)), **options)(_advance)
-    made = dispatcher.overloads[dispatcher.signatures[0]]
-    _, _, (object_code, _) = made.library.serialize_using_object_code()
-    return made.fndesc.llvm_func_name, object_code
+def compile_code() -> tuple[str, bytes]:
+    """(symbol, object code) of int64 advance(RUN*)."""
+    return object_code(_advance, types.int64)

@@ -1,0 +1,76 @@
+"""pliant equations: the equations of a model, to read, to compile, to optimise with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.options import AsJson, ModelArgument, Quiet, check_target, load_model
+from pliant.drafts import draft_of
+from pliant.errors import ModelError, PliantError
+
+if TYPE_CHECKING:
+    from pliant.equations import Equations
+
+Text = Callable[["Equations", bool], str]
+TEXTS: dict[str, Text] = {
+    "latex": lambda equations, simplify: equations.latex(simplify),
+    "sympy": lambda equations, simplify: equations.sympy(simplify).source(),
+}
+SUFFIXES = {"latex": ".tex", "sympy": ".py", "c": ".c", "casadi": ".casadi"}  # what comes out, and how its file ends
+BESIDE = {"c": ".h", "casadi": ".json"}  # what is written beside it
+
+
+def equations(
+    file: ModelArgument,
+    form: Annotated[str, typer.Option("--form", help="latex, sympy (a Python module), c (with a header) or casadi.")] = "latex",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where it goes; LaTeX and SymPy are printed unless this is given.")
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Do not simplify: quicker for larger systems.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the equations of motion of a small system: M, bias and constraint Jacobian, with the names kept."""
+    if form not in SUFFIXES:
+        stop(WRONG, f"--form: must be one of {', '.join(SUFFIXES)}, got {form!r}")
+    target = out if out is not None or form in TEXTS else Path(f"{file.stem}{SUFFIXES[form]}")
+    if target is not None:
+        check_target("--out", target)
+    model = load_model(file)
+    try:
+        with progress.waiting(f"deriving {form}", quiet or as_json):
+            derived = model.system.equations()
+            text = TEXTS[form](derived, not raw) if form in TEXTS else None
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+    if text is not None and target is None:
+        write_json({"form": form, "text": text}) if as_json else typer.echo(text, nl=False)
+        return
+    assert target is not None
+    written = _write(derived, form, text, target)
+    if as_json:
+        write_json({"form": form, "written": written})
+    elif not quiet:
+        typer.echo(f"written to {' and '.join(written)}")
+
+
+def _write(derived: Equations, form: str, text: str | None, target: Path) -> list[str]:
+    """The names of the files that were written."""
+    try:
+        if text is not None:
+            with draft_of(target) as draft:
+                draft.write_text(text, encoding="utf-8")
+            return [str(target)]
+        (derived.write_c if form == "c" else derived.write_casadi)(target)
+    except OSError as trouble:
+        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
+    main = target.with_suffix(".c") if form == "c" else target
+    return [str(main), str(target.with_suffix(BESIDE[form]))]

@@ -1,0 +1,385 @@
+"""The graph of a trace, and the scalar whose arithmetic builds it: what is known vanishes at once.
+
+Constants stay Python floats, so zeros and ones of the geometry drop out before a node is made; equal expressions are one node.
+A graph is lists of numbers: a node takes a fraction of the time that one of CasADi's does, and machine code is written from them
+directly. Signs, reciprocals and squares are simplified as CasADi simplifies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+Scalar = Any  # a Python float or a Traced
+
+# Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
+SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression that only CasADi knows the inside of
+NONE = -1  # stands for an argument that is not there
+
+_ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV
+_SQ, _SQRT, _SIN, _COS, _TWICE, _FABS = ca.OP_SQ, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS, ca.OP_TWICE, ca.OP_FABS
+_COMMUTATIVE = frozenset((_ADD, _MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR))
+
+
+class Graph:
+    """Nodes, with the table of what is there already.
+
+    Node `i` is `kind[i]` (a leaf above or casadi's operation code) of the nodes `a[i]` and `b[i]`, all of them made before it.
+    """
+
+    def __init__(self) -> None:
+        self.kind: list[int] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.values: dict[int, float] = {}  # of constants, by node
+        self._nodes: list[Traced] = []
+        self._known: dict[tuple[int, int, int], Traced] = {}
+        self._constants: dict[float, Traced] = {}
+
+    def arguments(self, node: int) -> list[int]:
+        if self.kind[node] < 0:
+            return []
+        return [self.a[node]] if self.b[node] == NONE else [self.a[node], self.b[node]]
+
+    def unary(self, code: int, a: Traced) -> Scalar:
+        """An operation of one argument, simplified as CasADi simplifies it."""
+        inner = self.kind[a.number]
+        if code == _COS and inner == _NEG:
+            a = self._first(a)
+        elif code == _FABS and inner in (_FABS, _SQ):
+            return a
+        elif code == _FABS and inner == _NEG:
+            a = self._first(a)
+        elif code == _SQRT and inner == _SQ:
+            return self.unary(_FABS, self._first(a))
+        elif code in (_INV, _NEG) and inner == code:
+            return self._first(a)
+        elif code == _SQ:
+            return self.square(a)
+        elif code == _TWICE:
+            return self.scaled(2.0, a)
+        return self._node(code, a.number)
+
+    def binary(self, code: int, a: Scalar, b: Scalar) -> Scalar:
+        """An operation of two arguments, one of them traced, other than those that have a method of their own."""
+        if a is b and code in (ca.OP_FMIN, ca.OP_FMAX):
+            return a
+        left = a if isinstance(a, Traced) else self.constant(a)
+        right = b if isinstance(b, Traced) else self.constant(b)
+        return self._node(code, left.number, right.number)
+
+    def sum(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if other == _NEG:
+            if kind == _NEG:
+                return -(self._first(x) + self._first(y))
+            return x - self._first(y)
+        if kind == _NEG:
+            return y - self._first(x)
+        if kind == _SUB and self.b[x.number] == y.number:
+            return self._scalar(self.a[x.number])
+        if other == _SUB and self.b[y.number] == x.number:
+            return self._scalar(self.a[y.number])
+        if kind == _SQ and other == _SQ and self._one(self._first(x), self._first(y)):
+            return 1.0
+        return self.scaled(2.0, x) if x is y else self._node(_ADD, x.number, y.number)
+
+    def difference(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if x is y:
+            return 0.0
+        if other == _NEG:
+            return self._first(y) + x if kind != _NEG else self._first(y) - self._first(x)
+        if kind == _NEG:
+            return -(self._first(x) + y)
+        if kind == _ADD and y.number in (self.a[x.number], self.b[x.number]):
+            return self._other(x, y)
+        if other == _ADD and x.number in (self.a[y.number], self.b[y.number]):
+            return -self._other(y, x)
+        return self._node(_SUB, x.number, y.number)
+
+    def product(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if x is y:
+            return self.square(x)
+        if kind == _NEG:
+            return self._first(x) * self._first(y) if other == _NEG else -(self._first(x) * y)
+        if other == _NEG:
+            return -(x * self._first(y))
+        if other == _INV:
+            return x / self._first(y)
+        if kind == _INV:
+            return y / self._first(x)
+        if kind == _DIV and self.b[x.number] == y.number:
+            return self._scalar(self.a[x.number])
+        if other == _DIV and self.b[y.number] == x.number:
+            return self._scalar(self.a[y.number])
+        return self._node(_MUL, x.number, y.number)
+
+    def scaled(self, factor: float, y: Traced) -> Scalar:
+        """factor y, the factor being none of 0, 1 and -1."""
+        kind = self.kind[y.number]
+        if kind == _NEG:
+            return -(factor * self._first(y))
+        if kind == _INV:
+            return factor / self._first(y)
+        if kind == _MUL and self.a[y.number] in self.values:
+            return (factor * self.values[self.a[y.number]]) * self._nodes[self.b[y.number]]
+        if kind == _TWICE:
+            return (2.0 * factor) * self._first(y)
+        if factor == 2.0:
+            return self._node(_TWICE, y.number)
+        return self._node(_MUL, self.constant(factor).number, y.number)
+
+    def quotient(self, x: Traced, y: Traced) -> Scalar:
+        kind, other = self.kind[x.number], self.kind[y.number]
+        if x is y:
+            return 1.0
+        if kind == _NEG:
+            return self._first(x) / self._first(y) if other == _NEG else -(self._first(x) / y)
+        if other == _NEG:
+            return -(x / self._first(y))
+        if other == _INV:
+            return x * self._first(y)
+        if kind == _MUL and y.number in (self.a[x.number], self.b[x.number]):
+            return self._other(x, y)
+        return self._node(_DIV, x.number, y.number)
+
+    def over(self, factor: float, y: Traced) -> Scalar:
+        """factor / y, the factor not being 0."""
+        if factor == 1.0:
+            return self.unary(_INV, y)
+        if self.kind[y.number] == _NEG:
+            return -(factor / self._first(y))
+        if self.kind[y.number] == _INV:
+            return factor * self._first(y)
+        return self._node(_DIV, self.constant(factor).number, y.number)
+
+    def square(self, x: Traced) -> Scalar:
+        kind = self.kind[x.number]
+        if kind == _NEG:
+            return self.square(self._first(x))
+        return self._first(x) if kind == _SQRT else self._node(_SQ, x.number)
+
+    def constant(self, value: float) -> Traced:
+        """The node of a number."""
+        number = float(value)
+        known = self._constants.get(number)
+        if known is None:
+            known = self._constants[number] = self._append(CONSTANT, NONE, NONE)
+            self.values[known.number] = number
+        return known
+
+    def node_of(self, value: Scalar) -> int:
+        """The number of a scalar's node."""
+        return (value if isinstance(value, Traced) else self.constant(value)).number
+
+    def _node(self, code: int, a: int, b: int = NONE) -> Traced:
+        """The node of an operation; constants stand first where the order is free, then the older node."""
+        if code in _COMMUTATIVE and (b in self.values or (a > b and a not in self.values)):
+            a, b = b, a
+        key = (code, a, b)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._append(code, a, b)
+        return known
+
+    def _append(self, kind: int, a: int, b: int) -> Traced:
+        made = Traced(self, len(self.kind))
+        self.kind.append(kind)
+        self.a.append(a)
+        self.b.append(b)
+        self._nodes.append(made)
+        return made
+
+    def _first(self, x: Traced) -> Traced:
+        return self._nodes[self.a[x.number]]
+
+    def _other(self, x: Traced, y: Traced) -> Scalar:
+        """The argument of x that is not y."""
+        return self._scalar(self.b[x.number] if self.a[x.number] == y.number else self.a[x.number])
+
+    def _scalar(self, number: int) -> Scalar:
+        return self.values[number] if number in self.values else self._nodes[number]
+
+    def _one(self, x: Traced, y: Traced) -> bool:
+        """Whether x and y are the sine and the cosine of one angle."""
+        return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
+
+
+class Traced:
+    """A node of the graph. Comparisons give nodes too, for `where`; there is no truth value while tracing."""
+
+    __slots__ = ("graph", "number")
+
+    def __init__(self, graph: Graph, number: int) -> None:
+        self.graph = graph
+        self.number = number  # of the node
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if type(other) is not Traced:
+            if other == 0.0:
+                return self
+            other = self.graph.constant(other)
+        return self.graph.sum(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        if type(other) is not Traced:
+            if other == 0.0:
+                return self
+            other = self.graph.constant(other)
+        return self.graph.difference(self, other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -self if other == 0.0 else self.graph.difference(self.graph.constant(other), self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if type(other) is Traced:
+            return self.graph.product(self, other)
+        if other == 0.0:
+            return 0.0
+        if other == 1.0:
+            return self
+        if other == -1.0:
+            return -self
+        return self.graph.scaled(float(other), self)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return self.graph.quotient(self, other) if type(other) is Traced else self * (1.0 / other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return 0.0 if other == 0.0 else self.graph.over(float(other), self)
+
+    def __pow__(self, power: Scalar) -> Scalar:
+        if _is_number(power):
+            if power == 0.0:
+                return 1.0
+            if power == 1.0:
+                return self
+            if power == 2.0:
+                return self * self
+            if power == 0.5:
+                return self.graph.unary(ca.OP_SQRT, self)
+            if power == -1.0:
+                return 1.0 / self
+            return self.graph.binary(ca.OP_CONSTPOW, self, power)
+        return self.graph.binary(ca.OP_POW, self, power)
+
+    def __rpow__(self, base: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_POW, base, self)
+
+    def __neg__(self) -> Scalar:
+        return self.graph.unary(ca.OP_NEG, self)
+
+    def __pos__(self) -> Traced:
+        return self
+
+    def __abs__(self) -> Scalar:
+        return self.graph.unary(ca.OP_FABS, self)
+
+    def __lt__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_LT, self, other)
+
+    def __le__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_LE, self, other)
+
+    def __gt__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_LT, other, self)
+
+    def __ge__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_LE, other, self)
+
+    def __eq__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_EQ, self, other)
+
+    def __ne__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_NE, self, other)
+
+    def __and__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_AND, self, other)
+
+    def __or__(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_OR, self, other)
+
+    def __invert__(self) -> Scalar:
+        return self.graph.unary(ca.OP_NOT, self)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise TypeError("a traced scalar has no truth value: write where(condition, a, b), not `if` or `and`")
+
+    def __float__(self) -> float:
+        raise TypeError("a traced scalar is no number yet: use pliant's sin, sqrt, where, ... on it, not math's")
+
+    def where(self, a: Scalar, b: Scalar) -> Scalar:
+        """a where this comparison holds, else b; a nan on the side not taken does no harm."""
+        graph = self.graph
+        other = graph.unary(ca.OP_NOT, self)
+        chosen = graph.binary(ca.OP_IF_ELSE_ZERO, self, a) if not _is_zero(a) else 0.0
+        return chosen + (graph.binary(ca.OP_IF_ELSE_ZERO, other, b) if not _is_zero(b) else 0.0)
+
+    def fmin(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_FMIN, self, other)
+
+    def fmax(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_FMAX, self, other)
+
+    def hypot(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_HYPOT, self, other)
+
+    def arctan2(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_ATAN2, self, other)
+
+    def rarctan2(self, other: Scalar) -> Scalar:
+        return self.graph.binary(ca.OP_ATAN2, other, self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's functions of one argument, and NumPy numbers on the left of an operator."""
+        if method != "__call__" or options or any(getattr(i, "ndim", 0) for i in inputs):
+            return NotImplemented
+        name = ufunc.__name__
+        if len(inputs) == 1 and name in _UFUNCS:
+            return getattr(inputs[0], _UFUNCS[name])()
+        if len(inputs) == 2 and name in _OPERATORS:
+            left, right = (x if isinstance(x, Traced) else float(x) for x in inputs)
+            return _OPERATORS[name](left, right)
+        return NotImplemented
+
+
+def _unary(code: int) -> Callable[[Traced], Scalar]:
+    def method(self: Traced) -> Scalar:
+        return self.graph.unary(code, self)
+
+    return method
+
+
+_METHODS = {
+    "sin": ca.OP_SIN, "cos": ca.OP_COS, "tan": ca.OP_TAN, "arcsin": ca.OP_ASIN, "arccos": ca.OP_ACOS,
+    "arctan": ca.OP_ATAN, "sinh": ca.OP_SINH, "cosh": ca.OP_COSH, "tanh": ca.OP_TANH, "exp": ca.OP_EXP,
+    "log": ca.OP_LOG, "sqrt": ca.OP_SQRT, "fabs": ca.OP_FABS, "sign": ca.OP_SIGN, "floor": ca.OP_FLOOR,
+}  # fmt: skip
+for _name, _code in _METHODS.items():
+    setattr(Traced, _name, _unary(_code))
+
+_UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b, "power": lambda a, b: a**b,
+    "less": lambda a, b: a < b, "less_equal": lambda a, b: a <= b,
+    "greater": lambda a, b: a > b, "greater_equal": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+def _is_number(value: Scalar) -> bool:
+    return not isinstance(value, Traced)
+
+
+def _is_zero(value: Scalar) -> bool:
+    return _is_number(value) and value == 0.0

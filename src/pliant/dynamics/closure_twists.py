@@ -1,0 +1,90 @@
+"""Closures seen from the bodies they hold: c' = K t over the bodies' twists, so that multipliers are wrenches K^T lam on bodies.
+
+Each of the two bodies is moved by a small twist of its own, joints left aside, and the residuals are differentiated. With t = N q'
+the Jacobian of the coordinates is A = K N; closures of coordinates have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.denoc import TWIST
+from pliant.dynamics.gibbs_appell import Wrench
+from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.lagrange import Calculus
+from pliant.dynamics.loops import Rows, closure_rows
+from pliant.dynamics.rotation import Rotation
+from pliant.dynamics.tree import ROOT, Tree
+from pliant.model.loop import Closure
+
+
+@dataclass(frozen=True)
+class TwistRow:
+    """One row of K: by body, over its [omega, v, z'] in world axes."""
+
+    of: Mapping[int, Sequence[Scalar]]
+
+
+def twist_rows(
+    tree: Tree,
+    closures: Sequence[Closure],
+    rows: Rows,
+    told: Sequence[Sequence[Scalar]],
+    bodies: Sequence[Pose],
+    q: Sequence[Scalar],
+    calculus: Calculus,
+) -> list[TwistRow]:
+    """K of the same rows as those over the coordinates; told: where motions of closures are, None for what is free."""
+    pairs = zip(closures, told, strict=True)
+    every = [_directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]
+    return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
+
+
+def _directions(
+    tree: Tree,
+    closure: Closure,
+    told: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    q: Sequence[Scalar],
+    calculus: Calculus,
+) -> list[TwistRow]:
+    if closure.frames is None:  # gears and told coordinates act inside joints: no body is pushed from without
+        return [TwistRow({}) for _ in closure_rows(tree, closure, bodies, q, told)]
+    held = sorted({tree.place(frame).node for frame in closure.frames} - {ROOT})
+    widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
+    column, twist = calculus.symbols("twist", sum(widths))
+    moved, bent = list(bodies), list(q)
+    starts = [sum(widths[:k]) for k in range(len(widths))]
+    for k, start in zip(held, starts, strict=True):
+        turn, shift = _vec(twist, start), _vec(twist, start + 3)
+        moved[k] = Pose(add(bodies[k].position, shift), _turned(bodies[k].rotation, turn))
+        for number, i in enumerate(tree.nodes[k].own_q):
+            bent[i] = q[i] + twist[start + TWIST + number]
+    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent, told)], column)
+    none = calculus.column([0.0] * len(twist))
+    at_rest = [calculus.substitute(row, column, none) for row in rows]
+    return [
+        TwistRow({k: row[start : start + width] for k, start, width in zip(held, starts, widths, strict=True)})
+        for row in at_rest
+    ]
+
+
+def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[int, Wrench]:
+    """K^T lam by body: moment about its origin and force, world axes."""
+    found: dict[int, Wrench] = {}
+    for row, multiplier in zip(rows, multipliers, strict=True):
+        for k, entries in row.of.items():
+            n, f = found.get(k, (ZERO, ZERO))
+            found[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
+    return found
+
+
+def _vec(entries: Sequence[Scalar], start: int) -> Vec:
+    return (entries[start], entries[start + 1], entries[start + 2])
+
+
+def _turned(rotation: Rotation, turn: Vec) -> Rotation:
+    """exp(turn) R to first order, which is all that first derivatives see."""
+    return Rotation(None, 0.0, product(mat_add(IDENTITY, skew(turn)), rotation.matrix))

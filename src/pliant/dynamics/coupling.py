@@ -1,0 +1,175 @@
+"""Coordinates of joints that both sides of float: read from two frames, with the directions in which efforts along them push.
+
+With R from a's axes to b's, r from b's origin to a's in b's axes, omega = omega_a - R^T omega_b in a's axes and
+u = R v_a - v_b - omega_b x r in b's axes: a slide along s is s . r with rate s . u, a turn about s has the rate s . omega. The
+directions that make rates are those that efforts push along (virtual power).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, product, scale, sub, transpose
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, twists
+from pliant.dynamics.rotation import Rotation, quaternion_of, rotation_vector
+from pliant.dynamics.tree import Place, Tree
+from pliant.model.coupling import Coupling
+from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion
+from pliant.scalar import atan2, cos, sin
+
+UNIT: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One elementary motion of a coupling at a state."""
+
+    motion: Motion
+    label: str
+    positions: tuple[Scalar, ...]  # one, or a ball's quaternion
+    rates: tuple[Scalar, ...]
+    pushes: tuple[Vec, ...]  # one per rate: of a force in b's axes, or of a moment in a's
+
+    @property
+    def away(self) -> tuple[Scalar, ...]:
+        """What a spring sees: the coordinate, or a ball's rotation vector."""
+        return rotation_vector(self.positions) if self.motion.kind == BALL else self.positions
+
+    @property
+    def is_slide(self) -> bool:
+        return self.motion.kind == TRANSLATION
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """A coupling at a state: its coordinates, and what is needed to push on both frames."""
+
+    coupling: Coupling
+    a: Place
+    b: Place
+    turn: Rotation  # R
+    r: Vec
+    pose_b: Pose
+    coordinates: tuple[Coordinate, ...]
+
+    def wrenches(self, efforts: Sequence[Sequence[Scalar]]) -> tuple[tuple[Vec, Vec], tuple[Vec, Vec]]:
+        """(moment, force) on a in a's axes and on b in b's axes, of efforts along the coordinates."""
+        moment, force = ZERO, ZERO  # in a's axes, in b's axes
+        for one, along in zip(self.coordinates, efforts, strict=True):
+            for effort, push in zip(along, one.pushes, strict=True):
+                if one.is_slide:
+                    force = add(force, scale(effort, push))
+                else:
+                    moment = add(moment, scale(effort, push))
+        back = add(self.turn.out(moment), cross(self.r, force))
+        return (moment, self.turn.into(force)), (scale(-1.0, back), scale(-1.0, force))
+
+
+def coupled(
+    tree: Tree,
+    coupling: Coupling,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    moving: Sequence[Twist],
+) -> Coupled:
+    """A coupling at a state."""
+    a, b = tree.place(coupling.a), tree.place(coupling.b)
+    pose_a, pose_b = (place_pose(tree, place, bodies, q) for place in (a, b))
+    twist_a, twist_b = (place_twist(tree, place, moving, q, v) for place in (a, b))
+    turn = _between(pose_b.rotation, pose_a.rotation)
+    r = pose_b.rotation.into(sub(pose_a.position, pose_b.position))
+    omega = sub(twist_a.omega, turn.into(twist_b.omega))
+    velocity = sub(turn.out(twist_a.velocity), add(twist_b.velocity, cross(twist_b.omega, r)))
+    angles = _angles(coupling, turn)
+    found, first = [], 0
+    for motion in coupling.joint.motions:
+        label = f"{coupling.name}.{motion.name}"
+        if motion.kind == TRANSLATION:
+            one = Coordinate(motion, label, (dot(motion.axis, r),), (dot(motion.axis, velocity),), (motion.axis,))
+        elif motion.kind == BALL:
+            one = Coordinate(motion, label, quaternion_of(turn), tuple(omega), UNIT)
+        else:
+            angle, push = angles[motion.name]
+            near = _near(angle, coupling.start[first], turn)
+            one = Coordinate(motion, label, (near,), (dot(push, omega),), (push,))
+        found.append(one)
+        first += len(motion.positions)
+    return Coupled(coupling, a, b, turn, r, pose_b, tuple(found))
+
+
+def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
+    """A joint's coordinate read from two frames."""
+    coupling = next(one for one in tree.couplings if label in one.positions)
+    number = coupling.positions.index(label)
+    still = [0.0] * len(tree.rates)
+    found = coupled(tree, coupling, q, still, bodies, twists(tree, q, still))
+    read = [(x, one.motion.kind == ROTATION) for one in found.coordinates for x in one.positions]
+    return JointPosition(*read[number], coupling.start[number], counted=found.turn.index is not None)
+
+
+@dataclass(frozen=True)
+class JointPosition:
+    x: Scalar
+    turns: bool  # an angle
+    start: float
+    counted: bool = True  # full turns too
+
+    def beyond(self, told: Scalar) -> Scalar:
+        """How far it is from where it is told to be; of an angle whose full turns are not counted, within half a turn."""
+        away = self.x - told
+        return away if self.counted or not self.turns else atan2(sin(away), cos(away))
+
+
+def _between(b: Rotation, a: Rotation) -> Rotation:
+    """From a's axes to b's; about a common coordinate axis angles subtract, and full turns are kept."""
+    if b.index is not None and b.index == a.index:
+        return Rotation(a.index, a.angle - b.angle)
+    return Rotation(None, 0.0, product(transpose(b.matrix), a.matrix))
+
+
+def _angles(coupling: Coupling, turn: Rotation) -> dict[str, tuple[Scalar, Vec]]:
+    """Angle and push (in a's axes) of each turn; two turns share what is between them as dual directions."""
+    turns = [motion for motion in coupling.joint.motions if motion.kind == ROTATION]
+    if len(turns) == 2:
+        return _two_angles(turns[0], turns[1], turn)
+    return {motion.name: (_angle_about(motion.axis, turn), motion.axis) for motion in turns}
+
+
+def _angle_about(axis: Vec, turn: Rotation) -> Scalar:
+    if turn.index is not None and abs(axis[turn.index]) == 1.0:
+        return axis[turn.index] * turn.angle
+    across = _across(axis)
+    seen = turn.out(across)
+    return atan2(dot(cross(axis, across), seen), dot(across, seen))
+
+
+def _across(axis: Vec) -> Vec:
+    """A unit direction across a constant axis."""
+    least = min(range(3), key=lambda k: abs(axis[k]))
+    aside = cross(axis, UNIT[least])
+    return scale(1.0 / math.sqrt(dot(aside, aside)), aside)
+
+
+def _two_angles(first: Motion, second: Motion, turn: Rotation) -> dict[str, tuple[Scalar, Vec]]:
+    """R = exp(th1 s1) exp(th2 s2): R s2 turns about s1 by th1, R^T s1 about s2 by -th2; s1 . R s2 is constant."""
+    s1, s2 = first.axis, second.axis
+    lean = dot(s1, s2)
+    seen2, seen1 = turn.out(s2), turn.into(s1)
+    u1, u2 = sub(s2, scale(lean, s1)), sub(s1, scale(lean, s2))
+    one = atan2(dot(cross(s1, u1), seen2), dot(u1, seen2))
+    two = -atan2(dot(cross(s2, u2), seen1), dot(u2, seen1))
+    share = 1.0 / (1.0 - lean * lean)
+    return {
+        first.name: (one, scale(share, sub(seen1, scale(lean, s2)))),
+        second.name: (two, scale(share, sub(s2, scale(lean, seen1)))),
+    }
+
+
+def _near(angle: Scalar, start: float, turn: Rotation) -> Scalar:
+    """The angle within half a turn of where it started; one that is a difference of angles knows its turns already."""
+    if turn.index is not None:
+        return angle
+    return start + atan2(sin(angle - start), cos(angle - start))

@@ -1,0 +1,149 @@
+"""How long the next step is: after a start, an accepted step, a rejected one.  Compiled; shared by all methods."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pliant.integrate.kernels import call_kernel, compiled, finite, floats, stage
+
+SAFETY = 0.9  # of the step that the error estimate asks for
+SMALLEST_STEP = 1e-18  # s, no mechanism has a shorter time scale; counts near t = 0 only
+SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # of t: a shorter step would have stages at the same t
+STRETCH = 1e-10  # of an adaptive step: by so much it is stretched rather than leaving a remainder
+FIXED_STRETCH = 1e-6  # of a fixed step, for the same end
+NO_ERROR = 1e-30  # stands for an error of zero, whose logarithm is wanted
+
+
+@compiled
+def smallest_step(run: Any) -> float:
+    return max(SMALLEST_STEP, float(SMALLEST_STEP_ULPS * abs(run.t)))
+
+
+@compiled
+def restart_control(run: Any, starting: bool) -> None:
+    """What was learned of the error is forgotten; an adaptive method is given a step to begin with."""
+    run.log_old_error = run.least_old_error
+    run.h_old = 0.0
+    run.rejected_last = 0
+    run.not_finite = 0
+    run.restart = 0
+    if run.error_rows > 0:
+        if starting and run.first_step > 0.0:
+            run.h = run.first_step
+        elif run.t_stop > run.t:
+            longest = min(run.max_step, run.t_stop - run.t)
+            run.h = min(max(first_step(run, longest), 2.0 * smallest_step(run)), run.max_step)
+        else:
+            run.restart = 1  # nowhere to go this time
+
+
+@compiled
+def _norm(run: Any, address: int) -> float:
+    n = run.n_controlled
+    values, y, atol = floats(address, n), floats(run.y, n), floats(run.atol, n)
+    total = 0.0
+    for i in range(n):
+        total += (values[i] / (atol[i] + run.rtol * abs(y[i]))) ** 2
+    return math.sqrt(total / run.n_mean)
+
+
+@compiled
+def first_step(run: Any, longest: float) -> float:
+    """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, tells the second derivative."""
+    slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
+    trial = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
+    trial = min(trial, longest)
+    y, k0 = floats(run.y, run.n), floats(stage(run, 0), run.n)
+    y_try, change = floats(run.y_try, run.n), floats(run.spare, run.n)
+    bend = math.inf
+    for _ in range(8):
+        for i in range(run.n):
+            y_try[i] = y[i] + trial * k0[i]
+        call_kernel(run.rhs, run.t + trial, run.y_try, run.p, run.spare, run.work)
+        run.rhs_evaluations += 1
+        if finite(run.spare, run.n):
+            for i in range(run.n):
+                change[i] -= k0[i]
+            bend = _norm(run, run.spare) / trial
+            break
+        trial *= 0.01  # the probe left the domain of the right-hand side: look nearer
+    steepest = max(slope, bend)
+    if steepest <= 1e-15:
+        return max(1e-6, 1e-3 * trial)
+    if steepest == math.inf:
+        return trial
+    return min(100.0 * trial, float((0.01 / steepest) ** (1.0 / run.order)))
+
+
+@compiled
+def next_time(run: Any) -> float:
+    """Where the next step ends: on t_stop exactly, or far enough from it that no sliver of a step is left."""
+    if run.error_rows == 0:
+        t_new = float(run.anchor + (run.anchor_steps + 1) * run.h)
+        t_new = float(run.t_stop) if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
+    elif run.h * (1.0 + STRETCH) >= run.t_stop - run.t:
+        t_new = float(run.t_stop)
+    else:
+        rest = run.t_stop - run.t
+        t_new = float(run.t + (0.5 * rest if 2.0 * run.h > rest else run.h))
+    return min(t_new, run.t + _longest_step(run)) if run.step_limit != 0 else t_new
+
+
+@compiled
+def _longest_step(run: Any) -> float:
+    """What the caller's own limit allows from here, s: no shorter than can be stepped."""
+    call_kernel(run.step_limit, run.t, run.y, run.p, run.longest, run.work)
+    return max(float(floats(run.longest, 1)[0]), 2.0 * smallest_step(run))
+
+
+@compiled
+def shrink(run: Any, h: float, error: float) -> None:
+    """The step after a rejected one; an error below zero says that the family knows which it wants."""
+    run.rejected_last = 1
+    run.not_finite = 0
+    if error == math.inf:
+        run.not_finite = 1
+        run.h = 0.25 * h
+    elif error < 0.0:
+        run.h = run.wanted
+    else:
+        run.h = h * max(run.min_factor, SAFETY * error ** (-run.exponent))
+
+
+@compiled
+def propose(run: Any, h: float, error: float) -> None:
+    """The step after an accepted one: Gustafsson's controllers; a step cut short does not shorten the next."""
+    run.accepted += 1
+    run.largest = max(run.largest, h)
+    run.not_finite = 0
+    if run.error_rows == 0:
+        # a step cut short by the caller's limit is none of the grid of fixed steps, which goes on where it was
+        if run.t + h >= run.anchor + (run.anchor_steps + 1.0 - FIXED_STRETCH) * run.h:
+            run.anchor_steps += 1
+        run.smallest = min(run.smallest, run.h)
+        return
+    log_error = math.log(max(error, NO_ERROR))
+    factor = _factor(run, h, log_error)
+    factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
+    if 1.0 <= factor <= run.hold:
+        factor = 1.0  # what is factorised for this step serves the next
+    cut_short = h < (1.0 - STRETCH) * run.h
+    if not cut_short:
+        run.smallest = min(run.smallest, h)
+    run.h = min(max(h * factor, run.h if cut_short else 0.0), run.max_step)
+    run.log_old_error = max(log_error, run.least_old_error)
+    run.h_old = h
+    run.rejected_last = 0
+
+
+@compiled
+def _factor(run: Any, h: float, log_error: float) -> float:
+    """SAFETY error^-exponent old_error^beta (PI); or the predictive one, which goes by how step and error changed."""
+    safety = SAFETY * run.effort
+    factor = float(safety * math.exp(run.beta * run.log_old_error - run.exponent * log_error))
+    if run.predictive and run.h_old > 0.0:
+        # Hairer, Wanner II, IV.8: (h / h_old) (old_error / error^2)^exponent
+        predicted = float(SAFETY * (h / run.h_old) * math.exp(run.exponent * (run.log_old_error - 2.0 * log_error)))
+        factor = min(factor, predicted)
+    return factor

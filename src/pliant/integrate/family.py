@@ -1,0 +1,85 @@
+"""What the march asks of a family of methods, through one function called by address.
+
+double act(RUN* run, int64 what, int64 target, double h, double x)
+
+A family leaves y_new behind, and its stages for the dense output; k_0 is the derivative at the step's start, k_stages
+that at its end.  Families are compiled apart, each when first used: who never needs an implicit method never compiles one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from pliant.integrate.kernels import compiled, floats, object_code, stage
+
+# `what`:
+ATTEMPT = 0  # a step h to t_new = x: its error (1: just acceptable, inf: not finite, below 0: see run.wanted), k_s
+TAKE = 1  # a step h of which no more than y_new is wanted; no stage looks beyond x
+ERROR = 2  # the error of the step h that was taken last
+DENSE = 3  # target = y(t + x h) on the dense output of the step h
+STIFFNESS = 4  # h times the size of the largest eigenvalue of J, roughly, after a step h
+
+
+def _call(typing_context: Any, run: Any, what: Any, target: Any, h: Any, x: Any, address: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        record, what, target, h, x, address = values
+        double, word, byte = ir.DoubleType(), ir.IntType(64), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(
+            ir.IntType(32), [double.as_pointer(), byte.as_pointer(), record.type, word, word, double, double]
+        )
+        answer = cgutils.alloca_once(builder, double)
+        trouble = cgutils.alloca_once(builder, byte)
+        builder.call(builder.inttoptr(address, kind.as_pointer()), [answer, trouble, record, what, target, h, x])
+        return builder.load(answer)
+
+    return types.float64(run, types.int64, types.int64, types.float64, types.float64, types.int64), emit
+
+
+_call_family: Any = intrinsic(_call)
+
+
+@compiled
+def attempt(run: Any, h: float, t_new: float) -> float:
+    return float(_call_family(run, ATTEMPT, 0, h, t_new, run.family))
+
+
+@compiled
+def take_step(run: Any, h: float, t_new: float) -> None:
+    _call_family(run, TAKE, 0, h, t_new, run.family)
+
+
+@compiled
+def error_norm(run: Any, h: float) -> float:
+    return float(_call_family(run, ERROR, 0, h, 0.0, run.family))
+
+
+@compiled
+def interpolate(run: Any, target: int, h: float, x: float) -> None:
+    _call_family(run, DENSE, target, h, x, run.family)
+
+
+@compiled
+def stiffness(run: Any, h: float) -> float:
+    return float(_call_family(run, STIFFNESS, 0, h, 0.0, run.family))
+
+
+@compiled
+def hermite(run: Any, target: int, h: float, x: float) -> None:
+    """The cubic through both ends: free of evaluations, good enough to see where to look."""
+    n = run.n
+    out, y, y_new = floats(target, n), floats(run.y, n), floats(run.y_new, n)
+    k_start, k_end = floats(stage(run, 0), n), floats(stage(run, run.stages), n)
+    rise, start, end = x * x * (3.0 - 2.0 * x), h * x * (1.0 - x) ** 2, h * x * x * (x - 1.0)
+    for i in range(n):
+        out[i] = y[i] + rise * (y_new[i] - y[i]) + start * k_start[i] + end * k_end[i]
+
+
+def compile_act(act: Callable[..., float]) -> tuple[str, bytes]:
+    """(symbol, object code) of a family."""
+    return object_code(act, types.float64, types.int64, types.int64, types.float64, types.float64)

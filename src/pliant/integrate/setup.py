@@ -1,0 +1,138 @@
+"""A method put into the memory of a run: its family, its numbers, what its step control goes by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant.integrate.constraint_kernel import ConstraintKernels
+from pliant.integrate.jacobian_kernel import JacobianKernel
+from pliant.integrate.loops import family_address
+from pliant.integrate.memory import Floats, Memory
+from pliant.integrate.methods import RK4, Auto, Method, Radau5, Radau9, RealTime, Scheme, TwoLoop
+from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
+from pliant.integrate.tableaus import Tableau
+
+Constraints = Callable[[], ConstraintKernels | None]
+Jacobian = Callable[[bool], JacobianKernel | None]  # with whether rows of quadratures and df/dt are wanted
+
+# Controllers of Hairer's dopri5, dop853, radau5 and rodas: (beta of the PI part, least and largest change of the step)
+PI_CONTROLLER = (0.04, 0.2, 10.0)
+PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
+STIFF_CONTROLLER = (0.0, 0.2, 8.0)
+LEAST_OLD_ERROR, LEAST_OLD_ERROR_STIFF = math.log(1e-4), math.log(1e-2)
+HOLD = 1.2  # a step that would grow by less keeps its factorisation
+OPERATIONS_A_COMPONENT = 30.0  # of a right-hand side that nothing is known of
+LARGEST_COUPLED = 600  # unknowns of all stages together: 3 MB of matrix, some 70 ms a factorisation
+ROUND_OFF = 2.0**-52
+
+
+def set_up(
+    memory: Memory,
+    method: Method,
+    atol: Floats,
+    jacobian: Jacobian | None,
+    n_newton: int,
+    constraints: Constraints | None = None,
+) -> None:
+    """Everything of a method; the state, the derivative there and the step stay as they are."""
+    scheme = method.tableau
+    memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=isinstance(method, Auto))
+    if isinstance(scheme, Tableau):
+        memory.bind_tableau(scheme)
+        memory.set(family=family_address("two_loop" if isinstance(method, TwoLoop) else "runge_kutta"))
+        if isinstance(method, TwoLoop):
+            _bind_constraints(memory, None if constraints is None else constraints())
+    else:
+        whole = isinstance(scheme, RosenbrockTableau)
+        rows = int(memory.run["n"]) if whole else n_newton
+        memory.bind_implicit(scheme.pack(), scheme.stages, scheme.pairs, n_newton, rows)
+        memory.set(family=family_address("rosenbrock" if whole else "radau"), pole=scheme.pole, error_rows=1)
+        memory.set(terms=len(scheme.dense) if isinstance(scheme, RosenbrockTableau) else 0)
+        kernel = None if jacobian is None else jacobian(whole)
+        _bind_jacobian(memory, kernel)
+        chained = {} if kernel is None else _chained(kernel.rates)
+        size = n_newton - len(chained)
+        memory.bind_systems(chained, not whole and scheme.stages * size <= LARGEST_COUPLED)
+        _note_costs(memory, kernel, size)
+    _set_control(memory, method, atol)
+
+
+def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None:
+    """The constraints of a run whose coordinates are partitioned: they are met at every stage, so that nothing is projected."""
+    if kernels is None:
+        memory.bind_partition(0, 0, np.zeros(0))
+        return
+    memory.kernel = kernels
+    memory.bind_partition(kernels.rows, kernels.positions, kernels.ease)
+    memory.bind_work(kernels.n_work)
+    memory.set(constraints=kernels.values, shift=kernels.shift, project=0)
+
+
+def _chained(rates: dict[int, int]) -> dict[int, int]:
+    """Components whose rate is another one, and which; none of them a rate itself."""
+    chosen: dict[int, int] = {}
+    for k, rate in rates.items():
+        if rate not in chosen and k not in chosen.values() and k != rate:
+            chosen[k] = rate
+    return chosen
+
+
+def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> None:
+    """Of a Jacobian and of a factorisation, in evaluations of the right-hand side; one by differences counts itself."""
+    evaluation = kernel.rhs_operations if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
+    systems = 1 + 4 * int(memory.run["pairs"])  # a complex product is four real ones
+    factorisation = size**3 / 3.0 * systems
+    iteration = 2 * size**2 * systems + 3 * int(memory.run["schemed"]) ** 2 * int(memory.run["n_newton"])  # ... and T, T^-1, 1/h
+    memory.set(jacobian_cost=0.0 if kernel is None else kernel.operations / evaluation)
+    memory.set(factorisation_cost=factorisation / evaluation, iteration_cost=iteration / evaluation)
+
+
+def _bind_jacobian(memory: Memory, kernel: JacobianKernel | None) -> None:
+    if kernel is None:
+        memory.set(jacobian=0, jacobian_by_columns=0)
+        return
+    memory.kernel = kernel
+    memory.bind_work(kernel.n_work)
+    memory.set(jacobian=kernel.address, jacobian_by_columns=kernel.by_columns)
+
+
+def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
+    scheme = method.tableau
+    memory.bind(atol=atol)
+    if isinstance(method, RK4 | RealTime):
+        memory.set(error_rows=0, rtol=getattr(method, "rtol", 0.0), at_ends=isinstance(method, RealTime))
+        return
+    explicit = isinstance(scheme, Tableau)
+    beta, least, largest = STIFF_CONTROLLER if not explicit else PI_CONTROLLER if scheme.order < 8 else PLAIN_CONTROLLER
+    memory.set(
+        rtol=method.rtol,
+        max_step=math.inf if method.max_step is None else method.max_step,
+        first_step=method.first_step or 0.0,
+        order=scheme.order,
+        beta=beta,
+        min_factor=least,
+        max_factor=largest,
+        exponent=1.0 / (scheme.error_order + 1) - 0.75 * beta,
+        predictive=not explicit,
+        least_old_error=LEAST_OLD_ERROR if explicit else LEAST_OLD_ERROR_STIFF,
+        at_ends=0,
+    )
+    if isinstance(method, Radau5 | Radau9):
+        _loosen(memory, method.tableau, method.rtol, atol)
+        if method.newton is not None:
+            memory.set(newton_tolerance=method.newton)
+
+
+def _loosen(memory: Memory, scheme: Scheme, rtol: float, atol: Floats) -> None:
+    """The estimate is of order s, the solution of 2 s - 1: the tolerance of the first at which the second meets the one asked for.
+
+    Hairer, radau: 0.1 rtol^((s+1)/(2s)), both tolerances in proportion.
+    """
+    power = (scheme.stages + 1) / (2 * scheme.stages)
+    held = 0.1 * rtol**power
+    memory.set(rtol=held, hold=HOLD, newton_limit=7 + (scheme.stages - 3) * 5 // 2)
+    memory.set(newton_tolerance=max(10.0 * ROUND_OFF / held, min(0.03, held ** (1.0 / power - 1.0))))
+    memory.bind(atol=atol * (held / rtol))

@@ -1,0 +1,67 @@
+"""How a mesh is reduced: to its interface and a few natural shapes, or to its first free shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+
+
+@dataclass(frozen=True)
+class CraigBampton:
+    """The static shape of each coordinate of the interface, then the first `modes` natural shapes with the interface held.
+
+    interface: nodes of the mesh, the root being 0; left out, both ends. What is loaded or jointed there is exact in statics. With
+    none, `()`, the natural shapes of the mesh in its frame. Craig and Bampton 1968.
+    """
+
+    modes: int
+    interface: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "modes", _whole("CraigBampton", "modes", self.modes))
+        if self.interface is not None:
+            object.__setattr__(self, "interface", node_numbers("CraigBampton", "interface", self.interface))
+        if self.modes == 0 and self.interface == ():
+            raise ModelError.of("CraigBampton", "modes", "must be at least 1 where no node is an interface", self.modes)
+
+    def nodes_of(self, elements: int) -> tuple[int, ...]:
+        """The interface of a mesh."""
+        return (0, elements) if self.interface is None else self.interface
+
+
+@dataclass(frozen=True)
+class FreeModes:
+    """The first `modes` shapes in which the mesh vibrates with nothing holding it; its rigid motions are the frame's."""
+
+    modes: int
+
+    def __post_init__(self) -> None:
+        check.count("FreeModes", "modes", self.modes)
+
+
+Reduction = CraigBampton | FreeModes
+
+
+def node_numbers(part: str, field: str, value: Any) -> tuple[int, ...]:
+    """Numbers of nodes, in order, each once; one number stands for itself."""
+    several = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    clean = tuple(sorted(_whole(part, field, one) for one in several))
+    if len(set(clean)) < len(clean):
+        raise ModelError.of(part, field, "must name each node once", value)
+    return clean
+
+
+def check_nodes(part: str, field: str, numbers: Sequence[int], elements: int) -> None:
+    """Refuse nodes that the mesh has not."""
+    if any(number > elements for number in numbers):
+        raise ModelError.of(part, field, f"must be nodes of the mesh, 0 to {elements}", tuple(numbers))
+
+
+def _whole(part: str, field: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ModelError.of(part, field, "must be a whole number >= 0", value)
+    return value
