@@ -1,5 +1,7 @@
 """What every joint transmits: closed forms, momentum of every body differentiated, loops cut elsewhere, efforts along the axes."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from pliant.dynamics.energy import momenta
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import actions
-from pliant.dynamics.tree import Tree, build_tree
+from pliant.dynamics.tree import build_tree
 from pliant.model.signal import Constant
 from pliant.results.table import OBSERVED, QUANTITIES
 
@@ -108,7 +110,7 @@ def momentum_rates(system):
     none = ca.SX.zeros(len(tree.rates))
     rows = []
     for k, node in enumerate(tree.nodes):
-        alone = Tree((node,), tree.gravity, tree.positions, tree.rates, tree.start, tree.start_rates, tree.shapes)
+        alone = replace(tree, nodes=(node,))
         linear, angular = momenta(alone, charted, v, along[0][k : k + 1], along[1][k : k + 1])
         both = tracer.column([*linear, *angular])
         rate = ca.substitute(ca.jtimes(both, xi, v_column) + ca.jtimes(both, v_column, a_column), xi, none)

@@ -50,7 +50,8 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import maximum, minimum
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc", "augmented")
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
+AUGMENTED = "augmented"  # in absolute ones
 DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
 WINDOW = 2  # parameters that bound the time formulas see
 
@@ -155,11 +156,11 @@ def trace(
 
     near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
     """
-    check.choice("simulate", "formulation", formulation, FORMULATIONS)
+    check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     with _nothing_collected():
-        if formulation == "augmented":  # the same recursion, where every body floats and every joint is a closure
+        if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
             from pliant.compile.absolute import absolute_coordinates
 
             apart = trace(absolute_coordinates(system, t_start), "articulated", still, near, t_start)
