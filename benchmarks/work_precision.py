@@ -28,7 +28,7 @@ ATOL = 1e-3  # of rtol, as in the default method
 STEPS = (1e-3, 1e-4, 1e-5)  # s, of the methods with fixed steps
 BEST = pl.DOP853(rtol=1e-12, atol=1e-13)  # below, stiff springs turn the round-off of positions into what looks like error
 ROWS = 200
-LONGEST = 20.0  # s of computing after which a run is given up
+LONGEST = 5.0  # s of computing after which a run is given up
 KINDS = {kind.__name__: kind for kind in METHODS}
 
 
