@@ -20,6 +20,7 @@ from pliant.compile.repeats import FEWEST_BLOCKS, Columns, Integers, Run
 
 SMALLEST_BLOCK = 600  # operations, loads and stores: smaller blocks are joined, so that less goes through memory
 COPIES_A_BLOCK = 8  # enough to hide the loop's own instructions
+LONGEST_PATTERN = 9  # copies after which strides may come again: a matrix of a rotation for every body
 FEWEST_SAVED = 150  # operations that a loop must spare, to be worth its loads and stores
 MOST_WRITES = 64  # of a block that is joined of smaller ones: LLVM's time grows with the square of them
 SHORTEST = 4000  # operations: below it a program is left as it is
@@ -249,40 +250,64 @@ def _stream(array: int, indices: Integers) -> Stream:
 def copy_loops(
     program: Program, columns: Columns, copies: Sequence[tuple[int, int]], array: str, place: Integers
 ) -> tuple[list[Loop], list[tuple[int, int]]]:
-    """Copies (value, place in an array): those that go by constant strides as loops, and the rest."""
-    if len(copies) < FEWEST_BLOCKS * COPIES_A_BLOCK:
-        return [], list(copies)
-    value, target = np.array(copies, dtype=np.int64).T
-    source = np.where(columns.kind[value] == CONSTANT, _UNPLACED * _APART + value, _address(columns, value, place))
-    by_source = np.lexsort((target, np.where(columns.kind[value] == CONSTANT, source, source // _APART)))
-    value, target, source = value[by_source], target[by_source], source[by_source]
-    step = np.stack([np.diff(source), np.diff(target)], axis=1)
-    edges = [0, *(np.flatnonzero((step[1:] != step[:-1]).any(axis=1)) + 1).tolist(), len(step)]
+    """Copies (value, place in an array): those whose strides come again and again as loops, and the rest."""
     loops: list[Loop] = []
-    free, left = 0, np.ones(value.size, bool)
+    left = np.array(copies, dtype=np.int64).reshape(-1, 2)
+    for period in range(1, LONGEST_PATTERN + 1):
+        if len(left) >= FEWEST_BLOCKS * COPIES_A_BLOCK:
+            found, left = _periodic_copies(program, columns, left, array, place, period)
+            loops += found
+    return loops, [(value, target) for value, target in left.tolist()]
+
+
+def _periodic_copies(
+    program: Program, columns: Columns, copies: Integers, array: str, place: Integers, period: int
+) -> tuple[list[Loop], Integers]:
+    """Loops of the copies whose steps, from one to the next of the same array, repeat after `period` of them; and the rest."""
+    value, target = copies.T
+    constant = columns.kind[value] == CONSTANT
+    source = np.where(constant, 0, _address(columns, value, place))
+    number = np.where(constant, 1 + value, 0)  # which constant: it needs no address
+    by_source = np.lexsort((target, number, source // _APART))
+    value, target, source, number = value[by_source], target[by_source], source[by_source], number[by_source]
+    kind = np.stack([number, source // _APART], axis=1)
+    step = np.concatenate([np.diff(np.stack([source, target], axis=1), axis=0), np.diff(kind, axis=0)], axis=1)
+    alike = (step[:, 2:] == 0).all(axis=1)  # of one array or one constant
+    again = (step[period:] == step[:-period]).all(axis=1) & alike[period:] & alike[:-period]
+    edges = [0, *(np.flatnonzero(np.diff(again)) + 1).tolist(), again.size]
+    width = period * -(-COPIES_A_BLOCK // period)
+    loops: list[Loop] = []
+    left = np.ones(value.size, bool)
+    free = 0
     for begin, end in pairwise(edges):
         first = max(begin, free)
-        count = (end + 1 - first) // COPIES_A_BLOCK
-        if count >= FEWEST_BLOCKS and 0 != source[first] // _APART == source[end] // _APART:  # time stands in no array
-            loops.append(_copy_loop(program, columns, int(value[first]), (source[first:], target[first:]), count, array))
-            free = first + count * COPIES_A_BLOCK
-            left[first:free] = False
-    return loops, list(zip(value[left].tolist(), target[left].tolist(), strict=True))
+        count = (end + period + 1 - first) // width  # steps begin, ..., end + period - 1 join one copy more
+        in_an_array = number[first] > 0 or source[first] >= _APART  # time stands in none
+        if again[begin] and in_an_array and count >= FEWEST_BLOCKS:
+            rows = slice(first, first + count * width)
+            loops.append(_copy_loop(program, columns, value[rows], source[rows], target[rows], width, array))
+            free = rows.stop
+            left[rows] = False
+    return loops, np.stack([value[left], target[left]], axis=1)
 
 
 def _copy_loop(
-    program: Program, columns: Columns, value: int, ways: tuple[Integers, Integers], count: int, array: str
+    program: Program,
+    columns: Columns,
+    value: Integers,
+    source: Integers,
+    target: Integers,
+    width: int,
+    array: str,
 ) -> Loop:
     body = Program(n_y=0, n_p=0)
     streams: list[Stream] = []
     writes: list[tuple[int, Stream]] = []
-    source, target = ways
-    for k in range(COPIES_A_BLOCK):
-        if columns.kind[value] == CONSTANT:
-            number = body.constant(program.constants[int(columns.index[value])])
+    for k in range(width):
+        if columns.kind[value[k]] == CONSTANT:
+            number = body.constant(program.constants[int(columns.index[value[k]])])
         else:
-            streams.append(_stream(int(source[0]) // _APART, source[k :: COPIES_A_BLOCK][:2] % _APART))
+            streams.append(_stream(int(source[k]) // _APART, source[k::width][:2] % _APART))
             number = body.value(INPUT, k)
-        stride = int(target[k + COPIES_A_BLOCK] - target[k])
-        writes.append((number, Stream(array, int(target[k]), stride)))
-    return Loop(body, count, tuple(streams), tuple(writes))
+        writes.append((number, Stream(array, int(target[k]), int(target[k + width] - target[k]))))
+    return Loop(body, value.size // width, tuple(streams), tuple(writes))

@@ -192,12 +192,15 @@ class _Making:
         left = copies
         if self.roll:
             loops, left = copy_loops(self.program, self.columns, copies, array, self.place)
-        for value, place in left:
-            chunk = _with_room(pieces, size)
-            if array == "out":
-                chunk.to_out.setdefault(value, []).append(place)
-            else:
-                chunk.to_work[value] = place
+        done = 0
+        while done < len(left):
+            chunk, room = _with_room(pieces, size)
+            for value, place in left[done : done + room]:
+                if array == "out":
+                    chunk.to_out.setdefault(value, []).append(place)
+                else:
+                    chunk.to_work[value] = place
+            done += room
         pieces += loops
 
     def share_work(self, pieces: list[_Unfinished]) -> int:
@@ -262,13 +265,16 @@ def _fill(order: list[int], grids: list[Grid], size: int) -> list[_Unfinished]:
 _Unfinished = Chunk | Loop | Grid
 
 
-def _with_room(pieces: list[_Unfinished], size: int) -> Chunk:
-    """The last chunk, or a new one at the end if it is full: copies count too, there may be thousands."""
+def _with_room(pieces: list[_Unfinished], size: int) -> tuple[Chunk, int]:
+    """The last chunk, or a new one at the end if it is full, and its room: copies count too, there may be thousands."""
     last = pieces[-1] if pieces else None
-    if not isinstance(last, Chunk) or len(last.values) + len(last.to_work) + len(last.to_out) >= size:
-        last = Chunk([])
-        pieces.append(last)
-    return last
+    if isinstance(last, Chunk):
+        room = size - len(last.values) - len(last.to_work) - sum(map(len, last.to_out.values()))
+        if room > 0:
+            return last, room
+    made = Chunk([])
+    pieces.append(made)
+    return made, size
 
 
 def _home(pieces: list[_Unfinished]) -> dict[int, Chunk]:
