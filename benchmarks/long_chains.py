@@ -115,8 +115,8 @@ def main() -> None:
         print(json.dumps(measure(options.one, options.seconds)))
         return
     rows = []
-    print(f"{'links':>6}{'operations':>12}{'cold s':>8}{'(cpu)':>7}{'cached s':>10}{'MB':>6}{'us/rhs':>9}{'us a link':>11}{'evaluations':>13}"
-          f"{'wall s a simulated s':>22}{'energy error':>14}")  # fmt: skip
+    print(f"{'links':>6}{'operations':>12}{'cold s':>8}{'(cpu)':>7}{'cached s':>10}{'MB':>6}{'us/rhs':>9}{'us a link':>11}"
+          f"{'evaluations':>13}{'wall s a simulated s':>22}{'energy error':>14}")  # fmt: skip
     for links in map(int, options.links.split(",")):
         command = [sys.executable, __file__, "--one", str(links), "--seconds", str(options.seconds)]
         rows.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]))

@@ -46,8 +46,8 @@ def measure(windows: int) -> dict[str, float]:
     traced = trace(four_bars(windows))
     traced_in = time.perf_counter() - began
     assert traced.project is not None
-    code = compile_function(traced.rhs, cache=None)
-    back = compile_function(traced.project, cache=None)
+    code = compile_function(traced.functions["rhs"], cache=None)
+    back = compile_function(traced.functions["project"], cache=None)
     p = traced.parameters(0.0, 1.0)
     return {
         "n": windows,

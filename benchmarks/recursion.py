@@ -77,7 +77,7 @@ def measure(system: pl.System) -> dict[str, float]:
     began = time.perf_counter()
     traced = trace(system)
     traced_in = time.perf_counter() - began
-    code = compile_function(traced.rhs, cache=None)
+    code = compile_function(traced.functions["rhs"], cache=None)
     return {
         "operations": code.operations,
         "trace_s": traced_in,

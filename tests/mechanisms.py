@@ -81,8 +81,8 @@ def reduced_meshes() -> pl.System:
                     modes=[along, across, pl.AxialElements(4, pl.CraigBampton(1))])  # fmt: skip
     second = pl.Beam(length=0.5, section=section, material=pl.STEEL, theory="euler-bernoulli", stiffening="full",
                      modes=pl.ElementModes(4, reference="cantilever", reduction=pl.CraigBampton(1)))  # fmt: skip
-    on = system.add("first", first, joint=pl.Free()).tip
-    system.add("second", second, joint=pl.Universal(), on=on)
+    on = system.add("first", first, joint=pl.Free(angular_velocity=(0.5, 1.0, 2.0))).tip
+    system.add("second", second, joint=pl.Universal(rates=(1.0, -2.0)), on=on)
     return system
 
 

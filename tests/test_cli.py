@@ -326,6 +326,15 @@ def test_what_cannot_be_gone_on_with_is_refused(ran: Path, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_going_on_saves_those_of_the_listed_times_that_are_left(ran: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "listed.yaml"
+    text = Path(CHAIN).read_text().replace("t_end: 1.5", "t_end: 0.43")
+    listed.write_text(text.replace("save: 1e-3", "save: [0, 0.1, 0.429, 0.43]"))
+    done = runner.invoke(app, ["run", str(listed), "--continue", str(ran), "--out", str(tmp_path / "r.nc")])
+    assert done.exit_code == 0, done.stderr
+    assert list(Result.from_netcdf(tmp_path / "r.nc").time) == [0.429, 0.43]
+
+
 def test_a_run_of_a_changed_model_is_gone_on_with_and_told(ran: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.yaml"
     changed.write_text(Path(CHAIN).read_text().replace("restitution: 0.8", "restitution: 0.5"))

@@ -116,6 +116,23 @@ def test_from_a_file_and_with_another_method(tmp_path: Path) -> None:
     assert np.max(np.abs(other - ends[0])) < 1e-8
 
 
+@pytest.mark.parametrize("method", [pl.Auto, pl.Radau5, pl.TwoLoop], ids=lambda method: method.__name__)
+@pytest.mark.parametrize("make", [rubbing, loop], ids=lambda make: make.__name__)
+def test_with_methods_that_are_made_otherwise(method: type, make: Callable[[], pl.System]) -> None:
+    system, chosen = make(), method(rtol=1e-10, atol=1e-12)
+    whole = pl.simulate(system, 0.2, method=chosen)
+    cut = whole.contacts[0].begin + 0.5 * whole.contacts[0].duration if whole.contacts else 0.07
+    rest = pl.simulate(system, 0.2, method=chosen, start=pl.simulate(system, cut, method=chosen))
+    assert np.max(np.abs(rest.values["q"][-1] - whole.values["q"][-1])) < 1e-9
+    assert len(rest.contacts) == len(whole.contacts)
+
+
+def test_in_absolute_coordinates() -> None:
+    system, options = loop(), {"formulation": "augmented", "method": METHOD}
+    rest = pl.simulate(system, 0.2, start=pl.simulate(system, 0.1, **options), **options)
+    assert np.max(np.abs(rest.values["q"][-1] - pl.simulate(system, 0.2, **options).values["q"][-1])) < 1e-9
+
+
 def test_past_an_event_that_stopped_the_run() -> None:
     """Every run stops at the next crossing, not again at the one it begins on."""
     system = pl.System("pendulum", (0, -9.81))

@@ -159,7 +159,7 @@ def random_function(seed):
             state = y[len(values) if regular else int(rng.integers(200))]
             values.append(STEPS[kind](values[-1], values[-back], state, c, t, p))
     shown = range(len(values)) if seed % 2 else rng.integers(len(values), size=100).tolist()
-    outputs = [*(values[k] for k in shown), *(y[k] for k in range(0, 200, 2)), *([0.5] * 60)]
+    outputs = [*(values[k] for k in shown), *(y[k] for k in range(0, 200, 2)), *([0.5] * 60), *([t] * 40)]
     return ca.Function("f", [t, y, p], [ca.vertcat(*outputs)])
 
 

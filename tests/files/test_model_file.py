@@ -11,7 +11,7 @@ import pytest
 from pliant.errors import ModelError
 from pliant.files import Model, RunSettings, dump_model, load_model, loads_model, parse_formula
 from pliant.files.vocabulary import word
-from pliant.integrate.methods import METHODS, RK4, RKF45
+from pliant.integrate.methods import METHODS, RK4, RKF45, Auto
 from pliant.model.beam import Beam
 from pliant.model.contact import Plane
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
@@ -328,8 +328,18 @@ def test_run_settings_are_read_and_written(save: str, python: Any) -> None:
 
 
 def test_every_method_has_a_word() -> None:
-    words = ["rkf45", "dormand_prince", "dop853", "variable_precision_rk4", "rk4"]
+    words = ["auto", "rkf45", "dormand_prince", "dop853", "variable_precision_rk4", "rk4", "radau5", "radau9", "rodas5p",
+             "real_time", "two_loop"]  # fmt: skip
     assert [word(kind) for kind in METHODS] == words
+    guide = (Path(__file__).parents[2] / "docs" / "guide.md").read_text()
+    assert [one for one in words if f"`{one}`" not in guide] == []
+
+
+def test_a_method_that_needs_no_numbers_is_a_bare_word() -> None:
+    text = "pliant: 1\nsystem: s\ngravity: [0, 0]\nbodies: {arm: {rod: {length: 1, mass: 2}, joint: revolute}}\n"
+    model = loads_model(text + "run: {t_end: 1, method: auto}\n")
+    assert model.run is not None and model.run.method == Auto()
+    assert_reads_back(model)
 
 
 def test_words_that_yaml_takes_for_truths_and_numbers_are_names() -> None:

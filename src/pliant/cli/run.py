@@ -125,6 +125,8 @@ def _simulate(model: Model, settings: RunSettings, start: Result | None, quiet: 
     try:
         with progress.of_run(begin, settings.t_end, quiet) as told:
             options = {**settings.options, "t_end": settings.t_end, "progress": told, "phase": told.phase}
+            if isinstance(settings.save, tuple):  # of times asked for, those that are left
+                options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
             return simulate(model.system, start=start, **options)
     except ModelError as trouble:
         stop(WRONG, str(trouble))

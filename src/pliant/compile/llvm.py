@@ -67,13 +67,17 @@ class MachineCode:
 
 
 def compile_function(
-    function: ca.Function | TracedFunction, *, cache: Path | None, optimise: bool | None = None, chunk_size: int = CHUNK_SIZE,
+    function: ca.Function | TracedFunction,
+    *,
+    cache: Path | None,
+    optimise: bool | None = None,
+    chunk_size: int = CHUNK_SIZE,
     roll: bool = True,
 ) -> MachineCode:
     """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
 
     `optimise` says whether LLVM schedules instructions and registers well or quickly; by default it does so well up to
-    LARGEST_OPTIMISED operations.
+    LARGEST_OPTIMISED operations in the text. `roll`: what repeats becomes loops, with the same bits.
     """
     began = time.perf_counter()
     target = host()

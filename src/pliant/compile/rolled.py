@@ -19,7 +19,7 @@ from pliant.compile.program import CONSTANT, INPUT, NONE, PARAMETER, STATE, TIME
 from pliant.compile.repeats import FEWEST_BLOCKS, Columns, Integers, Run
 
 SMALLEST_BLOCK = 600  # operations, loads and stores: smaller blocks are joined, so that less goes through memory
-COPIES_A_BLOCK = 8
+COPIES_A_BLOCK = 8  # enough to hide the loop's own instructions
 FEWEST_SAVED = 150  # operations that a loop must spare, to be worth its loads and stores
 MOST_WRITES = 64  # of a block that is joined of smaller ones: LLVM's time grows with the square of them
 SHORTEST = 4000  # operations: below it a program is left as it is
@@ -27,7 +27,7 @@ SHORTEST = 4000  # operations: below it a program is left as it is
 Booleans = NDArray[np.bool_]
 
 TABLE = "table"
-ARRAYS = ("none", "y", "p", "work", "out")
+_ARRAYS = ("", "y", "p", "work", "out")  # by the numbers below
 _Y, _P, _WORK, _OUT, _UNPLACED = 1, 2, 3, 4, 5
 _APART = 1 << 40  # between arrays, in the one address that stands for array and index
 
@@ -243,7 +243,7 @@ class _Body:
 
 
 def _stream(array: int, indices: Integers) -> Stream:
-    return Stream(ARRAYS[array], int(indices[0]), int(indices[1] - indices[0]))
+    return Stream(_ARRAYS[array], int(indices[0]), int(indices[1] - indices[0]))
 
 
 def copy_loops(
@@ -263,7 +263,7 @@ def copy_loops(
     for begin, end in pairwise(edges):
         first = max(begin, free)
         count = (end + 1 - first) // COPIES_A_BLOCK
-        if count >= FEWEST_BLOCKS and source[first] // _APART == source[end] // _APART:
+        if count >= FEWEST_BLOCKS and 0 != source[first] // _APART == source[end] // _APART:  # time stands in no array
             loops.append(_copy_loop(program, columns, int(value[first]), (source[first:], target[first:]), count, array))
             free = first + count * COPIES_A_BLOCK
             left[first:free] = False

@@ -29,7 +29,7 @@ class Tracer(Graph):
     def symbols(self, name: str, count: int) -> tuple[ca.SX, list[Traced]]:
         """A column of fresh symbols, as CasADi sees it and as scalars."""
         column = ca.SX.sym(name, count)
-        return column, [self._wrap(element) for element in column.nonzeros()]
+        return column, [self._wrap(element) for element in _elements(column)]
 
     def column(self, scalars: Iterable[Scalar]) -> ca.SX:
         """Scalars as one dense CasADi column."""
@@ -38,7 +38,7 @@ class Tracer(Graph):
 
     def scalars(self, column: ca.SX) -> list[Scalar]:
         """The entries of a dense CasADi column; constants come back as floats."""
-        return [self._wrap(element) for element in column.nonzeros()]
+        return [self._wrap(element) for element in _elements(column)]
 
     def sx(self, value: Scalar) -> ca.SX:
         """CasADi's twin of a scalar."""
@@ -73,7 +73,7 @@ class Tracer(Graph):
         """Rows of the Jacobian, each {column: entry} of what is not zero by structure."""
         matrix = ca.jacobian(self.column(scalars), at)
         rows: list[dict[int, Scalar]] = [{} for _ in scalars]
-        for i, j, element in zip(*matrix.sparsity().get_triplet(), matrix.nonzeros(), strict=True):
+        for i, j, element in zip(*matrix.sparsity().get_triplet(), _elements(matrix), strict=True):
             if not element.is_zero():
                 rows[i][j] = self._wrap(element)
         return rows
@@ -128,3 +128,8 @@ class Tracer(Graph):
             known = self._append(kind, NONE, NONE)
             self._pair(known.number, element, known)
         return known
+
+
+def _elements(matrix: ca.SX) -> list[Element]:
+    """What a CasADi matrix holds, column by column, without its structural zeros: far quicker than one index at a time."""
+    return list(matrix.nonzeros())

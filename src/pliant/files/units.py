@@ -47,17 +47,11 @@ def _alike(made: Any, wanted: str, unit: str) -> bool:
     if wanted.startswith("rad") and re.search(r"\b\w*(Hz|hertz)\b", unit):
         return False
     if wanted in ("1", "rad") and made.dimensionless:
-        return _is_angle(unit) == (wanted == "rad")
+        return ("radian" in str(made.units)) == (wanted == "rad")
     if wanted.endswith(ANY_POWER):
         rest = dict((made / _registry().newton).dimensionality)
         return set(rest) <= {"[length]"}
     return bool(made.dimensionality == dimension(wanted))
-
-
-def _is_angle(unit: str) -> bool:
-    """Whether a unit without dimension measures turns: it is made of radians."""
-    found = _registry().parse_units(_spelled(unit))
-    return any("radian" in str(_registry().get_base_units(name)[1]) for name in dict(found._units))
 
 
 def _kind(made: Any) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pliant.files.quantities import CHOICES, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
-from pliant.integrate.methods import METHODS
+from pliant.integrate.methods import METHODS, Rodas5P
 from pliant.model import material
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.friction_law import FRICTION_LAWS, CustomFriction, FrictionLaw
@@ -34,6 +34,7 @@ from pliant.model.telescopic import TelescopicBeam
 FORMULA = "formula"
 SHORT_NAMES: dict[type, str] = {
     AxialModes: "axial", TorsionModes: "torsion", GivenModes: "given", CustomNormal: FORMULA, CustomFriction: FORMULA,
+    Rodas5P: "rodas5p",
 }  # fmt: skip
 # Classes that may stand without their name where several are possible; told apart by the fields they need.
 WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
