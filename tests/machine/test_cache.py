@@ -44,7 +44,7 @@ def test_a_folder_that_cannot_be_written_warns_and_goes_on(tmp_path):
 
 
 def test_the_files_least_recently_used_go_when_the_cache_is_full(tmp_path):
-    cache = ObjectCache(tmp_path, limit=3500)
+    cache = ObjectCache(tmp_path, limit=3500, every=1)
     keys = [content_key([str(k)]) for k in range(4)]
     for age, key in enumerate(keys[:3]):
         cache.store(key, bytes(1000))
@@ -58,7 +58,7 @@ def test_what_dead_processes_left_half_written_goes(tmp_path):
     (tmp_path / "old.part").write_bytes(b"half")
     os.utime(tmp_path / "old.part", (1000.0, 1000.0))
     (tmp_path / "new.part").write_bytes(b"half")
-    ObjectCache(tmp_path).store(KEY, b"code")
+    ObjectCache(tmp_path, every=1).store(KEY, b"code")
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".part") == ["new.part"]
 
 

@@ -34,6 +34,7 @@ def content_key(parts: Iterable[str]) -> str:
 class ObjectCache:
     folder: Path
     limit: int = 512 * 1024**2  # bytes; beyond it the files least recently used go
+    every: int = 32  # one store in so many looks for what should go: among thousands of files that takes as long as compiling
 
     def load(self, key: str) -> bytes | None:
         """The object code stored under a key, if it is there and whole."""
@@ -54,7 +55,8 @@ class ObjectCache:
         """Keep object code for later processes. If that fails, this one goes on, with a warning."""
         try:
             self._write(self._path(key), _MAGIC + hashlib.sha256(data).digest() + data)
-            self._evict()
+            if int(content_key((key,))[:8], 16) % self.every == 0:
+                self._evict()
         except OSError as error:
             # Windows refuses to replace a file that another process reads: then it is already there.
             if self.load(key) is None:
@@ -79,18 +81,18 @@ class ObjectCache:
     def _evict(self) -> None:
         """Delete the files least recently used until the rest fits, and what dead processes left half written."""
         files = []
-        for path in self.folder.iterdir():
+        for entry in os.scandir(self.folder):
             with contextlib.suppress(OSError):  # another process may have deleted it meanwhile
-                status = path.stat()
-                files.append((status.st_mtime, status.st_size, path))
+                status = entry.stat()
+                files.append((status.st_mtime, status.st_size, entry.path))
         files.sort(reverse=True)
         newest, total = files[0][0] if files else 0.0, 0
         for modified, size, path in files:
-            if path.suffix == _SUFFIX:
+            if path.endswith(_SUFFIX):
                 total += size
                 unwanted = total > self.limit
             else:
-                unwanted = path.suffix == ".part" and newest - modified > _LEFTOVER_AGE
+                unwanted = path.endswith(".part") and newest - modified > _LEFTOVER_AGE
             if unwanted:
                 with contextlib.suppress(OSError):
-                    path.unlink()
+                    os.unlink(path)
