@@ -16,7 +16,8 @@ from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.table import QUANTITIES
 
 TOP = Path(__file__).parents[1]
-GUIDE, THEORY, CONTRIBUTING = TOP / "docs" / "guide.md", TOP / "docs" / "theory.md", TOP / "CONTRIBUTING.md"
+GUIDE, CONTRIBUTING = TOP / "docs" / "guide.md", TOP / "CONTRIBUTING.md"
+THEORY = sorted((TOP / "docs" / "theory").glob("*.md"))
 PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -44,7 +45,7 @@ def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
     run_page(GUIDE)
 
 
-@pytest.mark.parametrize("page", [THEORY, CONTRIBUTING], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*THEORY, CONTRIBUTING], ids=lambda page: page.stem)
 def test_files_and_tests_that_a_page_names_are_there(page):
     text = page.read_text(encoding="utf-8")
     files = [path.relative_to(TOP).as_posix() for root in ("src", "tests") for path in (TOP / root).rglob("*.py")]
