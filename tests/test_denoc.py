@@ -200,9 +200,9 @@ def held(kind, by, elastic):
     arm = (system.add("arm", mechanisms.spatial_link(), joint=pl.Revolute(axis="y", rate=0.4)) if elastic
            else system.add("arm", body, joint=pl.Spherical(angular_velocity=(0.5, 0.4, 1.0))))  # fmt: skip
     other = system.add("other", body, joint=pl.Free(position=(0.7, 0.0, 0.0), angular_velocity=(0.2, -0.3, 0.1)))
-    length = {"length": 0.7} if kind == "distance" else {}
+    more = {"distance": {"length": 0.7}, "universal": {"other_axis": "y"}}.get(kind, {})
     spring = {"by": "springs", "stiffness": 2e3, "damping": 5.0} if by == "springs" else {}
-    system.close("held", kind, other.root, arm.root if kind == "distance" else arm.tip, axis="z", **length, **spring)
+    system.close("held", kind, other.root, arm.root if kind == "distance" else arm.tip, axis="z", **more, **spring)
     return system
 
 

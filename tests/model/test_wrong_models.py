@@ -162,7 +162,8 @@ WRONG = {
     # runs
     "end before start": (lambda: pl.simulate(system(), -1.0), "simulate: t_end must be > t_start = 0.0 s, got -1.0"),
     "unknown formulation": (lambda: pl.simulate(system(), 1.0, formulation="kane"),
-                            "simulate: formulation must be one of articulated, gibbs_appell, lagrange, gibbs, denoc, got 'kane'"),
+                            "simulate: formulation must be one of articulated, gibbs_appell, lagrange, gibbs, denoc, augmented, "
+                            "got 'kane'"),
     "times outside": (lambda: pl.simulate(system(), 1.0, save=[0.0, 2.0]),
                       "simulate: save must be increasing times in [0.0, 1.0] s, got [0.0, 2.0]"),
     "more rows than memory": (lambda: pl.simulate(system(), 1.0, save=1e-12),
