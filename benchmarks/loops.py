@@ -19,7 +19,7 @@ import numpy as np
 from recursion import microseconds
 
 import pliant as pl
-from pliant.compile.llvm import compile_function
+from pliant.compile.llvm import LARGEST_OPTIMISED_IN_RUN, compile_function
 from pliant.compile.trace import trace
 from pliant.gallery.parallel_robot.system import parallel_robot
 from pliant.simulate import compile_system
@@ -46,8 +46,8 @@ def measure(windows: int) -> dict[str, float]:
     traced = trace(four_bars(windows))
     traced_in = time.perf_counter() - began
     assert traced.project is not None
-    code = compile_function(traced.functions["rhs"], cache=None)
-    back = compile_function(traced.functions["project"], cache=None)
+    functions = (traced.functions["rhs"], traced.functions["project"])
+    code, back = (compile_function(one, cache=None, largest=LARGEST_OPTIMISED_IN_RUN) for one in functions)
     p = traced.parameters(0.0, 1.0)
     return {
         "n": windows,

@@ -109,14 +109,17 @@ def compile_system(
     still: allow a System whose every coordinate is prescribed. near: watch for gaps that pass this distance, m.
     t_start: when closed loops are assembled, s.
     """
-    from pliant.compile.llvm import compile_function
+    from pliant.compile.llvm import LARGEST_OPTIMISED, LARGEST_OPTIMISED_IN_RUN, compile_function
     from pliant.compile.trace import trace
 
     began = clock.perf_counter()
     traced = trace(system, formulation, still, near, t_start)
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
-    code = {name: compile_function(function, cache=folder) for name, function in _wanted(traced).items()}
+    code = {}
+    for name, function in _wanted(traced).items():
+        largest = LARGEST_OPTIMISED if name == "observe" else LARGEST_OPTIMISED_IN_RUN
+        code[name] = compile_function(function, cache=folder, largest=largest)
     events = code.get("event_functions")
     return Compiled(
         traced,

@@ -25,8 +25,9 @@ from pliant.machine.cache import ObjectCache, content_key
 from pliant.machine.host import VERSIONS, Target, host, load_object, require_functions
 
 CHUNK_SIZE = 1000  # operations; LLVM takes 70 us for each, 100 us in chunks of 2,000 and no faster code comes of it
-# Beyond so many operations LLVM only translates: a tenth of the time to compile, 10 % more time to run.
+# Beyond so many operations LLVM only translates: a tenth of the time to compile, 10 % more time to run for chains, 70 % for loops.
 LARGEST_OPTIMISED = 20_000
+LARGEST_OPTIMISED_IN_RUN = 100_000  # of what is called at every step: some 25 s, once
 EMITTER_VERSION = "2"  # changes whenever equal LLVM text must not mean equal object code
 
 _C_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)
@@ -73,11 +74,12 @@ def compile_function(
     optimise: bool | None = None,
     chunk_size: int = CHUNK_SIZE,
     roll: bool = True,
+    largest: int = LARGEST_OPTIMISED,
 ) -> MachineCode:
     """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
 
     `optimise` says whether LLVM schedules instructions and registers well or quickly; by default it does so well up to
-    LARGEST_OPTIMISED operations in the text. `roll`: what repeats becomes loops, with the same bits.
+    `largest` operations in the text. `roll`: what repeats becomes loops, with the same bits.
     """
     began = time.perf_counter()
     target = host()
@@ -88,7 +90,7 @@ def compile_function(
     schedule = make_schedule(program, chunk_size, roll=roll)
     text = emit(program, schedule, fused=target.fused)
     if optimise is None:
-        optimise = schedule.written <= LARGEST_OPTIMISED
+        optimise = schedule.written <= largest
     data, from_cache = _object_code(text, target, int(optimise), cache)
     require_functions(library_functions(program))
     engine = load_object(data, target)
