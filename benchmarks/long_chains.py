@@ -24,7 +24,7 @@ from recursion import repeat
 
 import pliant as pl
 from pliant.compile.llvm import MachineCode
-from pliant.simulate import Compiled
+from pliant.compiled import Compiled
 
 METHOD = pl.DOP853(rtol=1e-6, atol=1e-9)
 SAVED = 0.05  # s between rows

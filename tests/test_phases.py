@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.compiled import compile_system
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.normal_law import Exact, Hertz, HuGuo, HuntCrossley
 from pliant.results.table import OBSERVED, QUANTITIES
-from pliant.simulate import compile_system
 
 FINE = pl.DOP853(rtol=1e-10, atol=1e-13)
 G = 9.81

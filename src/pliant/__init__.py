@@ -1,5 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.compiled import absolute_coordinates, compile_system
 from pliant.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
@@ -87,6 +88,7 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
+from pliant.saving import every
 from pliant.scalar import (
     absolute,
     acos,
@@ -112,7 +114,7 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
-from pliant.simulate import absolute_coordinates, compile_system, every, simulate
+from pliant.simulate import simulate
 from pliant.version import VERSION
 
 __version__ = VERSION

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.compiled import compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 from pliant.model.system import Link, System
 from pliant.model.telescopic import EXTENSION
 from pliant.results.result import Result
-from pliant.simulate import compile_system, simulate
+from pliant.simulate import simulate
 
 if TYPE_CHECKING:
     from pliant.compile.trace import Traced
@@ -141,7 +142,8 @@ def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
 
 def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> Result:
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
-    from pliant.simulate import collect_rows, save_times
+    from pliant.saving import save_times
+    from pliant.simulate import collect_rows
 
     compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
     times = save_times(options.get("save"), t_start, t_end)
@@ -152,7 +154,8 @@ def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> R
 
 def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) -> Result:
     """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
-    from pliant.simulate import collect_rows, save_times
+    from pliant.saving import save_times
+    from pliant.simulate import collect_rows
 
     formulation = options.get("formulation", "articulated")
     compiled = compile_system(system, formulation)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.caches import user_cache
+from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.interrupts import Interrupts
@@ -22,133 +20,19 @@ from pliant.model.system import System
 from pliant.origin import Origin
 from pliant.phases import Phases, Precision
 from pliant.results.contacts import ContactTable
-from pliant.results.outline import Outline
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.saving import Every, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
-    from pliant.compile.function import TracedFunction
-    from pliant.compile.llvm import MachineCode
     from pliant.compile.trace import Traced
-    from pliant.integrate.constraint_kernel import ConstraintKernels
-    from pliant.integrate.jacobian_kernel import JacobianKernel
     from pliant.integrate.stepper import Outcome, Stepper
 
 AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
-MOST_ROWS = 50_000_000  # more would not fit in memory, with all that is observed in each
-DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
 Progress = Callable[[float, float], None]
-
-
-@dataclass(frozen=True)
-class Every:
-    """Save a row every `interval` seconds, and at the end."""
-
-    interval: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "interval", check.positive("every", "interval", self.interval, "s"))
-
-
-def every(interval: float) -> Every:
-    return Every(interval)
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A System ready to run: its trace and the machine code of its functions."""
-
-    traced: Traced
-    rhs: MachineCode
-    observe: MachineCode
-    events: MachineCode | None
-    flight: MachineCode | None  # events where no contact is closed
-    step_limit: MachineCode | None
-    project: MachineCode | None
-    trace_seconds: float
-    compile_seconds: float
-    cache: Path | None = None  # where machine code is kept
-    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
-
-    def jacobian(self, whole: bool) -> JacobianKernel | None:
-        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
-        from pliant.compile.jacobian import jacobian_kernel
-
-        if whole not in self._jacobians:
-            n = self.traced.n_controlled
-            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
-        return self._jacobians[whole]
-
-    def constraints(self) -> ConstraintKernels | None:
-        """The kernels of exact loops that a method with partitioned coordinates asks for."""
-        from pliant.compile.partition import constraint_kernels
-
-        return constraint_kernels(self.traced, self.cache)
-
-    @cached_property
-    def outline(self) -> Outline:
-        """What pictures draw of the mechanism, made once for all runs; where it moves to is in their rows."""
-        from pliant.dynamics.outline import draw
-
-        return draw(self.traced.system, self.traced.tree)
-
-
-def compile_system(
-    system: System,
-    formulation: str = "articulated",
-    cache: bool = True,
-    still: bool = False,
-    near: float | None = None,
-    t_start: float = 0.0,
-) -> Compiled:
-    """Trace a System and compile its functions; machine code is kept on disk for later processes.
-
-    still: allow a System whose every coordinate is prescribed. near: watch for gaps that pass this distance, m.
-    t_start: when closed loops are assembled, s.
-    """
-    from pliant.compile.llvm import LARGEST_OPTIMISED, LARGEST_OPTIMISED_IN_RUN, compile_function
-    from pliant.compile.trace import trace
-
-    began = clock.perf_counter()
-    traced = trace(system, formulation, still, near, t_start)
-    done = clock.perf_counter()
-    folder: Path | None = user_cache("machine-code") if cache else None
-    code = {}
-    for name, function in _wanted(traced).items():
-        largest = LARGEST_OPTIMISED if name == "observe" else LARGEST_OPTIMISED_IN_RUN
-        code[name] = compile_function(function, cache=folder, largest=largest)
-    events = code.get("event_functions")
-    return Compiled(
-        traced,
-        rhs=code["rhs"],
-        observe=code["observe"],
-        events=events,
-        flight=code.get("flight_functions", events),
-        step_limit=code.get("step_limit"),
-        project=code.get("project"),
-        trace_seconds=done - began,
-        compile_seconds=clock.perf_counter() - done,
-        cache=folder,
-    )
-
-
-def _wanted(traced: Traced) -> dict[str, TracedFunction]:
-    """The functions a run needs: no events where there are none, none of flight where there are no contacts."""
-    missing = {"event_functions": not traced.events, "flight_functions": not traced.pairs}
-    return {name: function for name, function in traced.functions.items() if not missing.get(name)}
-
-
-def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
-    """The same mechanism with every body floating and every joint a closure: what formulation="augmented" runs.
-
-    Bodies start where the tree's joints have them at t_start, s. The joint that carried body `arm` is the closure `arm joint`.
-    """
-    from pliant.compile.absolute import absolute_coordinates
-
-    return absolute_coordinates(system, t_start)
 
 
 def simulate(
@@ -179,7 +63,7 @@ def simulate(
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
-    times = _save_plan(save, t_start, t_end)
+    times = save_plan(save, t_start, t_end)
     method = _method(method)
     near = method.near if isinstance(method, VariablePrecisionRK4) else None
     assembled = t_start if state is None else state.t_assembled
@@ -445,31 +329,6 @@ class _Run:
         """Rates that were integrated, as last partitioned."""
         free, dependent = self.traced.free_v, set(self.stepper.dependent)
         return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
-
-
-def _save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
-    if isinstance(save, str):
-        check.choice("simulate", "save", save, ("steps",))
-        return save
-    return save_times(save, t_start, t_end)
-
-
-def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
-    """The times of rows for an interval, a list of times, or None."""
-    if save is None:
-        return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
-    if isinstance(save, (Every, int, float)):
-        interval = save.interval if isinstance(save, Every) else every(save).interval
-        if (t_end - t_start) / interval > MOST_ROWS:
-            raise ModelError.of("simulate", "save", f"must give at most {MOST_ROWS:.0e} rows", interval)
-        count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
-        times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
-        times[-1] = min(times[-1], t_end)
-        return times if t_end - times[-1] < 1e-9 * interval else np.append(times, t_end)
-    times = np.array([check.number("simulate", f"save[{k}]", t, "s") for k, t in enumerate(save)], dtype=np.float64)
-    if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
-        raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
-    return times
 
 
 def values_of(

@@ -7,10 +7,10 @@ import pytest
 
 import pliant as pl
 from pliant.compile import jacobian
+from pliant.compiled import compile_system
 from pliant.gallery.falling_chain.system import falling_chain
 from pliant.gallery.parallel_robot.system import parallel_robot
 from pliant.gallery.representative import REPRESENTATIVES
-from pliant.simulate import compile_system
 
 every_system = pytest.mark.parametrize("build", [one.build for one in REPRESENTATIVES], ids=[one.name for one in REPRESENTATIVES])
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.compiled import compile_system
 from pliant.errors import SolveError
 from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
 from pliant.integrate.methods import DOP853, DormandPrince, Method
 from pliant.results.result import Result
-from pliant.simulate import compile_system, simulate
+from pliant.simulate import simulate
 
 Floats = NDArray[np.float64]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.compiled import compile_system
 from pliant.errors import SolveError
 from pliant.gallery.telescopic_arm.system import (
     DEFLECTION,
@@ -25,7 +26,7 @@ from pliant.gallery.telescopic_arm.system import (
 from pliant.integrate.methods import DOP853, Method
 from pliant.inverse import inverse_dynamics
 from pliant.results.result import Result
-from pliant.simulate import compile_system, simulate
+from pliant.simulate import simulate
 
 Floats = NDArray[np.float64]
 
