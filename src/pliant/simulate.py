@@ -163,6 +163,7 @@ class _Run:
         )
         self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
         self.columns = _columns_of(self.traced)
+        self.seen = self.stepper.look(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
         self.events: list[EventRecord] = []
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
@@ -246,8 +247,8 @@ class _Run:
 
     def _probe(self) -> dict[str, NDArray[np.float64]]:
         """What contacts need to know of the present state."""
-        seen = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
-        return {name: seen[self.columns[name]] for name in ("gap", "closing_speed", "normal_force")}
+        seen = self.seen()
+        return {name: seen[self.columns[name]].copy() for name in ("gap", "closing_speed", "normal_force")}
 
     @property
     def state(self) -> State:
@@ -295,6 +296,8 @@ class _Run:
         out = np.empty((times.size, code.n_out))
         firsts = [first for first, _ in self.rows] + [times.size]
         for (first, parameters), last in zip(self.rows, firsts[1:], strict=True):
+            if first == last:  # nothing was saved between two events
+                continue
             part = slice(first, last)
             evaluate_rows(code.address, times[part], states[part], parameters, out[part], code.n_work)
         return out

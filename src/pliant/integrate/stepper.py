@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -61,8 +62,16 @@ class Outcome:
     status: Status
     t: float  # s
     events: tuple[Located, ...]  # those that stopped the run; several where they fall together
-    sentence: str
+    h: float  # s, the step then
+    limit: float | str  # that was used up, if one was
+    method: str
     component: int | None = None  # of the state, where one is to blame for the run's end
+
+    @property
+    def sentence(self) -> str:
+        """For the user; said when asked for, as runs through contacts stop at thousands of events."""
+        names = ", ".join(str(event.index) for event in self.events)
+        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, events=names, method=self.method)
 
     def __str__(self) -> str:
         return self.sentence
@@ -244,10 +253,7 @@ class Stepper:
             events = tuple(Located(t, int(e), int(hit[e])) for e in np.flatnonzero(hit))
             self._located += events
         limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
-        names = ", ".join(str(event.index) for event in events)
-        method = type(self.method).__name__
-        sentence = status.sentence(t=t, h=float(run["h"]), limit=limit, events=names, method=method)
-        return Outcome(status, t, events, sentence, self._to_blame(status))
+        return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status))
 
     def _to_blame(self, status: Status) -> int | None:
         """The component that changes fastest, measured by its tolerance, where steps became too small; or the first that is nan."""
@@ -264,6 +270,19 @@ class Stepper:
     def interrupted(self) -> Outcome:
         """What to say where the caller was interrupted between two advances."""
         return self._outcome(Status.INTERRUPTED)
+
+    def look(self, kernel: int, n_out: int, n_work: int) -> Callable[[], Floats]:
+        """A function that evaluates a kernel at the present state, always into the same array."""
+        call = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)(kernel)
+        out, work, run = np.empty(n_out), np.empty(max(n_work, 1)), self._run
+        target, scratch = out.ctypes.data, work.ctypes.data
+
+        def seen() -> Floats:
+            call(run["t"], int(run["y"]), int(run["p"]), target, scratch)
+            return out
+
+        seen.work = work  # type: ignore[attr-defined]  # lives as long as the function
+        return seen
 
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""
