@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from laws import made
 from pliant.model import normal_law as laws
 from pliant.model.contact import Plane, Sphere
-from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
+from pliant.model.normal_law import NORMAL_LAWS
 
 TIGHT = pl.DOP853(rtol=1e-11, atol=1e-14)
 ASKED = [k / 10 for k in range(1, 10)]
@@ -19,21 +20,6 @@ HITS = (
     (2e4, 1.0, (0.1, 0.4), 1.0),
     (3e9, 2.2, (50.0, None), 4.0),
 )
-
-
-def made(law, restitution, stiffness=1e6, exponent=1.5, mass=0.8, speed=3.0, **more):
-    """A law of the registry, damped to about the restitution."""
-    if issubclass(law, HysteresisLaw):
-        return law(stiffness=stiffness, exponent=exponent, restitution=restitution, **more)
-    if law is laws.Hertz:
-        return law(stiffness=stiffness, exponent=exponent, **more)
-    if law is laws.Linear:
-        return law(stiffness=stiffness, restitution=restitution, mass=mass, **more)
-    if law is laws.FixedHuntCrossley:
-        return law(stiffness=stiffness, exponent=exponent, chi=1.5 * (1.0 - restitution) / speed, **more)
-    assert law is laws.WangYanFangJin, f"say here how to make a {law.__name__}"
-    length = (mass * speed**2 / stiffness) ** (1.0 / (exponent + 1.0))
-    return law(stiffness=stiffness, exponent=exponent, damping=(1.0 - restitution) * mass * speed / length, **more)
 
 
 def ball(mass):

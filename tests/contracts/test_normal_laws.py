@@ -7,28 +7,14 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
+from laws import made
 from pliant.compile.traced import Tracer
 from pliant.model import normal_law as laws
-from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
+from pliant.model.normal_law import NORMAL_LAWS
 
 ASKED = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 # stiffness N/m^n, exponent, reduced mass kg, speed m/s
 PAIRS = ((1e6, 1.5, 0.8, 10.0), (140e6, 1.5, 3.0, 0.02), (2e4, 1.0, 0.1, 1.0), (3e9, 2.2, 50.0, 4.0))
-
-
-def made(law, restitution=0.6, stiffness=1e6, exponent=1.5, mass=0.8, speed=10.0, **more):
-    """A law of the registry, damped to about the restitution."""
-    if issubclass(law, HysteresisLaw):
-        return law(stiffness=stiffness, exponent=exponent, restitution=restitution, **more)
-    if law is laws.Hertz:
-        return law(stiffness=stiffness, exponent=exponent, **more)
-    if law is laws.Linear:
-        return law(stiffness=stiffness, restitution=restitution, mass=mass, **more)
-    if law is laws.FixedHuntCrossley:
-        return law(stiffness=stiffness, exponent=exponent, chi=1.5 * (1.0 - restitution) / speed, **more)
-    assert law is laws.WangYanFangJin, f"say here how to make a {law.__name__}"
-    length = (mass * speed**2 / stiffness) ** (1.0 / (exponent + 1.0))
-    return law(stiffness=stiffness, exponent=exponent, damping=(1.0 - restitution) * mass * speed / length, **more)
 
 
 def impact(law, mass, speed):

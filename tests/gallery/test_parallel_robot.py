@@ -1,13 +1,11 @@
 """`pliant reproduce parallel-robot`: what it writes and what it finds."""
 
-import json
 from itertools import pairwise
 
 import pytest
-from typer.testing import CliRunner
 
 import pliant as pl
-from pliant.cli import app
+from studies import check_files, reproduce
 
 FIGURES = ["rose", "constraint_error", "position_error", "cost", "reactions", "inverse"]
 KS = [f"1e{n}" for n in range(1, 9)]
@@ -17,20 +15,11 @@ FAILED = ["spring forces give the reactions: error at Ks = 1e6, N rms"]
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The whole command, into a new folder."""
-    out = tmp_path_factory.mktemp("reproduce") / "robot"
-    done = CliRunner().invoke(app, ["reproduce", "parallel-robot", "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    return out, done.stdout, json.loads((out / "summary.json").read_text())
+    return reproduce("parallel-robot", tmp_path_factory.mktemp("reproduce") / "study")
 
 
 def test_all_files_are_there_and_nothing_else(written):
-    out, _, _ = written
-    results = {f"{case.replace('/', '-')}.nc" for case in CASES}
-    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *(f"{figure}.png" for figure in FIGURES)}
-    for figure in FIGURES:
-        assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
-        assert (out / f"{figure}.png").stat().st_size > 20_000
+    check_files(written[0], CASES, list(FIGURES))
 
 
 def test_the_summary_has_the_common_shape(written):

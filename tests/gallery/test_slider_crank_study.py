@@ -1,14 +1,12 @@
 """`pliant reproduce slider-crank`: what it writes and what it finds."""
 
-import json
 from itertools import product
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import pliant as pl
-from pliant.cli import app
+from studies import check_files, reproduce
 
 FIGURES = ["fig04_slider_position", "fig05_slider_velocity", "fig06_mid_deflection", "fig07_energy_loss", "fig08_materials",
            "elements"]  # fmt: skip
@@ -20,20 +18,11 @@ COLUMNS = ["t", "crank_angle", "crank_speed", "slider_x", "slider_v", "u_tip", "
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The whole command, into a new folder."""
-    out = tmp_path_factory.mktemp("reproduce") / "crank"
-    done = CliRunner().invoke(app, ["reproduce", "slider-crank", "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    return out, done.stdout, json.loads((out / "summary.json").read_text())
+    return reproduce("slider-crank", tmp_path_factory.mktemp("reproduce") / "study")
 
 
 def test_all_files_are_there_and_nothing_else(written):
-    out, _, _ = written
-    results = {f"{case.replace('/', '-')}.nc" for case in (*IMPACTS, *DRIVEN)}
-    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *(f"{figure}.png" for figure in FIGURES)}
-    for figure in FIGURES:
-        assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
-        assert (out / f"{figure}.png").stat().st_size > 20_000
+    check_files(written[0], [*IMPACTS, *DRIVEN], list(FIGURES))
 
 
 def test_the_summary_has_the_common_shape(written):

@@ -1,15 +1,13 @@
 """`pliant reproduce telescopic-arm`: what it writes and what it finds."""
 
-import json
 from itertools import product
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import pliant as pl
-from pliant.cli import app
 from pliant.gallery.telescopic_arm.system import MOTION
+from studies import check_files, reproduce
 
 FIGURES = ["fig03_angle", "fig04_angular_velocity", "fig05_modal_coordinate", "fig06_modal_rate", "fig07_length",
            "fig08_length_rate", "energy", "modes", "inverse", "slow_extension"]  # fmt: skip
@@ -19,20 +17,11 @@ CASES = [f"{model}/{force}/{modes}" for model, force, modes in product(MODELS, F
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The whole command, into a new folder."""
-    out = tmp_path_factory.mktemp("reproduce") / "arm"
-    done = CliRunner().invoke(app, ["reproduce", "telescopic-arm", "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    return out, done.stdout, json.loads((out / "summary.json").read_text())
+    return reproduce("telescopic-arm", tmp_path_factory.mktemp("reproduce") / "study")
 
 
 def test_all_files_are_there_and_nothing_else(written):
-    out, _, _ = written
-    results = {f"{case.replace('/', '-')}.nc" for case in CASES}
-    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *(f"{figure}.png" for figure in FIGURES)}
-    for figure in FIGURES:
-        assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
-        assert (out / f"{figure}.png").stat().st_size > 20_000
+    check_files(written[0], CASES, list(FIGURES))
 
 
 def test_the_summary_has_the_common_shape(written):

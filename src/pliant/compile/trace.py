@@ -62,7 +62,9 @@ class Traced:
 
     system: System
     tree: Tree
-    functions: Mapping[str, TracedFunction]  # by the names of the properties below
+    # rhs, observe, event_functions; flight_functions, the same where no contact is closed, so that what only closed ones need is
+    # constant; step_limit, the longest step in which no two balls pass through each other; project: see below
+    functions: Mapping[str, TracedFunction]
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
@@ -90,21 +92,6 @@ class Traced:
         return self.functions["observe"].casadi
 
     @property
-    def event_functions(self) -> ca.Function:
-        return self.functions["event_functions"].casadi
-
-    @property
-    def flight_functions(self) -> ca.Function:
-        """The same where no contact is closed: what only closed ones need is constant."""
-        return self.functions["flight_functions"].casadi
-
-    @property
-    def step_limit(self) -> ca.Function | None:
-        """The longest step in which no two balls pass through each other."""
-        found = self.functions.get("step_limit")
-        return None if found is None else found.casadi
-
-    @property
     def project(self) -> ca.Function | None:
         """The state put back on closed loops, one Newton step."""
         found = self.functions.get("project")
@@ -121,7 +108,7 @@ class Traced:
         """States that decide the step: all but works and impulses."""
         return len(self.free_q) + len(self.free_v) + self.n_bristles
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Labels of every dimension of the result."""
         return {
