@@ -167,6 +167,7 @@ class _Run:
         self.events: list[EventRecord] = []
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
+        self.warnings: list[str] = list(self.traced.warnings)
         first = self.traced.parameters(t_start, self.stops[1])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
         self.stepper.start(t_start, self.y0, first, save=times)
@@ -283,6 +284,7 @@ class _Run:
             outline=self.compiled.outline,
             final_state=self.state,
             origin=origin,
+            warnings=tuple(self.warnings),
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:

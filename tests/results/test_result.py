@@ -1,6 +1,7 @@
 """Results: names, units, files that come back the same, a ledger that prints."""
 
 import csv
+import dataclasses
 import pickle
 from pathlib import Path
 
@@ -134,3 +135,12 @@ def test_a_file_of_others_is_refused(tmp_path):
     xarray.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc")
     with pytest.raises(pl.ModelError, match=r"other\.nc': attributes must be those of a result that pliant wrote"):
         pl.Result.from_netcdf(tmp_path / "other.nc")
+
+
+def test_warnings_are_printed_written_and_read_back(run, tmp_path):
+    assert run.warnings == () and "warning" not in str(run)
+    warned = dataclasses.replace(run, warnings=("the balance is 3 J off", "another"))
+    assert str(warned).splitlines()[1:] == ["warning: the balance is 3 J off", "warning: another"]
+    for name, result in (("warned", warned), ("plain", run)):
+        result.to_netcdf(tmp_path / f"{name}.nc")
+        assert pl.Result.from_netcdf(tmp_path / f"{name}.nc").warnings == result.warnings

@@ -161,6 +161,7 @@ def summary_data(result: Any) -> dict[str, Any]:
         "system": result.name,
         "ok": result.ok,
         "message": result.message,
+        "warnings": list(result.warnings),
         "interrupted": result.interrupted,
         "t": [float(result.time[0]), float(result.time[-1])] if len(result.time) else [],
         "rows": len(result.time),
@@ -186,6 +187,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     """What a run gave, for people."""
     stats = dict(result.stats)
     rows = [("status", str(result.message))]
+    rows += [("warning", sentence) for sentence in result.warnings]
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows.append(("energy balance", f"{_short(result.ledger.balance_error_max)} J at most"))
     rows += [("touches", _touches(result.contacts))] if result.contacts else []

@@ -82,6 +82,7 @@ class Traced:
     t_start: float  # s, when closed loops were assembled
     formulation: str
     original: System  # as the user wrote it; `system` is what its formulation made of it
+    warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
 
     @property
     def rhs(self) -> ca.Function:
@@ -197,6 +198,7 @@ class Trace:
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
+        self.warnings: list[str] = []
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
@@ -264,6 +266,7 @@ class Trace:
             t_start=self.t_start,
             formulation=self.formulation,
             original=self.system,
+            warnings=tuple(self.warnings),
         )
 
     def close(self, acting: Actions) -> Loops:

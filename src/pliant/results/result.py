@@ -57,9 +57,14 @@ class Result:
     outline: Outline | None = None  # what pictures draw of the mechanism; None in files of older versions
     final_state: State | None = None  # where the run ended, to go on from; None where nothing was integrated
     origin: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
+    # What a reader should know before believing the numbers, though the run went through: sentences with numbers
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"warning: {sentence}" for sentence in self.warnings)])
 
     @cached_property
     def data(self) -> xarray.Dataset:
@@ -133,6 +138,8 @@ class Result:
         counted = {name: value for name, value in self.stats.items() if name not in TIMINGS}
         record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": counted}
         dataset.attrs["pliant"] = json.dumps(record)
+        warnings = np.array(self.warnings, dtype=object if self.warnings else "U1")
+        dataset["warning"] = ("warning_number", warnings, {"long_name": "what to know before believing the numbers"})
         if self.outline is not None:  # a variable, not an attribute: those of HDF5 are short
             dataset["outline"] = ((), self.outline.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
         if self.final_state is not None:
@@ -172,6 +179,7 @@ class Result:
             outline=Outline.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
             final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             origin=_Stored(_stored_provenance(dataset)),
+            warnings=tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else (),
         )
 
 
