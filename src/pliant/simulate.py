@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
+from pliant.integrate.status import Status
 from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.system import System
 from pliant.origin import Origin
-from pliant.phases import Phases, Precision
+from pliant.phases import Doubts, Phases, Precision, Seen
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.round_off import round_off
 from pliant.saving import Every, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
@@ -30,6 +32,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.stepper import Outcome, Stepper
 
 AUTO = "auto"  # the method Auto() by its name
+MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
 TELLING = 0.03  # s of computing between two reports of progress, at least
 
 Progress = Callable[[float, float], None]
@@ -153,6 +156,7 @@ class _Run:
             atol_floor=self._work_tolerance(method, t_start),
             events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
+            kinds=[event.kind for event in self.traced.events],
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             project=compiled.project.address if compiled.project else None,
             jacobian=compiled.jacobian,
@@ -171,12 +175,45 @@ class _Run:
         first = self.traced.parameters(t_start, self.stops[1])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
         self.stepper.start(t_start, self.y0, first, save=times)
-        for k, event in enumerate(self.traced.events):
-            self.stepper.direction[k], self.stepper.active[k] = event.direction, True
+        self._take_up_events()
         self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
-        self.contacts.begin(state)
+        self.contacts.begin(self._doubts(), state)
         for number, direction in () if state is None else state.hits:
             self.stepper.settle(number, direction)
+
+    def _take_up_events(self) -> None:
+        """Which way each event counts, what of it round-off may do at the start, and which damped stops are pressed then."""
+        stepper = self.stepper
+        for k, event in enumerate(self.traced.events):
+            stepper.direction[k], stepper.active[k] = event.direction, True
+        if self.compiled.flight is None:
+            return
+        state = stepper.t, stepper.y, stepper.p
+        stepper.noise[:] = round_off(self.compiled.flight, *state)
+        g = self.compiled.flight(*state)
+        for k, event in enumerate(self.traced.events):
+            if event.flag is not None:
+                stepper.dead[k] = stepper.noise[k]
+                self._press_stop(k, bool(g[k] * event.pressed > stepper.dead[k]))
+
+    def _press_stop(self, k: int, pressed: bool) -> None:
+        """A damped stop, of event k, begins or ceases to act; it is watched from the side it is on."""
+        event = self.traced.events[k]
+        self.stepper.p[event.flag] = float(pressed)
+        self.stepper.required[k] = event.pressed if pressed else -event.pressed
+
+    def _doubts(self) -> Doubts:
+        """What is uncertain of contacts at the start."""
+        if not self.traced.pairs:
+            return Doubts(*(np.zeros(0),) * 3)
+        observe, (t, y, p) = self.compiled.observe, (self.stepper.t, self.stepper.y, self.stepper.p)
+        gap, closing = self.columns["gap"], self.columns["closing_speed"]
+        seen = observe(t, y, p).copy()
+        doubt = round_off(observe, t, y, p)
+        at_least = [self._seen_in(seen).round_off_of_gap(k, slots.pair) for k, slots in enumerate(self.traced.pairs)]
+        doubt_of_gap = np.fmax(doubt[gap], at_least)
+        later = observe(t + MOMENT, y + MOMENT * self.compiled.rhs(t, y, p), p)
+        return Doubts(doubt_of_gap, doubt[closing], (later[closing] - seen[closing]) / MOMENT)
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
@@ -219,9 +256,8 @@ class _Run:
 
     def _enter(self, begin: float, end: float) -> None:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
-        parameters = self.traced.parameters(begin, end)
-        own = parameters.size - 2 * len(self.traced.pairs)
-        self.stepper.p[:own] = parameters[:own]
+        own = self.traced.first_pair
+        self.stepper.p[:own] = self.traced.parameters(begin, end)[:own]
         self._note_parameters()
 
     def _note_parameters(self) -> None:
@@ -236,20 +272,46 @@ class _Run:
     def _take(self, outcome: Outcome) -> bool:
         """Record events, hand those of contacts on; True if parameters changed."""
         changed = False
-        for located in outcome.events:
+        self._take_notes()
+        for located in outcome.events if outcome.status is Status.EVENT else ():
             event = self.traced.events[located.index]
             if event.pair is not None:
                 changed = self.contacts.happened(located) or changed
                 continue
             self.events.append(EventRecord(located.t, event.name, located.direction))
+            if event.flag is not None:
+                self._press_stop(located.index, located.direction == event.pressed)
+                changed = True
             if event.stop:
                 self.ended_by = event.name
         return changed
 
-    def _probe(self) -> dict[str, NDArray[np.float64]]:
+    def _take_notes(self) -> None:
+        """What events recorded that do not stop the loop; p is still what it was then."""
+        for note in self.stepper.notes():
+            event = self.traced.events[note.index]
+            if event.pair is None:
+                self.events.append(EventRecord(note.t, event.name, note.direction))
+            else:
+                self.contacts.noted(note, self._seen_in(self.compiled.observe(note.t, note.y, self.stepper.p)))
+
+    def _probe(self) -> Seen:
         """What contacts need to know of the present state."""
-        seen = self.seen()
-        return {name: seen[self.columns[name]].copy() for name in ("gap", "closing_speed", "normal_force")}
+        return self._seen_in(self.seen())
+
+    def _seen_in(self, observed: NDArray[np.float64]) -> Seen:
+        rows = {name: observed[self.columns[name]].copy() for name in Seen._fields}
+        points = {name: rows[name].reshape(-1, 3) for name in ("contact_point", "contact_normal")}
+        return Seen(**{**rows, **points})
+
+    def _say_what_was_not_seen(self) -> None:
+        """Events whose functions could not be judged at some steps."""
+        for k in np.flatnonzero(self.stepper.blind):
+            event, steps = self.traced.events[k], self.stepper.blind[k]
+            self.warnings.append(
+                f"event {event.name!r} could not be judged in {steps} of {self.stepper.statistics.accepted} steps: its function was "
+                "nan, or crossed zero more often than a step can note; crossings may be missing"
+            )
 
     @property
     def state(self) -> State:
@@ -262,8 +324,7 @@ class _Run:
 
     def collect(self, origin: Origin) -> Result:
         assert self.outcome is not None
-        from pliant.integrate.status import Status
-
+        self._say_what_was_not_seen()
         times, states = self.stepper.rows()
         message = self.outcome.sentence
         if self.outcome.component is not None:
@@ -275,7 +336,7 @@ class _Run:
             time=times,
             values=self._values(times, states),
             labels=self.traced.columns,
-            events=tuple(self.events),
+            events=tuple(sorted(self.events, key=lambda event: event.t)),
             contacts=self.contacts.table(self.outcome.t),
             ok=self.outcome.status.goes_on,
             message=message,

@@ -1,8 +1,8 @@
 """A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
 
 y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
-events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on, and
-for each contact whether it is closed and how fast it closed.
+events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on,
+for each contact whether it is closed and how fast it closed, and whether each damped end stop is pressed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import Actions, actions
+from pliant.dynamics.loads import Actions, actions, damped_stops
 from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
@@ -83,6 +83,7 @@ class Traced:
     formulation: str
     original: System  # as the user wrote it; `system` is what its formulation made of it
     warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
+    first_pair: int  # in p: what stands before it changes at breakpoints, what follows at events
 
     @property
     def rhs(self) -> ca.Function:
@@ -127,10 +128,11 @@ class Traced:
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
-        """p while begin <= t <= end and no breakpoint lies between; all contacts open."""
+        """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
         pieces = [number for signal in self.signals for number in signal.piece(begin)]
         open_pairs = [0.0, 1.0] * len(self.pairs)
-        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs])
+        stops = [0.0 for event in self.events if event.flag is not None]
+        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs, *stops])
 
 
 def trace(
@@ -191,7 +193,9 @@ class Trace:
         widths = [len(signal.piece(0.0)) for signal in self.signals]
         self.first_of = [WINDOW + sum(widths[:k]) for k in range(len(widths) + 1)]  # where each signal stands in p
         self.first_pair = self.first_of[-1]
-        self.p_column, self.p = self.tracer.symbols("p", self.first_pair + PARAMETERS * len(self.pairs))
+        first_stop = self.first_pair + PARAMETERS * len(self.pairs)
+        self.stops = {label: first_stop + k for k, label in enumerate(damped_stops(system, self.tree))}  # in p: pressed or not
+        self.p_column, self.p = self.tracer.symbols("p", first_stop + len(self.stops))
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
         self.q: list[Scalar] = [0.0] * len(self.tree.positions)
@@ -209,7 +213,8 @@ class Trace:
 
     def finish(self) -> Traced:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        acting = actions(self.system, self.tree, self.q, self.v, self.read)
+        pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
+        acting = actions(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
         bristle_column, pressed = self._press(acting)
         loops = self.close(acting)
         forward = self._forward(acting)
@@ -226,8 +231,9 @@ class Trace:
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
         growing = self._rates_of([one.raw for one in pressed], rates)
-        events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
-        events += coupling_events(self.coupled)
+        formula = partial(self._formula, t=self.t)
+        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
+        events += coupling_events(self.coupled, self.stops)
         events += contact_events(pressed, growing, margins, self.near)
         drives, efforts = self._efforts(forward, loops)
         outer, closing = acting.outer, self._closing(loops)
@@ -267,6 +273,7 @@ class Trace:
             formulation=self.formulation,
             original=self.system,
             warnings=tuple(self.warnings),
+            first_pair=self.first_pair,
         )
 
     def close(self, acting: Actions) -> Loops:
@@ -320,7 +327,8 @@ class Trace:
         followed = self._followed(exact)
         motions = [x for one in followed for m in one if m is not None for x in m]
         told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
-        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), np.zeros(2 * len(self.pairs))])
+        rest = np.zeros(len(self.p) - self.first_pair)
+        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
         values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, one in enumerate(self.told):
