@@ -27,6 +27,6 @@ def round_off(kernel: Kernel, t: float, y: Floats, p: Floats) -> Floats:
     return MARGIN * doubt
 
 
-def size_of_round_off(lengths: Floats) -> Floats:
-    """Of a sum of lengths of these sizes, m, however they cancel; summed along the last axis."""
-    return np.asarray(4.0 * EPSILON * np.sum(np.abs(lengths), axis=-1))
+def size_of_round_off(terms: Floats) -> Floats:
+    """Of a sum of lengths or speeds of these sizes, however they cancel; summed along the last axis."""
+    return np.asarray(4.0 * EPSILON * np.sum(np.abs(terms), axis=-1))

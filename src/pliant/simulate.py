@@ -24,7 +24,7 @@ from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
-from pliant.round_off import round_off
+from pliant.round_off import round_off, size_of_round_off
 from pliant.saving import Every, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
@@ -212,8 +212,10 @@ class _Run:
         doubt = round_off(observe, t, y, p)
         at_least = [self._seen_in(seen).round_off_of_gap(k, slots.pair) for k, slots in enumerate(self.traced.pairs)]
         doubt_of_gap = np.fmax(doubt[gap], at_least)
+        fastest = np.max(np.abs(seen[self.columns["tip_velocity"]]))
+        doubt_of_closing = np.fmax(doubt[closing], size_of_round_off(np.array([fastest])))
         later = observe(t + MOMENT, y + MOMENT * self.compiled.rhs(t, y, p), p)
-        return Doubts(doubt_of_gap, doubt[closing], (later[closing] - seen[closing]) / MOMENT)
+        return Doubts(doubt_of_gap, doubt_of_closing, (later[closing] - seen[closing]) / MOMENT)
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
@@ -309,8 +311,8 @@ class _Run:
         for k in np.flatnonzero(self.stepper.blind):
             event, steps = self.traced.events[k], self.stepper.blind[k]
             self.warnings.append(
-                f"event {event.name!r} could not be judged in {steps} of {self.stepper.statistics.accepted} steps: its function was "
-                "nan, or crossed zero more often than a step can note; crossings may be missing"
+                f"event {event.name!r} could not be judged in {steps} of {self.stepper.statistics.accepted} steps: its function "
+                "was nan, or crossed zero more often than a step can note; crossings may be missing"
             )
 
     @property
