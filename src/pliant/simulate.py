@@ -29,9 +29,10 @@ from pliant.saving import Every, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.trace import Traced
-    from pliant.integrate.stepper import Outcome, Stepper
+    from pliant.integrate.stepper import Located, Outcome, Stepper
 
 AUTO = "auto"  # the method Auto() by its name
+CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s of the last, are chatter and no motion
 MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
 TELLING = 0.03  # s of computing between two reports of progress, at least
 
@@ -169,6 +170,7 @@ class _Run:
         self.columns = _columns_of(self.traced)
         self.seen = self.stepper.look(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
         self.events: list[EventRecord] = []
+        self._flips: dict[int, list[float]] = {}  # by event: when its flag changed, lately
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
@@ -190,17 +192,28 @@ class _Run:
             return
         state = stepper.t, stepper.y, stepper.p
         stepper.noise[:] = round_off(self.compiled.flight, *state)
-        g = self.compiled.flight(*state)
-        for k, event in enumerate(self.traced.events):
-            if event.flag is not None:
+        flagged = [k for k, event in enumerate(self.traced.events) if event.flag is not None]
+        for _ in range(len(flagged)):  # what a formula compares may depend on what it compared before
+            g, before = self.compiled.flight(*state), stepper.p.copy()
+            for k in flagged:
                 stepper.dead[k] = stepper.noise[k]
-                self._press_stop(k, bool(g[k] * event.pressed > stepper.dead[k]))
+                self._set_flag(k, bool(g[k] * self.traced.events[k].pressed > stepper.dead[k]))
+            if np.array_equal(before, stepper.p):
+                break
 
-    def _press_stop(self, k: int, pressed: bool) -> None:
-        """A damped stop, of event k, begins or ceases to act; it is watched from the side it is on."""
+    def _set_flag(self, k: int, pressed: bool) -> None:
+        """What jumps at event k, a damped stop or a formula, is on this side from now on, and watched from there."""
         event = self.traced.events[k]
         self.stepper.p[event.flag] = float(pressed)
         self.stepper.required[k] = event.pressed if pressed else -event.pressed
+
+    def _note_flip(self, located: Located) -> None:
+        """A flag that is set and cleared without end, in no time, ends the run."""
+        flips = self._flips.setdefault(located.index, [])
+        flips.append(located.t)
+        if len(flips) > CHATTER and flips.pop(0) > located.t - CHATTER * SHORTEST_TURN:
+            assert self.outcome is not None
+            self.outcome = replace(self.outcome, status=Status.CHATTERS, events=(located,))
 
     def _doubts(self) -> Doubts:
         """What is uncertain of contacts at the start."""
@@ -280,9 +293,11 @@ class _Run:
             if event.pair is not None:
                 changed = self.contacts.happened(located) or changed
                 continue
-            self.events.append(EventRecord(located.t, event.name, located.direction))
+            if event.told:
+                self.events.append(EventRecord(located.t, event.name, located.direction))
             if event.flag is not None:
-                self._press_stop(located.index, located.direction == event.pressed)
+                self._set_flag(located.index, located.direction == event.pressed)
+                self._note_flip(located)
                 changed = True
             if event.stop:
                 self.ended_by = event.name
@@ -328,7 +343,7 @@ class _Run:
         assert self.outcome is not None
         self._say_what_was_not_seen()
         times, states = self.stepper.rows()
-        message = self.outcome.sentence
+        message = self.outcome.told([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
         if self.ended_by:

@@ -27,8 +27,8 @@ GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches",
 class Event:
     """One event function: what to call it, which crossings count, whether it ends the run, what the time loop does there.
 
-    Those of contacts belong to a pair, by number, and are watched only while it is open or closed. A damped end stop, whose force
-    jumps, acts by a flag in p: number `flag`, 1 while the function is on the side `pressed`.
+    Those of contacts belong to a pair, by number, and are watched only while it is open or closed. What jumps, the force of a
+    damped end stop or a user's formula, goes by a flag in p: number `flag`, 1 while the function is on the side `pressed`.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Event:
     kind: int = STOPS
     flag: int | None = None
     pressed: int = 0
+    told: bool = True  # in the result
 
 
 Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -27,6 +27,7 @@ from pliant.compile.events import Event, contact_events, coupling_events, model_
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.function import TracedFunction
 from pliant.compile.observe import State, observe
+from pliant.compile.switches import Switches
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
@@ -48,7 +49,7 @@ from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstan
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
-from pliant.scalar import maximum, minimum
+from pliant.scalar import is_traced, maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
@@ -202,6 +203,7 @@ class Trace:
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
+        self.switches: Switches | None = None  # while functions of p are traced
         self.warnings: list[str] = []
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
@@ -213,6 +215,7 @@ class Trace:
 
     def finish(self) -> Traced:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
         acting = actions(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
         bristle_column, pressed = self._press(acting)
@@ -229,13 +232,15 @@ class Trace:
         self.state_column = ca.vertcat(self.state_column, bristle_column)
         margins = self._hold(pressed, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
+        drives, efforts = self._efforts(forward, loops)
+        self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
         growing = self._rates_of([one.raw for one in pressed], rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += coupling_events(self.coupled, self.stops)
+        events += self.switches.events()
         events += contact_events(pressed, growing, margins, self.near)
-        drives, efforts = self._efforts(forward, loops)
         outer, closing = acting.outer, self._closing(loops)
         state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
@@ -404,9 +409,31 @@ class Trace:
         if isinstance(signal, Constant):
             return signal.value
         if isinstance(signal, Formula):
-            return self._formula(signal.function, self._clock(signal.breakpoints))
+            with self._switching(signal):
+                return self._formula(signal.function, self._clock(signal.breakpoints))
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
+
+    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
+        """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
+        if self.switches is None:
+            return nullcontext()
+        signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
+        signals |= {load.name: load.vector for load in self.system.loads.values()}
+        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
+        return self.switches.watching(f"formula of {owner!r}")
+
+    def _depends_on_state(self, node: int) -> bool:
+        state = {x.number for x in [*self.q, *self.v] if is_traced(x)}
+        seen, waiting = set(), [node]
+        while waiting:
+            here = waiting.pop()
+            if here in state:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += self.tracer.arguments(here)
+        return False
 
     def _piece(self, signal: object) -> list[Scalar]:
         """What p holds of a signal given by a table."""

@@ -33,6 +33,10 @@ class Status(Enum):
         "event {events} changed sides by t = {t} s without having been located: a fault of pliant's search for events; the rows up "
         "to there are sound; please report the model"
     )
+    CHATTERS = (
+        "{events} kept changing sides at t = {t} s: on either side of its jump the force pushes the state back across it, and in "
+        "between it has no value; smooth the formula over a small range, or use a friction law that holds"
+    )
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
     def sentence(self, **fields: object) -> str:

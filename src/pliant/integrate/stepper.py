@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal
@@ -80,8 +80,12 @@ class Outcome:
     @property
     def sentence(self) -> str:
         """For the user; said when asked for, as runs through contacts stop at thousands of events."""
-        names = ", ".join(str(event.index) for event in self.events)
-        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, events=names, method=self.method)
+        return self.told(())
+
+    def told(self, names: Sequence[str]) -> str:
+        """The same with the events by their names."""
+        events = ", ".join(repr(names[event.index]) if names else str(event.index) for event in self.events)
+        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, events=events, method=self.method)
 
     def __str__(self) -> str:
         return self.sentence
