@@ -67,7 +67,7 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
         if name not in known:
             rule = f"must name one of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of("inverse_dynamics", "motion", rule, name)
-    copy = System(system.name, system.gravity)
+    copy = System(system.name, system.gravity, system.closure_tolerance)
     for link in system.links.values():
         own = {name.split(".")[1]: told for name, told in wanted.items() if name.split(".")[0] == link.name}
         copy.links[link.name] = _told_link(link, own)

@@ -14,7 +14,17 @@ from pliant.integrate.events import first_event, forget_hits, measure, take_side
 from pliant.integrate.family import attempt, error_norm, interpolate
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, object_code, put, stage
 from pliant.integrate.memory import SAVE_STEPS, SAVE_TIMES
-from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT, TURN
+from pliant.integrate.status import (
+    AT_EVENT,
+    AT_STOP,
+    CAME_OPEN,
+    GO_ON,
+    NOT_A_NUMBER,
+    ROWS_FULL,
+    SMALL_STEP,
+    STEP_LIMIT,
+    TURN,
+)
 from pliant.integrate.stiffness import wants_turn
 
 PROJECTIONS = 2  # Newton steps after each step
@@ -132,6 +142,8 @@ def _march(run: Any) -> int:
                 continue
         if run.project != 0:
             _project(run, t_new)
+        if run.implied != 0 and _came_open(run, t_new):
+            return CAME_OPEN
         _save(run, h, t_new)
         _move(run, t_new)
         if hit > 0.0:
@@ -161,6 +173,18 @@ def _project(run: Any, t_new: float) -> None:
         put(run.y_new, run.y_try, run.n)
     run.extras_done = 0
     end_slope(run, t_new)
+
+
+@compiled
+def _came_open(run: Any, t_new: float) -> bool:
+    """Whether a constraint that the others implied at the start no longer follows from them where this step ends."""
+    call_kernel(run.implied, t_new, run.y_new, run.p, run.implied_values, run.work)
+    values, worst = floats(run.implied_values, 2 * run.n_implied), 1.0
+    for i in range(run.n_implied):
+        if abs(values[i]) > worst * values[run.n_implied + i]:
+            worst = abs(values[i]) / values[run.n_implied + i]
+            run.open_row, run.open_amount, run.open_t = i, values[i], t_new
+    return bool(worst > 1.0)
 
 
 @compiled

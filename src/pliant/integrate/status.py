@@ -8,6 +8,7 @@ from enum import Enum
 GO_ON, ROWS_FULL = 0, 1
 AT_STOP, AT_EVENT, SMALL_STEP, NOT_A_NUMBER, STEP_LIMIT = 2, 3, 4, 5, 6
 TURN = 7  # another family of methods would do better from here on
+CAME_OPEN = 8  # a constraint that others implied no longer holds at the end of the step
 
 
 class Status(Enum):
@@ -26,6 +27,7 @@ class Status(Enum):
     )
     TOO_MANY_STEPS = "the limit of {limit} steps was used up at t = {t} s (step {h} s); raise max_steps or loosen rtol"
     OUT_OF_TIME = "the limit of {limit} s of computing time was used up at t = {t} s (step {h} s)"
+    CAME_OPEN = "a constraint that others implied is off by {amount} at t = {t_open} s; the last step that kept it ended at {t} s"
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
     def sentence(self, **fields: object) -> str:
@@ -43,6 +45,7 @@ STATUS_OF_CODE = {
     SMALL_STEP: Status.STEP_TOO_SMALL,
     NOT_A_NUMBER: Status.NOT_FINITE,
     STEP_LIMIT: Status.TOO_MANY_STEPS,
+    CAME_OPEN: Status.CAME_OPEN,
 }
 
 
