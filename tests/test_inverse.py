@@ -106,7 +106,7 @@ def test_modes_that_find_no_balance_are_told_to_have_the_load_ramped_up():
     system = pl.System("held", gravity=(0, 0))
     beam = system.add("beam", mechanisms.planar_link(1), joint=pl.Revolute())
     system.force("flutter", beam.tip, (0.0, lambda t, q, v: 1e3 * pl.cos(3e5 * q["beam.y1"])))
-    with pytest.raises(pl.SolveError, match=r"in 30 Newton steps, did not at t = 0.0 s: .* ramp the load up from zero"):
+    with pytest.raises(pl.SolveError, match=r"30 Newton steps, did not at t = 0.0 s: .* ramp the load or the motion up over"):
         pl.inverse_dynamics(system, {"beam.angle": lambda t: 0.0 * t}, 1.0, elastic="quasi-static", save=[0.0, 1.0])
 
 

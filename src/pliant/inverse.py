@@ -208,8 +208,8 @@ class _Balance:
                 return z
         raise SolveError(
             f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s: each saved "
-            "time starts from the one before, so ramp the load up from zero, or the motion, over more saved times; near buckling there "
-            "may be no balance at all"
+            "time starts from the one before, so ramp the load or the motion up over more saved times, from zero; near buckling "
+            "there may be no balance at all"
         )
 
     def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
