@@ -157,6 +157,32 @@ def test_what_is_implied_does_not_depend_on_how_large_a_mechanism_is(size):
     assert (traced.independent, traced.redundant) == (1, ("stay",))
 
 
+def test_a_motion_that_follows_from_others_at_the_start_only_ends_the_run():
+    """Two geared wheels, both told to turn: 0.5 t^2 and t^3 agree, with their rates, at t = 0."""
+    system = pl.System("geared", gravity=(0, 0))
+    for name in ("one", "two"):
+        system.add(name, pl.RigidBody(mass=1.0, inertia=0.3), joint=pl.Revolute())
+    system.add("free", pl.RigidBody(mass=1.0, inertia=0.3), joint=pl.Revolute(rate=1.0))
+    system.close("mesh", "gear", "one.angle", "two.angle", ratio=1.0)
+    system.close("first", "prescribed", "one.angle", motion=lambda t: 0.5 * t * t)
+    system.close("second", "prescribed", "two.angle", motion=lambda t: t**3)
+    run = pl.simulate(system, 1.0, save="steps")
+    assert not run.ok and run.message.startswith("closure 'second' came open after t = ")
+    assert run.time[-1] < 0.01
+
+
+@pytest.mark.parametrize("length", [1.0, 1000.0])
+def test_a_loop_that_only_bending_can_close_is_no_singular_position_however_long(length):
+    """A straight beam on two hinges that stand still: its stretch closes the loop, which no joint moves."""
+    section, stretch = pl.Section.rectangle(0.1, 0.2), pl.AxialModes("cf", 1)
+    beam = pl.Beam(length=length, section=section, material=pl.STEEL, theory="euler-bernoulli", modes=[stretch])
+    system = pl.System("held", gravity=(0, 0))
+    held = system.add("beam", beam, joint=pl.Revolute())
+    slide = system.add("slide", pl.RigidBody.rod(0.1 * length, 1.0), joint=pl.Revolute(angle=np.pi / 2), on=held.tip)
+    system.close("end", "point", slide.root, system.ground.moved((length, 0.0)))
+    assert compile_system(system).traced.redundant == ()
+
+
 def truss(elastic):
     """Two links from two points of the ground, pinned together: a triangle."""
     system = pl.System("truss", gravity=(0, -9.81))

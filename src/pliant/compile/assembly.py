@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import numpy as np
@@ -16,6 +17,7 @@ from pliant.dynamics.loops import Told, rows
 from pliant.dynamics.sparse import LeastChange, least_change
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
+from pliant.model.joint import BALL, ROTATION
 from pliant.model.loop import Closure
 
 Floats = NDArray[np.float64]
@@ -87,8 +89,11 @@ class _Look:
         self.tolerance = tolerance
         self.free, own = tuple(free), {k for node in tree.nodes for k in node.own_v}
         self.count = len(tree.rates)
-        self.ease_of_all = {k: BENDING if k in own else 1.0 for k in range(self.count)}
-        self.ease = {k: self.ease_of_all[k] for k in free}
+        self.ease = {k: BENDING if k in own else 1.0 for k in free}
+        # rank is a matter of geometry: rad beside lengths over the size, so that it is the same for a mechanism of any size
+        turning = [slot for slot in tree.slots if slot.motion.kind in (ROTATION, BALL)]
+        self.measure = dict.fromkeys(range(self.count), size)
+        self.measure |= {slot.v + i: 1.0 for slot in turning for i in range(len(slot.motion.rates))}
         entries = [x for row in self.found.jacobian for x in row.values()]
         outputs = [tracer.column(x) for x in (self.found.residual, self.found.rate, entries)]
         self._values = ca.Function("look", [q_column, v_column], outputs)
@@ -99,9 +104,13 @@ class _Look:
         c, rate, entries = (np.array(x).ravel() for x in self._values(q, v))
         values = iter(entries.tolist())
         whole = [{k: next(values) for k in row} for row in self.found.jacobian]
-        eased = [{k: a * self.ease[k] for k, a in row.items() if k in self.ease} for row in whole]
-        negligible = (tolerance or self.tolerance) * self.scale
-        return _Seen(c, rate, whole, least_change(eased, self.count, negligible.tolist()))
+        negligible = ((tolerance or self.tolerance) * self.scale).tolist()
+        ranked = least_change(_weighed(whole, {k: self.measure[k] for k in self.free}), self.count, negligible)
+        if any(self.measure[k] != self.ease[k] for k in self.free):
+            decided = [math.inf if k in ranked.left else 0.0 for k in range(len(whole))]
+            eased = least_change(_weighed(whole, self.ease), self.count, decided)
+            return _Seen(c, rate, whole, replace(eased, left=ranked.left))
+        return _Seen(c, rate, whole, ranked)
 
     def change(self, matrix: LeastChange, missing: Floats) -> Floats:
         """The least change, in eased measure, that makes up for what is missing."""
@@ -122,9 +131,14 @@ class _Look:
     def freedom_left(self, seen: _Seen) -> int:
         """Coordinates that closures leave free where nothing tells them, or themselves, how to move."""
         fixed = [k for k, owner in enumerate(self.owners) if not owner.told]
-        eased = [{k: a * self.ease_of_all[k] for k, a in seen.whole[i].items()} for i in fixed]
+        measured = _weighed([seen.whole[k] for k in fixed], self.measure)
         negligible = (self.tolerance * self.scale[fixed]).tolist()
-        return self.count - len(least_change(eased, self.count, negligible).independent)
+        return self.count - len(least_change(measured, self.count, negligible).independent)
+
+
+def _weighed(rows: Sequence[dict[int, float]], weights: Mapping[int, float]) -> list[dict[int, float]]:
+    """Some columns of A, each times its weight."""
+    return [{k: a * weights[k] for k, a in row.items() if k in weights} for row in rows]
 
 
 def assemble(

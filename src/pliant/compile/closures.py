@@ -74,12 +74,14 @@ class Loops:
     @property
     def implied(self) -> tuple[int, ...]:
         """Exact rows that those held imply."""
-        return tuple(k for k in range(len(self.every.residual)) if k not in set(self.held))
+        held = set(self.held)
+        return tuple(k for k in range(len(self.every.residual)) if k not in held)
 
     @property
     def acting_names(self) -> tuple[str, ...]:
         """Of the rows that push: exact ones that are held, then those of springs."""
-        return tuple(name for k, name in enumerate(self.names) if k not in set(self.implied))
+        implied = set(self.implied)
+        return tuple(name for k, name in enumerate(self.names) if k not in implied)
 
     def shared(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
         """Multipliers of all exact rows: implied ones carry nothing, as how rigid bodies share a load is not in their equations."""

@@ -165,7 +165,7 @@ def trace(
         done = made.finish()
         if made.locked and not still:
             raise SolveError(f"system {system.name!r}: {made.locked}")
-        return done
+        return replace(done, warnings=(*done.warnings, made.locked)) if made.locked else done
 
 
 @contextmanager
