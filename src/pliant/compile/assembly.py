@@ -94,6 +94,7 @@ class _Look:
         turning = [slot for slot in tree.slots if slot.motion.kind in (ROTATION, BALL)]
         self.measure = dict.fromkeys(range(self.count), size)
         self.measure |= {slot.v + i: 1.0 for slot in turning for i in range(len(slot.motion.rates))}
+        self._factored: dict[tuple[bytes, float], LeastChange] = {}
         entries = [x for row in self.found.jacobian for x in row.values()]
         outputs = [tracer.column(x) for x in (self.found.residual, self.found.rate, entries)]
         self._values = ca.Function("look", [q_column, v_column], outputs)
@@ -104,13 +105,20 @@ class _Look:
         c, rate, entries = (np.array(x).ravel() for x in self._values(q, v))
         values = iter(entries.tolist())
         whole = [{k: next(values) for k in row} for row in self.found.jacobian]
-        negligible = ((tolerance or self.tolerance) * self.scale).tolist()
+        asked = (q.tobytes(), tolerance or self.tolerance)
+        if asked not in self._factored:  # the last one only: rates are asked for where positions were
+            self._factored = {asked: self._factor(whole, asked[1])}
+        return _Seen(c, rate, whole, self._factored[asked])
+
+    def _factor(self, whole: list[dict[int, float]], tolerance: float) -> LeastChange:
+        """Rank by what is independent in geometry, the least change in eased measure."""
+        negligible = (tolerance * self.scale).tolist()
         ranked = least_change(_weighed(whole, {k: self.measure[k] for k in self.free}), self.count, negligible)
         if any(self.measure[k] != self.ease[k] for k in self.free):
             decided = [math.inf if k in ranked.left else 0.0 for k in range(len(whole))]
             eased = least_change(_weighed(whole, self.ease), self.count, decided)
-            return _Seen(c, rate, whole, replace(eased, left=ranked.left))
-        return _Seen(c, rate, whole, ranked)
+            return replace(eased, left=ranked.left)
+        return ranked
 
     def change(self, matrix: LeastChange, missing: Floats) -> Floats:
         """The least change, in eased measure, that makes up for what is missing."""
