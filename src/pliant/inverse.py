@@ -67,7 +67,7 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
         if name not in known:
             rule = f"must name one of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of("inverse_dynamics", "motion", rule, name)
-    copy = System(system.name, system.gravity)
+    copy = System(system.name, system.gravity, system.closure_tolerance)
     for link in system.links.values():
         own = {name.split(".")[1]: told for name, told in wanted.items() if name.split(".")[0] == link.name}
         copy.links[link.name] = _told_link(link, own)
@@ -162,7 +162,8 @@ def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) 
     traced = compiled.traced
     loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
     if loose:
-        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} for quasi-static modes", loose)
+        given = [traced.tree.rates[told.v] for told in traced.tree.told]
+        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} too for quasi-static modes", given)
     balance = _Balance(traced, formulation)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), traced.y0.size))
@@ -198,11 +199,18 @@ class _Balance:
         z, p = guess.copy(), _parameters(self._traced, t)
         for _ in range(NEWTON_STEPS):
             residual = np.array(self._residual(t, z, p)).ravel()
-            step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
+            try:
+                step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
+            except np.linalg.LinAlgError:  # a load at which nothing resists: buckling
+                break
             z = z - step
             if np.max(np.abs(step)) <= NEWTON_TOLERANCE * max(float(np.max(np.abs(z))), 1e-9):
                 return z
-        raise SolveError(f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s")
+        raise SolveError(
+            f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s: each saved "
+            "time starts from the one before, so ramp the load or the motion up over more saved times, from zero; near buckling "
+            "there may be no balance at all"
+        )
 
     def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array(self._efforts(t, z, _parameters(self._traced, t))).ravel()

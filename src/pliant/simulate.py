@@ -146,7 +146,7 @@ class _Run:
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
-        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
+        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project, compiled.implied)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -160,6 +160,8 @@ class _Run:
             kinds=[event.kind for event in self.traced.events],
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             project=compiled.project.address if compiled.project else None,
+            implied=compiled.implied.address if compiled.implied else None,
+            n_implied=len(self.traced.implied),
             jacobian=compiled.jacobian,
             n_newton=self.traced.n_controlled,
             constraints=compiled.constraints,
@@ -346,6 +348,8 @@ class _Run:
         message = self.outcome.told([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
+        if self.outcome.status is Status.CAME_OPEN:
+            message = _came_open(self.traced, self.outcome)
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
@@ -473,6 +477,18 @@ def _component_name(traced: Traced, k: int) -> str:
     names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
     names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
     return names[k]
+
+
+def _came_open(traced: Traced, outcome: Outcome) -> str:
+    """Which closure came open, where, when, and what that means."""
+    number, amount, t_open = outcome.opened
+    k, unit = traced.implied[number]
+    row, allowed = traced.rows[k], traced.system.closure_tolerance
+    return (
+        f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}, which other rows implied at "
+        f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
+        "mechanism's size: the loops are locked, or a motion asks for what they forbid, or they have passed a singular position"
+    )
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

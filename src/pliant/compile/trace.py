@@ -26,6 +26,7 @@ from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all
 from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.function import TracedFunction
+from pliant.compile.moved import what_moved
 from pliant.compile.observe import State, observe
 from pliant.compile.switches import Switches
 from pliant.compile.traced import Scalar, Tracer
@@ -41,7 +42,7 @@ from pliant.dynamics.loads import Actions, actions, damped_stops
 from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.loop import PRESCRIBED, Closure
@@ -79,6 +80,9 @@ class Traced:
     near: float | None  # m, distance whose crossing is an event of every pair
     partition: Callable[[], tuple[TracedFunction, TracedFunction]] | None  # constraints, coordinates moved: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures hold
+    held: int  # of these by multipliers: all exact ones but those that others imply
+    # rows that others imply, by number, each with its unit: left out of the equations, watched along the run
+    implied: tuple[tuple[int, str], ...]
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
     formulation: str
@@ -103,8 +107,7 @@ class Traced:
     @property
     def independent(self) -> int:
         """Degrees of freedom with all exact loops closed."""
-        held = sum(1 for name in self.rows if self.system.closures[name.rsplit(" ", 1)[0]].by == "multipliers")
-        return len(self.free_v) - held
+        return len(self.free_v) - self.held
 
     @property
     def n_controlled(self) -> int:
@@ -154,14 +157,18 @@ def trace(
         if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
             from pliant.compile.absolute import absolute_coordinates
 
-            apart = trace(absolute_coordinates(system, t_start), "articulated", still, near, t_start)
-            return replace(apart, formulation=formulation, original=system)
+            floating, warnings = absolute_coordinates(system, t_start)
+            apart = trace(floating, "articulated", still, near, t_start)
+            return replace(apart, formulation=formulation, original=system, warnings=(*warnings, *apart.warnings))
         made = Trace(system, formulation, near, t_start)
         for node in made.tree.nodes:
             check_formulation(node, formulation)
         if not made.free_v and not still:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-        return made.finish()
+        done = made.finish()
+        if made.locked and not still:
+            raise SolveError(f"system {system.name!r}: {made.locked}")
+        return replace(done, warnings=(*done.warnings, made.locked)) if made.locked else done
 
 
 @contextmanager
@@ -205,6 +212,7 @@ class Trace:
         self.held: list[Scalar] = []
         self.switches: Switches | None = None  # while functions of p are traced
         self.warnings: list[str] = []
+        self.locked = ""  # why closures let nothing move, where that is so
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
@@ -256,6 +264,8 @@ class Trace:
             functions["step_limit"] = [limit]
         if solved is not None:
             functions["project"] = self._projected(solved, inputs[1])
+        if loops.implied:
+            functions["implied"] = loops.watched(self.system.closure_tolerance)
         return Traced(
             system=self.system,
             tree=self.tree,
@@ -273,7 +283,9 @@ class Trace:
             near=self.near,
             partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
             rows=loops.names,
-            redundant=loops.redundant,
+            held=len(loops.held),
+            implied=tuple((k, "rad" if loops.every.angular[k] else "m") for k in loops.implied),
+            redundant=loops.start.redundant if loops.start else (),
             t_start=self.t_start,
             formulation=self.formulation,
             original=self.system,
@@ -289,12 +301,15 @@ class Trace:
         stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
-            return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
+            none = self.rows_of([])
+            return Loops(exact, none, (), none, column, sprung, soft, stored, None)
         start = self._assemble(exact)
-        hard = chosen(self.rows_of(exact), start.independent)
+        self.warnings += start.warnings
+        every = self.rows_of(exact)
+        hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
-        return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+        return Loops(exact, every, start.independent, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
@@ -340,8 +355,10 @@ class Trace:
             q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
         rest = iter(values[2 * len(self.told) :].tolist())
         at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start)
-        self.start_q, self.start_v = found.q, found.v
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
+        self.warnings += moved
+        self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
         return found
 
     def _solve_loops(self, loops: Loops, forward: Forward) -> tuple[Forward, Solved | None]:

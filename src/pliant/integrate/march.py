@@ -36,6 +36,7 @@ from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
+    CAME_OPEN,
     GO_ON,
     LOST_EVENT,
     NOT_A_NUMBER,
@@ -170,6 +171,8 @@ def _march(run: Any) -> int:
                 return LOST_EVENT
         if run.project != 0:
             _project(run, t_new)
+        if run.implied != 0 and _came_open(run, t_new):
+            return CAME_OPEN
         _save(run, h, t_new)
         _move(run, t_new)
         if hit > 0.0 and hit_stops(run):
@@ -199,6 +202,18 @@ def _project(run: Any, t_new: float) -> None:
         put(run.y_new, run.y_try, run.n)
     run.extras_done = 0
     end_slope(run, t_new)
+
+
+@compiled
+def _came_open(run: Any, t_new: float) -> bool:
+    """Whether a constraint that the others implied at the start no longer follows from them where this step ends."""
+    call_kernel(run.implied, t_new, run.y_new, run.p, run.implied_values, run.work)
+    values, worst = floats(run.implied_values, 2 * run.n_implied), 1.0
+    for i in range(run.n_implied):
+        if abs(values[i]) > worst * values[run.n_implied + i]:
+            worst = abs(values[i]) / values[run.n_implied + i]
+            run.open_row, run.open_amount, run.open_t = i, values[i], t_new
+    return bool(worst > 1.0)
 
 
 @compiled

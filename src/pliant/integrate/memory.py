@@ -94,6 +94,10 @@ _MOTION = {  # where the run is; times in s
     "constraint_evaluations": "i8",
     "least_pivot": "f8",  # of C_q of the dependent coordinates, when last factorised
     "chosen_pivot": "f8",  # and when they were chosen
+    # constraints that others imply
+    "open_row": "i8",  # the one that came open
+    "open_amount": "f8",  # by how much
+    "open_t": "f8",  # s, at the end of the step that was not taken
 }
 _SETTINGS = {  # what the caller asked for, and the method
     "family": "i8",  # address
@@ -107,6 +111,8 @@ _SETTINGS = {  # what the caller asked for, and the method
     "events": "i8",  # address
     "step_limit": "i8",  # address, 0: none
     "project": "i8",  # address, 0: none
+    "implied": "i8",  # address, 0: none: constraints that others imply, then how far each may go
+    "n_implied": "i8",
     "n": "i8",
     "n_padded": "i8",  # to a multiple of BLOCK
     "n_controlled": "i8",  # components whose error counts
@@ -172,6 +178,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "work": "i8",
     "k": "i8",  # (stage, component)
     "longest": "i8",  # (1) what the step limit answers, s
+    "implied_values": "i8",  # (2, implied constraint)
     "atol": "i8",
     "weights": "i8",  # (stage)
     # implicit schemes; see `collocation` and `rosenbrock_tableaus`

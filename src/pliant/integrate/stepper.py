@@ -76,6 +76,7 @@ class Outcome:
     limit: float | str  # that was used up, if one was
     method: str
     component: int | None = None  # of the state, where one is to blame for the run's end
+    opened: tuple[int, float, float] = (0, 0.0, 0.0)  # constraint that came open, by how much, s when
 
     @property
     def sentence(self) -> str:
@@ -85,7 +86,9 @@ class Outcome:
     def told(self, names: Sequence[str]) -> str:
         """The same with the events by their names."""
         events = ", ".join(repr(names[event.index]) if names else str(event.index) for event in self.events)
-        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, events=events, method=self.method)
+        _, amount, t_open = self.opened
+        words = {"events": events, "method": self.method, "amount": amount, "t_open": t_open}
+        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, **words)
 
     def __str__(self) -> str:
         return self.sentence
@@ -98,7 +101,8 @@ class Stepper:
 
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
-    `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
+    `project` is one whose numbers are the state put back on its constraints; it is applied after every step. `implied` is one
+    whose 2 `n_implied` numbers are constraints that others imply, and how far from zero each may be at the end of a step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
     components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
     own. Between two calls of `advance` the caller may write into `y`, `p`, `active`, `direction` and `required`; the stepper sees
@@ -119,6 +123,8 @@ class Stepper:
         kinds: ArrayLike = STOPS,
         step_limit: int | None = None,
         project: int | None = None,
+        implied: int | None = None,
+        n_implied: int = 0,
         jacobian: Jacobian | None = None,
         n_newton: int | None = None,
         constraints: Constraints | None = None,
@@ -135,6 +141,8 @@ class Stepper:
         self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
         self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
+        self._memory.set(implied=implied or 0, n_implied=n_implied)
+        self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
         set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
         self._run = self._memory.run
@@ -291,7 +299,8 @@ class Stepper:
         if status is Status.EVENT_LOST:
             events = (Located(t, int(run["lost"]) - 1, 0),)
         limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
-        return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status))
+        return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status),
+                       (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
 
     def _to_blame(self, status: Status) -> int | None:
         """The component that changes fastest, measured by its tolerance, where steps became too small; or the first that is nan."""
