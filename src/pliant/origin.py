@@ -6,6 +6,7 @@ The text is made when it is asked for (a result is written, or looked at), from 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from pliant.files import RunSettings, dump_model
 from pliant.model.system import System
 from pliant.version import VERSION
 
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what Python prints of a function: another one in every run
 LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
 
 
@@ -69,7 +71,7 @@ def _model(system: System, settings: Mapping[str, Any]) -> dict[str, str]:
     try:
         return {"model": dump_model(system, RunSettings(**{**settings, "save": save}))}
     except ModelError as trouble:
-        return {"model": "", "no_model": str(trouble)}
+        return {"model": "", "no_model": _without_addresses(str(trouble))}
 
 
 def _plain(value: Any) -> Any:
@@ -80,4 +82,9 @@ def _plain(value: Any) -> Any:
         return float(value.interval)
     if hasattr(value, "__len__"):
         return [float(t) for t in value] if len(value) <= LONGEST_LIST else f"{len(value)} times, those of the result"
-    return repr(value)
+    return _without_addresses(repr(value))
+
+
+def _without_addresses(text: str) -> str:
+    """The same run, the same bytes."""
+    return ADDRESS.sub("", text)
