@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.accounts import extremes_of, remarks
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
@@ -265,6 +266,8 @@ class _Run:
         from pliant.integrate.status import Status
 
         times, states = self.stepper.rows()
+        values = self._values(times, states)
+        extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
         message = self.outcome.sentence
         if self.outcome.component is not None:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
@@ -273,7 +276,7 @@ class _Run:
         return Result(
             name=self.traced.system.name,
             time=times,
-            values=self._values(times, states),
+            values=values,
             labels=self.traced.columns,
             events=tuple(self.events),
             contacts=self.contacts.table(self.outcome.t),
@@ -284,7 +287,8 @@ class _Run:
             outline=self.compiled.outline,
             final_state=self.state,
             origin=origin,
-            warnings=tuple(self.warnings),
+            warnings=(*self.warnings, *remarks(extremes, values, self.stepper.method)),
+            extremes=extremes,
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:

@@ -14,6 +14,7 @@ from pliant.integrate.events import first_event, forget_hits, measure, take_side
 from pliant.integrate.family import attempt, error_norm, interpolate
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, object_code, put, stage
 from pliant.integrate.memory import SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.noting import note
 from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT, TURN
 from pliant.integrate.stiffness import wants_turn
 
@@ -49,6 +50,8 @@ def _differ(left: int, right: int, n: int) -> bool:
 def _enter(run: Any) -> int:
     """See what the caller changed; take up the derivative, the sides of the events and the step from there."""
     starting = run.starting != 0
+    if starting:
+        note(run)
     moved = starting or _differ(run.y, run.y_seen, run.n)
     if moved or run.restart or _differ(run.p, run.p_seen, run.n_parameters):
         put(run.p_seen, run.p, run.n_parameters)
@@ -195,6 +198,7 @@ def _move(run: Any, t_new: float) -> None:
     if run.n_events > 0:
         put(run.g, run.g_new, run.n_events)
         take_sides(run, run.side, run.g)
+    note(run)
 
 
 def compile_code() -> tuple[str, bytes]:

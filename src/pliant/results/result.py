@@ -16,7 +16,7 @@ from pliant.drafts import draft_of
 from pliant.errors import ModelError
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
-from pliant.results.ledger import Ledger
+from pliant.results.ledger import Extremes, Ledger
 from pliant.results.outline import Outline
 from pliant.results.state import State
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
@@ -59,6 +59,7 @@ class Result:
     origin: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
     # What a reader should know before believing the numbers, though the run went through: sentences with numbers
     warnings: tuple[str, ...] = ()
+    extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
@@ -103,7 +104,7 @@ class Result:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]))
+        return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]), self.extremes)
 
     def _column(self, quantity: str, dimension: str, label: str) -> NDArray[np.float64]:
         names = list(self.labels[dimension])
@@ -144,6 +145,8 @@ class Result:
             dataset["outline"] = ((), self.outline.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
         if self.final_state is not None:
             dataset["final_state"] = ((), self.final_state.to_json(), {"long_name": "where the run ended, JSON"})
+        if self.extremes is not None:
+            dataset["extremes"] = ((), self.extremes.to_json(), {"long_name": "the ledger's extremes over the whole run, JSON"})
         told = self.provenance
         if told:
             dataset["model"] = ((), told["model"], {"long_name": "the model as a file, YAML", "missing": told.get("no_model", "")})
@@ -180,6 +183,7 @@ class Result:
             final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             origin=_Stored(_stored_provenance(dataset)),
             warnings=tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else (),
+            extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
         )
 
 
