@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
 
 # A balance error beyond this many times rtol is told. Smooth runs stay within 100 of it over thousands of steps.
 TOLERANCES = 1e3
+ALWAYS = 1e-2  # of the largest exchange: beyond this it is told however large rtol is
+AT_REST = 10.0  # and so many times rtol of the energy at hand, which works are controlled against: a body at rest exchanges nothing
 FIXED_STEP = 1e-3  # of the largest exchange: the same where a method keeps no tolerance
 ROUND_OFF = 1e-9  # of the largest exchange, and
 ROUND_OFF_HELD = 1e-12  # of the energy held: what thousands of steps leave though every one of them were exact
@@ -54,13 +56,16 @@ def _given(traced: Traced, course: Course) -> dict[str, tuple[float, float]]:
     return given
 
 
-def remarks(extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method) -> list[str]:
-    """What the ledger has to say about a run, in sentences: sources that gave what they must not, a balance that is off."""
+def remarks(extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float) -> list[str]:
+    """What the ledger has to say about a run, in sentences: sources that gave what they must not, a balance that is off.
+
+    at_hand: the energy, J, that works were controlled against, if the method controls its error.
+    """
     error = float(np.maximum(extremes.balance_error, _row_error(values)))
     scale, rtol = extremes.scale, method.tolerance
-    allowed = FIXED_STEP if rtol is None else max(TOLERANCES * rtol, ROUND_OFF)
+    allowed = FIXED_STEP * scale if rtol is None else _share(rtol) * scale + AT_REST * rtol * at_hand
     sentences = list(extremes.violations(error))
-    if not error <= allowed * scale + ROUND_OFF_HELD * extremes.size:
+    if not error <= allowed + ROUND_OFF_HELD * extremes.size:
         share = f"{error / scale:.2g} of the largest exchange, {scale:.3g} J" if scale > 0.0 else "though nothing was exchanged"
         if rtol is None:
             cure = "take a shorter step, or a method that controls its error"
@@ -69,6 +74,11 @@ def remarks(extremes: Extremes, values: Mapping[str, NDArray[np.float64]], metho
             cure = "fast modes, as of stretch, or stiff contacts are not resolved to that: take a smaller rtol, or fewer such modes"
         sentences.append(f"the energy balance is off by up to {error:.2g} J ({share}): {cure}")
     return sentences
+
+
+def _share(rtol: float) -> float:
+    """Of the largest exchange, that a balance may be off without a word."""
+    return max(min(TOLERANCES * rtol, ALWAYS), ROUND_OFF)
 
 
 def _row_error(values: Mapping[str, NDArray[np.float64]]) -> float:

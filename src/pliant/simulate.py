@@ -186,9 +186,9 @@ class _Run:
         tips = seen[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
-        at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        self.at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
-        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * at_hand
+        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * self.at_hand
         return floor
 
     def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
@@ -287,7 +287,7 @@ class _Run:
             outline=self.compiled.outline,
             final_state=self.state,
             origin=origin,
-            warnings=(*self.warnings, *remarks(extremes, values, self.stepper.method)),
+            warnings=(*self.warnings, *remarks(extremes, values, self.stepper.method, self.at_hand)),
             extremes=extremes,
         )
 

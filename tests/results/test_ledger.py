@@ -1,14 +1,11 @@
 """The ledger: the same of the same run, whatever was saved of it, and loud where energy comes from nowhere."""
 
-import dataclasses
 
 import numpy as np
 import pytest
 
-import mechanisms
 import pliant as pl
 from pliant.compiled import compile_system
-from pliant.results.ledger import Extremes
 
 FALL = 3.0  # s
 
@@ -65,3 +62,36 @@ def test_a_run_that_goes_on_has_a_ledger_of_its_own(bouncing):
     first = pl.simulate(bouncing, 1.0, method=method, save=[0.0, 1.0])
     second = pl.simulate(bouncing, FALL, start=first, method=method, save=[FALL])
     assert 0.0 < second.ledger.relative_error_max < 1e-6 and second.warnings == ()
+
+
+def stretched_rod():
+    """A rod that swings and rings along its axis, at 1.6 kHz."""
+    system = pl.System("rod", gravity=(0, -9.81))
+    beam = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.AxialModes("cf", 1))  # fmt: skip
+    system.add("rod", beam, joint=pl.Revolute(angle=-1.0), initial={"axial1": 1e-4})
+    return system
+
+
+@pytest.mark.parametrize("method", [pl.DormandPrince(1e-6, 1e-9), pl.RKF45(1e-6, 1e-9), pl.RKF45(1e-3, 1e-6), pl.RK4(1e-4)])
+def test_a_balance_that_fast_modes_drive_off_is_told_with_numbers(method, tmp_path):
+    one = pl.simulate(stretched_rod(), 0.5, method=method, save=0.1)
+    (sentence,) = one.warnings
+    assert one.ok and one.ledger.relative_error_max > 1e-3
+    assert sentence.startswith(f"the energy balance is off by up to {one.ledger.balance_error_max:.2g} J (")
+    assert f"{one.ledger.relative_error_max:.2g} of the largest exchange" in sentence
+    if method.tolerance is not None:
+        assert f"{one.ledger.relative_error_max / method.rtol:,.0f} times rtol = {method.rtol:g}" in sentence
+    assert "smaller rtol" in sentence if method.tolerance is not None else "shorter step" in sentence
+
+
+@pytest.mark.parametrize("method", [pl.Auto(), pl.DOP853(1e-9, 1e-12), pl.Radau5(1e-6, 1e-9), pl.RK4(2e-6), pl.RealTime(1e-6)])
+def test_a_balance_within_its_tolerance_is_not_talked_about(method):
+    assert pl.simulate(stretched_rod(), 0.1, method=method, save=0.1).warnings == ()
+
+
+def test_a_body_at_rest_exchanges_nothing_and_nothing_is_said():
+    system = pl.System("rest", gravity=(0, -9.81))
+    system.add("block", pl.RigidBody(mass=3.0, inertia=1.0), joint=pl.Prismatic(axis="y", spring=pl.Spring(3e3, 0.00981)))
+    for method in (pl.Auto(), pl.RKF45(1e-4, 1e-7), pl.RK4(1e-3), pl.RealTime(1e-3)):
+        assert pl.simulate(system, 1.0, method=method).warnings == ()
