@@ -56,7 +56,9 @@ def _given(traced: Traced, course: Course) -> dict[str, tuple[float, float]]:
     return given
 
 
-def remarks(extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float) -> list[str]:
+def remarks(
+    traced: Traced, extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float
+) -> list[str]:
     """What the ledger has to say about a run, in sentences: sources that gave what they must not, a balance that is off.
 
     at_hand: the energy, J, that works were controlled against, if the method controls its error.
@@ -67,13 +69,20 @@ def remarks(extremes: Extremes, values: Mapping[str, NDArray[np.float64]], metho
     sentences = list(extremes.violations(error))
     if not error <= allowed + ROUND_OFF_HELD * extremes.size:
         share = f"{error / scale:.2g} of the largest exchange, {scale:.3g} J" if scale > 0.0 else "though nothing was exchanged"
-        if rtol is None:
-            cure = "take a shorter step, or a method that controls its error"
-        else:
-            share += f", {error / scale / rtol:,.0f} times rtol = {rtol:g}" if scale > 0.0 else ""
-            cure = "fast modes, as of stretch, or stiff contacts are not resolved to that: take a smaller rtol, or fewer such modes"
-        sentences.append(f"the energy balance is off by up to {error:.2g} J ({share}): {cure}")
+        if rtol is not None and scale > 0.0:
+            share += f", {error / scale / rtol:,.0f} times rtol = {rtol:g}"
+        sentences.append(f"the energy balance is off by up to {error:.2g} J ({share}): {_cause(traced, rtol)}")
     return sentences
+
+
+def _cause(traced: Traced, rtol: float | None) -> str:
+    """Why a balance may be off, and what to do."""
+    published = [node.name for node in traced.tree.nodes if node.as_published]
+    if published:
+        return f"the equations of {', '.join(published)} as published leave terms out that the energy holds, whatever the method"
+    if rtol is None:
+        return "take a shorter step, or a method that controls its error"
+    return "fast modes, as of stretch, or stiff contacts are not resolved to that: take a smaller rtol, or fewer such modes"
 
 
 def _share(rtol: float) -> float:

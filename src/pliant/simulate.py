@@ -273,6 +273,7 @@ class _Run:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
+        said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
         return Result(
             name=self.traced.system.name,
             time=times,
@@ -287,7 +288,7 @@ class _Run:
             outline=self.compiled.outline,
             final_state=self.state,
             origin=origin,
-            warnings=(*self.warnings, *remarks(extremes, values, self.stepper.method, self.at_hand)),
+            warnings=(*self.warnings, *said),
             extremes=extremes,
         )
 

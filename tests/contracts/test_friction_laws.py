@@ -4,25 +4,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from laws import FRICTION as EXAMPLES
 from pliant.compile.traced import Tracer
 from pliant.model import friction_law as laws
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 
-EXAMPLES = {
-    laws.Coulomb: laws.Coulomb(mu=0.3, transition=0.01),
-    laws.CoulombStiction: laws.CoulombStiction(mu_static=0.4, mu_kinetic=0.3, v_static=0.01, v_kinetic=0.05),
-    laws.CoulombViscous: laws.CoulombViscous(mu=0.3, viscous=0.2, transition=0.01),
-    laws.Stribeck: laws.Stribeck(mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.1, transition=0.01),
-    laws.Threlfall: laws.Threlfall(mu=0.3, v_r=0.02),
-    laws.BengisuAkay: laws.BengisuAkay(mu_static=0.4, mu_kinetic=0.3, v0=0.02, xi=30.0),
-    laws.Ambrosio: laws.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2),
-    laws.Karnopp: laws.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=0.01),
-    laws.Dahl: laws.Dahl(sigma0=1e4, mu=0.3),
-    laws.LuGre: laws.LuGre(sigma0=1e4, sigma1=10.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.1),
-    laws.GonthierFriction: laws.GonthierFriction(
-        sigma0=1e4, sigma1=10.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.01, tau_dwell=2.0
-    ),
-}
 STATIC = [law for law in FRICTION_LAWS if not issubclass(law, BristleLaw)]
 BRISTLES = [law for law in FRICTION_LAWS if issubclass(law, BristleLaw)]
 # friction over normal force in fast slip, at 100 m/s
