@@ -23,17 +23,20 @@ LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand i
 class Origin:
     """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
 
-    def __init__(self, system: System, settings: Mapping[str, Any], began: float) -> None:
-        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s."""
+    def __init__(self, system: System, settings: Mapping[str, Any], began: float, **more: Any) -> None:
+        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s.
+
+        more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no part of the model file.
+        """
         self._system = _frozen(system)
-        self._settings, self._began = dict(settings), began
+        self._settings, self._began, self._more = dict(settings), began, more
 
     def __call__(self) -> Mapping[str, Any]:
         return self._told
 
     @cached_property
     def _told(self) -> Mapping[str, Any]:
-        plain = {name: _plain(value) for name, value in self._settings.items()}
+        plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
         model = _model(self._system, {**self._settings, "t_start": self._began})
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 

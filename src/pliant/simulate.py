@@ -362,18 +362,14 @@ def values_of(
 
 
 def collect_rows(
-    compiled: Compiled,
-    times: NDArray[np.float64],
-    states: NDArray[np.float64],
-    observed: NDArray[np.float64],
-    message: str,
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, origin: Origin
 ) -> Result:
-    """A Result of states that were not integrated."""
+    """A Result of states that were not integrated: nor was any work."""
     traced = compiled.traced
+    values = {**values, "work": np.full_like(values["work"], np.nan)}
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
-    values = values_of(traced, times, states, observed)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
-                  outline=compiled.outline)  # fmt: skip
+                  outline=compiled.outline, origin=origin, warnings=traced.warnings)  # fmt: skip
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:

@@ -168,10 +168,12 @@ class Result:
         labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
         labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
         time = dataset["time"].values
+        values = {name: _stored(dataset, name, labels, time.size) for name in QUANTITIES}
+        warnings = tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else ()
         return cls(
             name=dataset.attrs["title"],
             time=time,
-            values={name: _stored(dataset, name, labels, time.size) for name in QUANTITIES},
+            values=values,
             labels=labels,
             events=_stored_events(dataset),
             contacts=_stored_contacts(dataset),
@@ -182,7 +184,7 @@ class Result:
             outline=Outline.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
             final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             origin=_Stored(_stored_provenance(dataset)),
-            warnings=tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else (),
+            warnings=(*warnings, *_not_stored(dataset, values)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
         )
 
@@ -225,4 +227,10 @@ def _stored_contacts(dataset: Any) -> ContactTable:
 def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
     if name in dataset:
         return np.asarray(dataset[name].values)
-    return np.zeros((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)))
+    return np.full((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)), np.nan)
+
+
+def _not_stored(dataset: Any, values: Mapping[str, NDArray[np.float64]]) -> tuple[str, ...]:
+    """What a file of an older version does not know. A quantity of no numbers, as forces where nothing can touch, is not missed."""
+    missing = [name for name, array in values.items() if name not in dataset and array.size]
+    return (f"the file holds no {', '.join(missing)} (an older version wrote it): they read as nan",) if missing else ()
