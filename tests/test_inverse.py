@@ -1,5 +1,7 @@
 """Inverse dynamics: efforts for given motions, and back again."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -151,3 +153,48 @@ def test_wrong_questions_are_refused(case):
     ask, message = WRONG[case]
     with pytest.raises(pl.ModelError, match=message):
         ask()
+
+
+@pytest.mark.parametrize("elastic", ["quasi-static", "prescribed", "integrated"])
+def test_efforts_tell_where_they_come_from(elastic, tmp_path):
+    system = pl.System("arm", gravity=(0, -9.81))
+    elastic_link = elastic != "prescribed"
+    body = mechanisms.planar_link(1) if elastic_link else pl.RigidBody.rod(0.8, 1.0)
+    system.add("arm", body, joint=pl.Revolute())
+    times = np.linspace(0.0, 0.5, 6)
+    found = pl.inverse_dynamics(system, {"arm.angle": (times, 0.1 * times**2)}, 0.5, elastic=elastic, save=0.1)
+    assert found.provenance["version"] == pl.__version__
+    settings = found.provenance["settings"]
+    assert (settings["t_end"], settings["save"], settings["formulation"]) == (0.5, 0.1, "articulated")
+    assert settings.get("elastic", "integrated") == elastic
+    model = pl.loads_model(found.provenance["model"])
+    assert model.system.links["arm"].joint.prescribed["angle"].values == pytest.approx(0.1 * times**2)
+    found.to_netcdf(tmp_path / "run.nc")
+    back = pl.Result.from_netcdf(tmp_path / "run.nc")
+    assert back.provenance == found.provenance and np.array_equal(back.values["effort"], found.values["effort"])
+
+
+@pytest.mark.parametrize("elastic", ["quasi-static", "prescribed"])
+def test_a_result_is_not_changed_once_it_is_made(elastic, monkeypatch):
+    module = sys.modules["pliant.simulate"]
+    made = []
+
+    def frozen(*given, **named):
+        made.append(pl.Result(*given, **named))
+        for array in made[-1].values.values():
+            array.flags.writeable = False
+        return made[-1]
+
+    monkeypatch.setattr(module, "Result", frozen)
+    body = mechanisms.planar_link(1) if elastic == "quasi-static" else pl.RigidBody.rod(0.8, 1.0)
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", body, joint=pl.Revolute())
+    assert pl.inverse_dynamics(system, {"arm.angle": swing}, 0.5, elastic=elastic, save=0.1) is made[0]
+
+
+def test_works_that_were_not_integrated_are_not_zero_but_unknown():
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody.rod(0.8, 1.0), joint=pl.Revolute())
+    found = pl.inverse_dynamics(system, {"arm.angle": swing}, 0.5)
+    assert np.ptp(found.ledger.energy) > 0.1
+    assert np.all(np.isnan(found.values["work"])) and np.isnan(found.ledger.relative_error_max)

@@ -19,6 +19,7 @@ from pliant.model import check
 from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 from pliant.model.system import Link, System
 from pliant.model.telescopic import EXTENSION
+from pliant.origin import Origin
 from pliant.results.result import Result
 from pliant.simulate import simulate
 
@@ -46,7 +47,8 @@ def inverse_dynamics(
 
     elastic: `integrated` runs the modes forward from their initial values; `quasi-static` takes them as they balance the
     motion's own forces at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are
-    left out: they are what is asked for. Further options are those of simulate().
+    left out: they are what is asked for. Further options are those of simulate(). Where nothing is integrated, quasi-static or with
+    every coordinate prescribed, works are not known and read nan.
     """
     check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
     told = told_system(system, motion, t_start, t_end)
@@ -55,7 +57,7 @@ def inverse_dynamics(
         raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
     if elastic == "quasi-static" or not _free_names(told):
         _check_still(told, options)
-        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, **options)
+        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, elastic, **options)
     return simulate(told, t_end, t_start=t_start, **options)
 
 
@@ -140,22 +142,23 @@ def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
     return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
 
-def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> Result:
+def _all_told(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
     from pliant.saving import save_times
-    from pliant.simulate import collect_rows
+    from pliant.simulate import collect_rows, values_of
 
     compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
-    rows = _rows(compiled.traced, times, states, compiled.observe)
-    return collect_rows(compiled, times, states, rows, "the motion is wholly prescribed")
+    values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
+    origin = _origin(compiled.traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "the motion is wholly prescribed", origin)
 
 
-def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) -> Result:
+def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
     from pliant.saving import save_times
-    from pliant.simulate import collect_rows
+    from pliant.simulate import collect_rows, values_of
 
     formulation = options.get("formulation", "articulated")
     compiled = compile_system(system, formulation)
@@ -173,13 +176,19 @@ def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) 
         z = balance.solve(float(t), z)
         states[row, : z.size] = z
         efforts[row] = balance.efforts(float(t), z)
-    rows = _rows(traced, times, states, compiled.observe)
-    result = collect_rows(compiled, times, states, rows, "modes in balance at every saved time")
-    names = list(result.labels["drive"])
+    values = values_of(traced, times, states, _rows(traced, times, states, compiled.observe))
+    names = list(traced.columns["drive"])
     for k, told in enumerate(traced.tree.told):
-        result.values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
-    result.values["a"][:, list(traced.free_v)] = 0.0
-    return result
+        values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
+    values["a"][:, list(traced.free_v)] = 0.0
+    origin = _origin(traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "modes in balance at every saved time", origin)
+
+
+def _origin(traced: Traced, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
+    """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
+    settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
+    return Origin(traced.original, settings, t_start, elastic=elastic)
 
 
 def _all_modes(system: System) -> set[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.accounts import extremes_of, remarks
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
@@ -239,9 +240,9 @@ class _Run:
         tips = seen[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
-        at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        self.at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
-        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * at_hand
+        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * self.at_hand
         return floor
 
     def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
@@ -345,6 +346,8 @@ class _Run:
         assert self.outcome is not None
         self._say_what_was_not_seen()
         times, states = self.stepper.rows()
+        values = self._values(times, states)
+        extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
         message = self.outcome.told([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
@@ -352,10 +355,11 @@ class _Run:
             message = _came_open(self.traced, self.outcome)
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
+        said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
         return Result(
             name=self.traced.system.name,
             time=times,
-            values=self._values(times, states),
+            values=values,
             labels=self.traced.columns,
             events=tuple(sorted(self.events, key=lambda event: event.t)),
             contacts=self.contacts.table(self.outcome.t),
@@ -366,7 +370,8 @@ class _Run:
             outline=self.compiled.outline,
             final_state=self.state,
             origin=origin,
-            warnings=tuple(self.warnings),
+            warnings=(*self.warnings, *said),
+            extremes=extremes,
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -439,18 +444,14 @@ def values_of(
 
 
 def collect_rows(
-    compiled: Compiled,
-    times: NDArray[np.float64],
-    states: NDArray[np.float64],
-    observed: NDArray[np.float64],
-    message: str,
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, origin: Origin
 ) -> Result:
-    """A Result of states that were not integrated."""
+    """A Result of states that were not integrated: nor was any work."""
     traced = compiled.traced
+    values = {**values, "work": np.full_like(values["work"], np.nan)}
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
-    values = values_of(traced, times, states, observed)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
-                  outline=compiled.outline)  # fmt: skip
+                  outline=compiled.outline, origin=origin, warnings=traced.warnings)  # fmt: skip
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:

@@ -136,7 +136,8 @@ def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: boo
         if closure.damping > 0.0:
             lost = -closure.damping * found.rate[k] * found.rate[k]
             power[f"{closure.name} damper"] = power.get(f"{closure.name} damper", 0.0) + lost
-    acting.power.update(power)
+    for name, lost in power.items():
+        acting.dissipate(name, lost)
     return stored
 
 

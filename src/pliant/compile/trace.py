@@ -70,6 +70,7 @@ class Traced:
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
+    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return what they stored
     drives: tuple[str, ...]
     events: tuple[Event, ...]
     breakpoints: tuple[float, ...]
@@ -273,6 +274,7 @@ class Trace:
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
+            dissipative=acting.dissipative,
             drives=drives,
             events=tuple(event for event, _, _ in events),
             breakpoints=_breakpoints(self.system),

@@ -52,6 +52,12 @@ class Actions:
     # Whether end stops that damp are pressed, by label: 1 or 0; where it is not told, their depth decides
     pressed: Mapping[str, Scalar] = field(default_factory=dict)
     inner: dict[int, BodyLoad] = field(default_factory=dict)  # of loads, what joints apart from the tree do, by body
+    dissipative: dict[str, bool] = field(default_factory=dict)  # sources that must only take energy; see `dissipate`
+
+    def dissipate(self, source: str, power: Scalar, returns: bool = False) -> None:
+        """Power of a source that must take energy: at every moment, or on the whole where it `returns` what it has stored."""
+        self.power[source] = power
+        self.dissipative[source] = returns
 
     @property
     def outer(self) -> list[BodyLoad]:
@@ -104,7 +110,7 @@ def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actio
         for number, force in zip(node.own_v, forces, strict=True):
             acting.tau[number] = acting.tau[number] - force
             power = power - force * v[number]
-        acting.power[f"{node.name}.{kind}"] = power
+        acting.dissipate(f"{node.name}.{kind}", power)
 
 
 def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
@@ -130,12 +136,12 @@ def joint_efforts(
             force = -damper.coefficient * rate
             efforts[k] = efforts[k] + force
             power = power + force * rate
-        acting.power[f"{label} damper"] = power
+        acting.dissipate(f"{label} damper", power)
     if stop is not None:
         force, lost = stop_force(stop, away[0], rates[0], label, acting.pressed)
         efforts[0] = efforts[0] + force
         if stop.damping > 0.0:
-            acting.power[f"{label} stop"] = lost * rates[0]
+            acting.dissipate(f"{label} stop", lost * rates[0])
     return efforts
 
 

@@ -33,6 +33,7 @@ from pliant.integrate.kernels import (
     stage,
 )
 from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.noting import note
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
@@ -80,6 +81,8 @@ def _differ(left: int, right: int, n: int) -> bool:
 def _enter(run: Any) -> int:
     """See what the caller changed; take up the derivative, the sides of the events and the step from there."""
     starting = run.starting != 0
+    if starting:
+        note(run)
     moved = starting or _differ(run.y, run.y_seen, run.n)
     if moved or run.restart or _differ(run.p, run.p_seen, run.n_parameters):
         put(run.p_seen, run.p, run.n_parameters)
@@ -248,6 +251,7 @@ def _move(run: Any, t_new: float) -> None:
     if run.n_events > 0:
         put(run.g, run.g_new, run.n_events)
         take_sides(run, run.side, run.g)
+    note(run)
 
 
 def compile_code() -> tuple[str, bytes]:

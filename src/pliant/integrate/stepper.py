@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
+from pliant.integrate.course import Course, course_of
 from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
 from pliant.integrate.methods import RK4, Auto, Method
@@ -134,7 +135,7 @@ class Stepper:
     ) -> None:
         n_controlled = n_state if n_controlled is None else n_controlled
         _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
-        self.method = method
+        self.method, self._n_controlled, self._n_added = method, n_controlled, n_added
         atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
         # what no step is judged by may still be solved for
         self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
@@ -172,6 +173,7 @@ class Stepper:
         self._memory.forget_motion()
         self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
         self._memory.bind_parameters(parameters)
+        self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
         self._memory.arrays["hit"][:] = 0
         self._memory.arrays["blind"][:] = 0
@@ -414,6 +416,10 @@ class Stepper:
 
     def _buffer(self, n: int) -> tuple[Floats, Floats]:
         return self._memory.arrays["row_t"][:n].copy(), self._memory.arrays["row_y"][:n].copy()
+
+    def course(self) -> Course:
+        """What was kept of the run so far, whatever was saved: some of its states, and extremes of what it added up."""
+        return course_of(self._memory)
 
     @property
     def dependent(self) -> tuple[int, ...]:
