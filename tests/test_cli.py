@@ -53,6 +53,7 @@ class Outcome:
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
+    warnings: tuple[str, ...] = ()
 
     def to_netcdf(self, path: Path) -> None:
         Path(path).write_text("result")
