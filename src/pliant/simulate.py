@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
+from pliant.grips import Grips
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.interrupts import Interrupts
 from pliant.model import check
@@ -173,7 +174,8 @@ class _Run:
         self.stepper.start(t_start, self.y0, first, save=times)
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
-        self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
+        grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.seen()[self.columns["friction_force"]].copy())
+        self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
         self.contacts.begin(state)
         for number, direction in () if state is None else state.hits:
             self.stepper.settle(number, direction)
@@ -207,6 +209,7 @@ class _Run:
             with interrupts.at_once():
                 self.outcome = self.stepper.advance(end, progress=tell)
             if self._take(self.outcome):
+                self.contacts.grips.settle()
                 self._note_parameters()
             if interrupts.asked and self.outcome.status.goes_on:  # between two pieces of the loop
                 self.outcome = replace(self.stepper.interrupted(), events=self.outcome.events)
@@ -220,8 +223,9 @@ class _Run:
     def _enter(self, begin: float, end: float) -> None:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
         parameters = self.traced.parameters(begin, end)
-        own = parameters.size - 2 * len(self.traced.pairs)
+        own = self.traced.pairs[0].closed if self.traced.pairs else parameters.size
         self.stepper.p[:own] = parameters[:own]
+        self.contacts.grips.settle()
         self._note_parameters()
 
     def _note_parameters(self) -> None:
@@ -245,6 +249,14 @@ class _Run:
             if event.stop:
                 self.ended_by = event.name
         return changed
+
+    def _watched(self) -> Callable[[], NDArray[np.float64]]:
+        """A function that evaluates all event functions at the present state."""
+        code = self.compiled.events
+        if code is None:
+            return lambda: np.empty(0)
+        look = self.stepper.look(code.address, code.n_out, code.n_work)
+        return lambda: look().copy()
 
     def _probe(self) -> dict[str, NDArray[np.float64]]:
         """What contacts need to know of the present state."""

@@ -2,7 +2,7 @@
 
 y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
 events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on, and
-for each contact whether it is closed and how fast it closed.
+for each contact whether it is closed, how fast it closed, and what friction that holds is doing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pliant.compile.assembly import Assembly, assemble
 from pliant.compile.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.compile.closures import solve as solve_loops
-from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
+from pliant.compile.contacts import OPEN, PARAMETERS, PairSlots, held_count, press_all, solve_held
 from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.function import TracedFunction
@@ -129,7 +129,7 @@ class Traced:
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open."""
         pieces = [number for signal in self.signals for number in signal.piece(begin)]
-        open_pairs = [0.0, 1.0] * len(self.pairs)
+        open_pairs = OPEN * len(self.pairs)
         return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs])
 
 
@@ -320,7 +320,8 @@ class Trace:
         followed = self._followed(exact)
         motions = [x for one in followed for m in one if m is not None for x in m]
         told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
-        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), np.zeros(2 * len(self.pairs))])
+        pieces = [s.piece(self.t_start) for s in self.signals]
+        p0 = np.concatenate([[-math.inf, math.inf], *pieces, OPEN * len(self.pairs)])
         values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, one in enumerate(self.told):

@@ -49,6 +49,37 @@ class Touch:
         return sqrt(total(s * s for s in self.slip)) if self.slip else 0.0
 
 
+SLIDES, STICKS, YIELDS, RETURNS = 0.0, 1.0, 2.0, -1.0  # what a contact whose law holds may be doing
+
+
+@dataclass(frozen=True)
+class Grip:
+    """What a contact whose law holds is doing, as the run decided at its events: within a phase no force of it jumps.
+
+    SLIDES: outside the band, kinetic friction against the slip. STICKS: inside, the force is solved for. YIELDS: inside, but more
+    is asked than the contact can hold; it gives all it can in a direction that stays. RETURNS: slides, having broken away; it
+    holds again a little further inside the band, so that it cannot enter and leave without end.
+    """
+
+    doing: Scalar
+    resists: Vec  # the direction of a force that yields, world axes
+
+    @property
+    def sticks(self) -> Scalar:
+        return where(self.doing > 0.5, where(self.doing < 1.5, 1.0, 0.0), 0.0)
+
+    def edge(self, band: float) -> Scalar:
+        """The slip speed at which it enters or leaves its band, m/s."""
+        return where(self.doing < -0.5, RETURN_SHARE * band, band)
+
+    def along(self, touch: Touch) -> tuple[Scalar, ...]:
+        """The direction of a force that yields, along the tangents."""
+        return tuple(dot(self.resists, t) for t in touch.tangents)
+
+
+RETURN_SHARE = 0.9  # of the band: the slip speed below which a contact that broke away holds again
+
+
 @dataclass(frozen=True)
 class Pressed:
     """The forces of one pair, zero while it is open."""
@@ -60,7 +91,8 @@ class Pressed:
     stored: Scalar  # J
     friction: tuple[Scalar, ...]  # N on A along the tangents
     bristle_rates: tuple[Scalar, ...] = ()  # of the friction law's own states
-    sticking: Scalar = 0.0  # whether a law that holds does so
+    strength: Scalar = 0.0  # N, the most a law that holds can hold
+    grip: Grip | None = None  # of a law that holds
 
     @property
     def vector(self) -> Vec:
@@ -94,11 +126,11 @@ def touches(
 
 
 def press(
-    touch: Touch, closed: Scalar, entry: Scalar, bristles: Sequence[Scalar], held: Sequence[Scalar]
+    touch: Touch, closed: Scalar, entry: Scalar, grip: Grip, bristles: Sequence[Scalar], held: Sequence[Scalar]
 ) -> Pressed:
     """Normal and friction force; `closed` is 1 or 0, `entry` the speed at which the pair met.
 
-    held: the force along each tangent that a law which holds applies in its band, to be solved for by the caller.
+    held: the force along each tangent of a law that holds while it sticks, to be solved for by the caller.
     """
     law, friction = touch.pair.normal, touch.pair.friction
     depth = maximum(-touch.gap, 0.0)
@@ -117,9 +149,10 @@ def press(
     sliding = _sliding(friction, touch, pressing)
     if not holds(touch):
         return Pressed(touch, raw, force, elastic, stored, sliding)
-    sticking = where(on, touch.speed < friction.band, 0.0)  # type: ignore[attr-defined]
-    opposing = tuple(where(sticking > 0.5, h, s) for h, s in zip(held, sliding, strict=True))
-    return Pressed(touch, raw, force, elastic, stored, opposing, (), sticking)
+    strength = friction.stiction(pressing)  # type: ignore[attr-defined]
+    inside = [where(grip.doing < 1.5, h, strength * d) for h, d in zip(held, grip.along(touch), strict=True)]
+    opposing = tuple(where(grip.doing > 0.5, i, s) for i, s in zip(inside, sliding, strict=True))
+    return Pressed(touch, raw, force, elastic, stored, opposing, (), strength, grip)
 
 
 def apply(tree: Tree, pressed: Pressed, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
