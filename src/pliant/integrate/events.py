@@ -1,12 +1,18 @@
-"""Events: sign changes of g over a step, looked for on the step's interpolant, located on the step itself.  Compiled."""
+"""Events: sign changes of g over a step, looked for on the step's interpolant, located on the step itself.  Compiled.
+
+Y(x) is the state after a step of length x from the present one: the step itself. The interpolant of the whole step only tells
+where to look. Whatever it shows, Y(0) is on the sides taken up at the step's start and Y(h) is where the run would go on, so a
+crossing between the two is always enclosed: no step ends beyond a zero that was not reported (`lost_event` asks every one).
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pliant.integrate.family import hermite, interpolate, take_step
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
-from pliant.integrate.memory import INTERIOR, SAMPLES
+from pliant.integrate.memory import INTERIOR, NOTES, RECORDS, SAMPLES, STOPS
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
 ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
@@ -14,28 +20,47 @@ ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
 # again across the end of a step has its lowest point between no two others.
 PLACES = (0.0, 1.0 / 32.0, 0.25, 0.5, 0.75, 31.0 / 32.0, 1.0)
 GUESS = 1e-7  # of the step: how finely the interpolant is searched before the step itself is asked
+EVERY = -1  # `searched`: all events that end a step
 
 
 @compiled
-def side_of(value: float, before: int) -> int:
+def side_of(value: float, before: int, dead: float) -> int:
     """+1 above zero, -1 at zero and below, so that a g that stays at zero has happened once; nan changes nothing.
 
-    Side 0 is that of a g which began at zero: it has a side as soon as it leaves.
+    Within `dead` of zero g keeps the side it had. Side 0 is that of a g which began at zero: it has a side as soon as it leaves.
     """
-    if value > 0.0:
+    if value > dead:
         return 1
-    if value < 0.0 or (value == 0.0 and before != 0):
+    if value < -dead or (value == 0.0 and dead == 0.0 and before != 0):
         return -1
     return before
 
 
 @compiled
-def happened(run: Any, e: int, value: float) -> bool:
-    """Event e is active and left its side `before` the way that was asked for."""
-    before = ints(run.before, run.n_events)[e]
+def side_at(run: Any, e: int, value: float, before: int) -> int:
+    return int(side_of(value, before, floats(run.dead, run.n_events)[e]))
+
+
+@compiled
+def crosses(run: Any, e: int, value: float, before: int) -> bool:
+    """Event e is active and left its side the way that was asked for."""
     if before == 0 or flags(run.active, run.n_events)[e] == 0 or ints(run.direction, run.n_events)[e] == before:
         return False
-    return bool(side_of(value, before) != before)
+    return bool(side_at(run, e, value, before) != before)
+
+
+@compiled
+def sought(run: Any, e: int) -> bool:
+    """Whether event e is what is looked for now."""
+    if run.searched == EVERY:
+        return bool(flags(run.kind, run.n_events)[e] != RECORDS)
+    return bool(run.searched == e)
+
+
+@compiled
+def happened(run: Any, e: int, value: float) -> bool:
+    """Event e is looked for and has left its side `before`."""
+    return bool(sought(run, e) and crosses(run, e, value, ints(run.before, run.n_events)[e]))
 
 
 @compiled
@@ -57,7 +82,7 @@ def measure(run: Any, t: float, y: int, g: int) -> None:
 def take_sides(run: Any, sides: int, g: int) -> None:
     values, side = floats(g, run.n_events), ints(sides, run.n_events)
     for e in range(run.n_events):
-        side[e] = side_of(values[e], side[e])
+        side[e] = side_at(run, e, values[e], side[e])
 
 
 @compiled
@@ -74,33 +99,140 @@ def forget_hits(run: Any) -> None:
 
 
 @compiled
-def first_event(run: Any, h: float, t_new: float) -> float:
-    """The step from t to the first event in (t, t_new], 0 where there is none.
+def look_afresh(run: Any, starting: bool) -> None:
+    """Sides from the present state: the one that the equations in force require; none for a g that is zero here."""
+    n = run.n_events
+    side, required, noise = ints(run.side, n), ints(run.required, n), floats(run.noise, n)
+    measure(run, run.t, run.y, run.g)
+    g = floats(run.g, n)
+    for e in range(n):
+        if required[e] != 0:
+            side[e] = required[e]
+        elif starting and abs(g[e]) <= noise[e]:
+            side[e] = 0
+        else:
+            side[e] = side_at(run, e, g[e], 0)
 
-    With an event, y_new, g_new and the stages are those of the shortened step, just beyond the root.
+
+@compiled
+def lost_event(run: Any) -> int:
+    """1 + an event that crossed over the step to g_new unreported, else 0; counts those that could not be seen."""
+    n = run.n_events
+    g, side, hit, blind = floats(run.g_new, n), ints(run.side, n), ints(run.hit, n), ints(run.blind, n)
+    lost = 0
+    for e in range(n):
+        if math.isnan(g[e]):
+            blind[e] += 1
+        if hit[e] == 0 and flags(run.kind, n)[e] != RECORDS and crosses(run, e, g[e], side[e]):
+            lost = e + 1
+    return lost
+
+
+@compiled
+def first_event(run: Any, h: float, t_new: float) -> float:
+    """The step from t to the first event in (t, t_new] that ends a step, 0 where the whole step stands.
+
+    If it is cut short, y_new, g_new and the stages are those of the shortened step, just beyond the root; `hit` tells which events
+    happened. None, where it is cut between two crossings of one g: each is looked for in a step of its own.
     """
+    run.searched = EVERY
+    forget_hits(run)
     measure(run, t_new, run.y_new, run.g_new)
-    side, before = ints(run.side, run.n_events), ints(run.before, run.n_events)
-    for e in range(run.n_events):
-        before[e] = side[e]
+    _sides_of_start(run)
     if run.at_ends:
         return h if _note_hits(run) else 0.0
     places = _sample_step(run, h)
     for i in range(places - 1):
         if any_happened(run, sample(run, i + 1)):
-            shorter = _locate(run, i, h, t_new)
+            shorter = _cut(run, i, t_new) if _turned_before(run, i) else _locate(run, i, h, t_new)
             if shorter > 0.0:
                 return shorter
             # The interpolant saw what the step does not have: the full step stands.
             take_step(run, h, t_new)
+            _sides_at(run, i)
         take_sides(run, run.before, sample(run, i + 1))
+    _sides_of_start(run)
+    if any_happened(run, run.g_new):
+        return _enclosed(run, h, t_new)
     return 0.0
+
+
+@compiled
+def _sides_of_start(run: Any) -> None:
+    side, before = ints(run.side, run.n_events), ints(run.before, run.n_events)
+    for e in range(run.n_events):
+        before[e] = side[e]
+
+
+@compiled
+def _sides_at(run: Any, i: int) -> None:
+    """`before` as the interpolant has it at place i."""
+    _sides_of_start(run)
+    for j in range(1, i + 1):
+        take_sides(run, run.before, sample(run, j))
+
+
+@compiled
+def _turned_before(run: Any, i: int) -> bool:
+    """Some event that has happened by place i + 1 was not on its first side any more at place i."""
+    values, n = floats(sample(run, i + 1), run.n_events), run.n_events
+    side, before = ints(run.side, n), ints(run.before, n)
+    for e in range(n):  # noqa: SIM110
+        if before[e] != side[e] and happened(run, e, values[e]):
+            return True
+    return False
+
+
+@compiled
+def _cut(run: Any, i: int, t_new: float) -> float:
+    """The step ends at place i, between two crossings of one g; or before, where an event has happened by then after all."""
+    theta = floats(run.theta, SAMPLES)
+    x = (run.t + theta[i] * run.step_length) - run.t
+    if x <= 0.0:
+        return 0.0
+    take_step(run, x, t_new)
+    measure(run, min(run.t + x, t_new), run.y_new, run.g_try)
+    _sides_of_start(run)
+    put(run.g_new, run.g_try, run.n_events)
+    return _enclosed(run, x, t_new) if any_happened(run, run.g_try) else x
+
+
+@compiled
+def _enclosed(run: Any, high: float, t_new: float) -> float:
+    """The crossing on the step itself, which has happened at `high`, where g is g_new, and had not at the start."""
+    n = run.n_events
+    put(run.g_low, run.g, n)
+    put(run.g_high, run.g_new, n)
+    return _end_there(run, _reached(run, 0.0, high, t_new))
+
+
+@compiled
+def _reached(run: Any, low: float, high: float, t_new: float) -> float:
+    """The crossing between low and high on the step itself, and the step taken to just beyond it."""
+    _, high = _narrow(run, True, low, high, _bracket(t_new), high, t_new)
+    if run.last_taken != high:
+        take_step(run, high, t_new)
+    return high
+
+
+@compiled
+def _bracket(t: float) -> float:
+    return max(BRACKET, ULPS * abs(t))
+
+
+@compiled
+def _end_there(run: Any, x: float) -> float:
+    """The step ends at x, where g is g_high: note what has happened."""
+    put(run.g_new, run.g_high, run.n_events)
+    _note_hits(run)
+    return x
 
 
 @compiled
 def _sample_step(run: Any, h: float) -> int:
     """g at both ends, between them, and where some g turns back towards zero; returns how many places."""
     theta, places = floats(run.theta, SAMPLES), INTERIOR + 2
+    run.step_length = h
     put(sample(run, 0), run.g, run.n_events)
     theta[0], theta[places - 1] = 0.0, 1.0
     put(sample(run, places - 1), run.g_new, run.n_events)
@@ -119,6 +251,7 @@ def _sample_step(run: Any, h: float) -> int:
                 places += 1
                 i += 1
             i += 1
+    run.n_places = places
     return places
 
 
@@ -127,8 +260,8 @@ def _turning_point(run: Any, e: int, i: int) -> float:
     """Where g_e comes nearest to zero around place i, by a parabola; 0 where it does not come near."""
     theta, n = floats(run.theta, SAMPLES), run.n_events
     left, here, right = floats(sample(run, i - 1), n)[e], floats(sample(run, i), n)[e], floats(sample(run, i + 1), n)[e]
-    side = side_of(here, 1)
-    if side_of(left, 1) != side or side_of(right, 1) != side or abs(here) > min(abs(left), abs(right)):
+    side = side_of(here, 1, 0.0)
+    if side_of(left, 1, 0.0) != side or side_of(right, 1, 0.0) != side or abs(here) > min(abs(left), abs(right)):
         return 0.0
     a, b = theta[i - 1] - theta[i], theta[i + 1] - theta[i]
     slope_left, slope_right = (left - here) / a, (right - here) / b
@@ -157,27 +290,20 @@ def _insert(run: Any, places: int, x: float) -> None:
 
 @compiled
 def _locate(run: Any, i: int, h: float, t_new: float) -> float:
-    """The first crossing between places i and i + 1: guessed on the dense output, enclosed by steps of other lengths."""
+    """The first crossing between places i and i + 1 ends the step; 0 where the step itself has no such crossing."""
+    low, high = _guessed(run, i, h, t_new)
+    _sides_of_start(run)
+    low, high = _straddle(run, low, high, 0.0, h, t_new)
+    return _end_there(run, _reached(run, low, high, t_new)) if high > 0.0 else 0.0
+
+
+@compiled
+def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
+    """The crossing between places i and i + 1 as the dense output has it."""
     theta, n = floats(run.theta, SAMPLES), run.n_events
-    side, before = ints(run.side, n), ints(run.before, n)
-    bracket = max(BRACKET, ULPS * abs(t_new))
-    low, high = theta[i] * h, theta[i + 1] * h
-    floor = 0.0  # how far back the root may lie: to where the present sides were taken up
-    for e in range(n):
-        if before[e] != side[e]:
-            floor = low
     put(run.g_low, sample(run, i), n)
     put(run.g_high, sample(run, i + 1), n)
-    low, high = _narrow(run, False, low, high, max(bracket, GUESS * h), h, t_new)
-    low, high = _straddle(run, low, high, floor, bracket, h, t_new)
-    if high == 0.0:
-        return 0.0
-    low, high = _narrow(run, True, low, high, bracket, h, t_new)
-    if run.last_taken != high:
-        take_step(run, high, t_new)
-    put(run.g_new, run.g_high, n)
-    _note_hits(run)
-    return high
+    return _narrow(run, False, theta[i] * h, theta[i + 1] * h, max(_bracket(t_new), GUESS * h), h, t_new)
 
 
 @compiled
@@ -189,6 +315,16 @@ def _note_hits(run: Any) -> bool:
         hit[e] = -before[e] if happened(run, e, g[e]) else 0
         some = some or hit[e] != 0
     return some
+
+
+@compiled
+def hit_stops(run: Any) -> bool:
+    """Whether the caller must know of what happened."""
+    hit, kind = ints(run.hit, run.n_events), flags(run.kind, run.n_events)
+    for e in range(run.n_events):  # noqa: SIM110
+        if hit[e] != 0 and kind[e] == STOPS:
+            return True
+    return False
 
 
 @compiled
@@ -209,7 +345,7 @@ def _root(run: Any, low: float, high: float) -> float:
     g_low, g_high = floats(run.g_low, run.n_events), floats(run.g_high, run.n_events)
     root = high
     for e in range(run.n_events):
-        if happened(run, e, g_high[e]):
+        if happened(run, e, g_high[e]) and g_low[e] != g_high[e]:
             root = min(root, low + (high - low) * g_low[e] / (g_low[e] - g_high[e]))
     return max(root, low)
 
@@ -249,15 +385,16 @@ def _narrow(
 
 
 @compiled
-def _straddle(
-    run: Any, low: float, high: float, floor: float, bracket: float, h: float, t_new: float
-) -> tuple[float, float]:
-    """From the dense output's bracket to one of the step itself; (0, 0) where the step has no such crossing."""
+def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: float) -> tuple[float, float]:
+    """From the dense output's bracket to one of the step itself; (0, 0) where the step has no such crossing.
+
+    Nothing has happened at `floor`: the start of the step, or just beyond a crossing of the other direction.
+    """
     n, span = run.n_events, high - low
     g_low, g_high, g_try = floats(run.g_low, n), floats(run.g_high, n), floats(run.g_try, n)
     back = _try(run, True, high, h, t_new)
     # The way to the root as the slopes of the dense output give it, twice; then further and further.
-    stride = max(bracket, span)
+    stride = max(_bracket(t_new), span)
     for e in range(n):
         slope = abs(g_high[e] - g_low[e]) / span
         if happened(run, e, g_high[e]) and slope > 0.0:
@@ -277,3 +414,62 @@ def _straddle(
         stride *= 8.0
     put(run.g_low if back else run.g_high, run.g_try, n)
     return (x, high) if back else (low, x)
+
+
+# ---- events that only record
+
+
+@compiled
+def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
+    """Locate what recording events did in the step that is about to be taken, which stays as it is."""
+    n = run.n_events
+    if shortened and not run.at_ends:
+        _sample_step(run, h)
+    put(run.y_kept, run.y_new, run.n)
+    moved = False
+    for e in range(n):
+        if flags(run.active, n)[e] and flags(run.kind, n)[e] == RECORDS:
+            run.searched = e
+            moved = _note_event(run, e, h, t_new, moved)
+    run.searched = EVERY
+    if moved:
+        take_step(run, h, t_new)
+        put(run.y_new, run.y_kept, run.n)  # an implicit step solved again may differ in its last digits
+
+
+@compiled
+def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
+    """All crossings of one event. moved: y_new and the stages are not those of the step as it stands; returns the same."""
+    n, noted, floor = run.n_events, 0, 0.0
+    _sides_of_start(run)
+    if run.at_ends:
+        if happened(run, e, floats(run.g_new, n)[e]):
+            _note(run, e, t_new)
+        return False
+    for i in range(run.n_places - 1):
+        if happened(run, e, floats(sample(run, i + 1), n)[e]):
+            if noted == NOTES:
+                ints(run.blind, n)[e] += 1
+                break
+            if moved:  # the dense output is that of the step as it stands
+                take_step(run, h, t_new)
+            moved = True
+            low, high = _guessed(run, i, h, t_new)
+            low, high = _straddle(run, low, high, floor, h, t_new)
+            if high > 0.0:
+                floor = _reached(run, low, high, t_new)
+                _note(run, e, min(run.t + floor, t_new))
+                noted += 1
+        take_sides(run, run.before, sample(run, i + 1))
+    return moved
+
+
+@compiled
+def _note(run: Any, e: int, t: float) -> None:
+    """Time, event, direction and state of a crossing, for the caller to take away."""
+    k = run.n_notes
+    floats(run.note_t, run.max_notes)[k] = t
+    ints(run.note_event, run.max_notes)[k] = e
+    ints(run.note_direction, run.max_notes)[k] = -ints(run.before, run.n_events)[e]
+    put(run.note_y + 8 * run.n * k, run.y_new, run.n)
+    run.n_notes += 1

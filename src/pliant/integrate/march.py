@@ -10,11 +10,22 @@ from typing import Any
 from numba import types
 
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
-from pliant.integrate.events import first_event, forget_hits, measure, take_sides
+from pliant.integrate.events import first_event, forget_hits, hit_stops, look_afresh, lost_event, note_crossings, take_sides
 from pliant.integrate.family import attempt, error_norm, interpolate
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, object_code, put, stage
-from pliant.integrate.memory import SAVE_STEPS, SAVE_TIMES
-from pliant.integrate.status import AT_EVENT, AT_STOP, GO_ON, NOT_A_NUMBER, ROWS_FULL, SMALL_STEP, STEP_LIMIT, TURN
+from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, flags, floats, ints, object_code, put, stage
+from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.status import (
+    AT_EVENT,
+    AT_STOP,
+    GO_ON,
+    LOST_EVENT,
+    NOT_A_NUMBER,
+    NOTES_FULL,
+    ROWS_FULL,
+    SMALL_STEP,
+    STEP_LIMIT,
+    TURN,
+)
 from pliant.integrate.stiffness import wants_turn
 
 PROJECTIONS = 2  # Newton steps after each step
@@ -58,12 +69,13 @@ def _enter(run: Any) -> int:
             run.h = 0.0
             return NOT_A_NUMBER
         if run.n_events > 0:
-            _look_afresh(run)
+            look_afresh(run, starting)
         run.fresh = 1
         restart_control(run, starting)
         if moved and run.save == SAVE_STEPS:
             _put_row(run, run.t, run.y)
     _settle(run, moved)
+    _count_recording(run)
     run.starting = 0
     run.anchor = run.t
     run.anchor_steps = 0
@@ -75,23 +87,22 @@ def _enter(run: Any) -> int:
 
 
 @compiled
-def _look_afresh(run: Any) -> None:
-    """A g that is zero here has no side, whichever it had."""
-    side = ints(run.side, run.n_events)
-    for e in range(run.n_events):
-        side[e] = 0
-    measure(run, run.t, run.y, run.g)
-    take_sides(run, run.side, run.g)
+def _settle(run: Any, moved: bool) -> None:
+    """An event located here and then acted upon sits on its zero, on whichever side round-off put it."""
+    n = run.n_events
+    hit, side, required = ints(run.hit, n), ints(run.side, n), ints(run.required, n)
+    for e in range(n):
+        if hit[e] != 0:
+            side[e] = 0 if moved and required[e] == 0 else side[e]
+            hit[e] = 0
 
 
 @compiled
-def _settle(run: Any, moved: bool) -> None:
-    """An event located here and then acted upon sits on its zero, on whichever side round-off put it."""
-    hit, side = ints(run.hit, run.n_events), ints(run.side, run.n_events)
+def _count_recording(run: Any) -> None:
+    run.n_recording = 0
     for e in range(run.n_events):
-        if hit[e] != 0:
-            side[e] = 0 if moved else side[e]
-            hit[e] = 0
+        if flags(run.active, run.n_events)[e] and flags(run.kind, run.n_events)[e] == RECORDS:
+            run.n_recording += 1
 
 
 @compiled
@@ -107,6 +118,8 @@ def _march(run: Any) -> int:
             return GO_ON
         if run.save == SAVE_STEPS and run.n_rows >= run.capacity:
             return ROWS_FULL
+        if run.n_notes + NOTES * run.n_recording > run.max_notes:
+            return NOTES_FULL
         if run.h < smallest_step(run):
             return NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
@@ -130,11 +143,17 @@ def _march(run: Any) -> int:
             end_slope(run, t_new)
             if run.error_rows > 0 and _too_rough(run, hit):
                 continue
+        if run.n_recording > 0:
+            note_crossings(run, h, t_new, hit > 0.0)
+        if run.n_events > 0:
+            run.lost = lost_event(run)
+            if run.lost > 0:
+                return LOST_EVENT
         if run.project != 0:
             _project(run, t_new)
         _save(run, h, t_new)
         _move(run, t_new)
-        if hit > 0.0:
+        if hit > 0.0 and hit_stops(run):
             return AT_EVENT
         if turn:
             return TURN

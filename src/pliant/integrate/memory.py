@@ -19,6 +19,12 @@ BLOCK = 8  # components that a stage sum takes at a time: vectors are filled up 
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
 INTERIOR = 5  # places inside a step where events are looked for
 SAMPLES = INTERIOR + 2 + 8  # with both ends, and room for turning points of event functions
+NOTES = 4  # crossings of one recording event that a single step can note
+
+# What the loop does at an event.
+STOPS = 0  # ends the step there and hands over to the caller
+RECORDS = 1  # notes time and state, and leaves the step alone
+CUTS = 2  # ends the step there, since a force has a corner, and goes on
 
 _MOTION = {  # where the run is; times in s
     "t": "f8",
@@ -46,6 +52,12 @@ _MOTION = {  # where the run is; times in s
     "rejected": "i8",
     "rhs_evaluations": "i8",
     "event_evaluations": "i8",
+    "n_recording": "i8",  # events at work that only record
+    "searched": "i8",  # the event that is looked for, -1: all that end a step
+    "step_length": "f8",  # s, of the step that was sampled, and how many places it was looked at
+    "n_places": "i8",
+    "n_notes": "i8",  # crossings noted, waiting for the caller
+    "lost": "i8",  # 1 + an event that a step passed without a report: never, if the search is right
     "smallest": "f8",
     "largest": "f8",
     # automatic choice
@@ -101,6 +113,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "n_mean": "f8",  # what the sum of their squares is divided by
     "n_parameters": "i8",
     "n_events": "i8",
+    "max_notes": "i8",
     "rtol": "f8",
     "max_step": "f8",
     "first_step": "f8",
@@ -152,6 +165,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "y_new": "i8",
     "y_try": "i8",
     "spare": "i8",
+    "y_kept": "i8",  # y_new, while steps of other lengths are tried
     "y_seen": "i8",  # as the last call left it: a difference means that the caller moved the state
     "p": "i8",
     "p_seen": "i8",
@@ -214,11 +228,21 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "g_high": "i8",
     "side": "i8",  # ints, of zero that g is on at the start of the step; 0: began at zero, waiting to leave it
     "before": "i8",  # ints, the same at a place inside the step
+    "required": "i8",  # ints, the side that the equations in force belong to, 0: any; beyond it the event has happened
+    "dead": "i8",  # around zero, what round-off may do to g: no change of side
+    "noise": "i8",  # at a start: what counts as zero
     "active": "i8",  # flags
+    "kind": "i8",  # flags: STOPS, RECORDS or CUTS
+    "blind": "i8",  # ints: steps at whose end g was nan, or whose crossings were more than could be noted
     "direction": "i8",  # ints: -1 falling, +1 rising, 0 both
     "hit": "i8",  # ints: -1, +1 located now, falling or rising
     "theta": "i8",  # (sample) places in the step, 0 ... 1
     "samples": "i8",  # (sample, event)
+    # crossings of events that only record
+    "note_t": "i8",
+    "note_event": "i8",  # ints
+    "note_direction": "i8",  # ints
+    "note_y": "i8",  # (note, component)
     # rows
     "plan": "i8",  # times asked for
     "row_t": "i8",
@@ -237,11 +261,14 @@ class Memory:
         self.kernel: Any = None  # of the Jacobian: its machine code lives as long as this
         padded = -(-n // BLOCK) * BLOCK
         self.bind(atol=atol, k=np.zeros((2, padded)))
-        self.bind(**{name: np.zeros(padded) for name in ("zeros", "y", "y_new", "y_try", "spare", "y_seen")})
+        self.bind(**{name: np.zeros(padded) for name in ("zeros", "y", "y_new", "y_try", "y_kept", "spare", "y_seen")})
         self.bind(**{name: np.zeros(n_events) for name in ("g", "g_new", "g_try", "g_low", "g_high")})
-        self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in ("side", "before", "direction", "hit")})
-        self.bind(active=np.ones(n_events, dtype=np.uint8))
+        self.bind(dead=np.zeros(n_events), noise=np.zeros(n_events))
+        sides = ("side", "before", "required", "direction", "hit", "blind")
+        self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in sides})
+        self.bind(active=np.ones(n_events, dtype=np.uint8), kind=np.full(n_events, STOPS, dtype=np.uint8))
         self.bind(longest=np.zeros(1), theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
+        self.bind_notes(0, n)
         self.bind_parameters(np.zeros(0))
         self.bind_rows(np.zeros(0), 0, n)
         self.bind_work(n_work)
@@ -264,6 +291,13 @@ class Memory:
     def bind_parameters(self, p: Floats) -> None:
         self.set(n_parameters=p.size)
         self.bind(p=p, p_seen=np.zeros_like(p))
+
+    def bind_notes(self, recording: int, n: int) -> None:
+        """Room for what events that only record leave behind, two steps' worth at least."""
+        count = 2 * NOTES * recording
+        self.set(max_notes=count)
+        self.bind(note_t=np.empty(count), note_y=np.empty((count, n)))
+        self.bind(note_event=np.empty(count, dtype=np.int64), note_direction=np.empty(count, dtype=np.int64))
 
     def bind_rows(self, plan: Floats, capacity: int, n: int) -> None:
         self.set(n_plan=plan.size, capacity=capacity)

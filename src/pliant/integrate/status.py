@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from enum import Enum
 
-# What the compiled loop answers.  The first two and the last are for the stepper alone: call again.
+# What the compiled loop answers.
 GO_ON, ROWS_FULL = 0, 1
 AT_STOP, AT_EVENT, SMALL_STEP, NOT_A_NUMBER, STEP_LIMIT = 2, 3, 4, 5, 6
 TURN = 7  # another family of methods would do better from here on
+NOTES_FULL = 8  # the caller has crossings to take away
+LOST_EVENT = 9
+AGAIN = (GO_ON, ROWS_FULL, TURN, NOTES_FULL)  # for the stepper alone: call again
 
 
 class Status(Enum):
@@ -26,6 +29,10 @@ class Status(Enum):
     )
     TOO_MANY_STEPS = "the limit of {limit} steps was used up at t = {t} s (step {h} s); raise max_steps or loosen rtol"
     OUT_OF_TIME = "the limit of {limit} s of computing time was used up at t = {t} s (step {h} s)"
+    EVENT_LOST = (
+        "event {events} changed sides by t = {t} s without having been located: a fault of pliant's search for events; the rows up "
+        "to there are sound; please report the model"
+    )
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
     def sentence(self, **fields: object) -> str:
@@ -43,6 +50,7 @@ STATUS_OF_CODE = {
     SMALL_STEP: Status.STEP_TOO_SMALL,
     NOT_A_NUMBER: Status.NOT_FINITE,
     STEP_LIMIT: Status.TOO_MANY_STEPS,
+    LOST_EVENT: Status.EVENT_LOST,
 }
 
 

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
 from pliant.integrate.loops import Loop, march_loop
-from pliant.integrate.memory import SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, Floats, Memory
+from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
 from pliant.integrate.methods import RK4, Auto, Method
 from pliant.integrate.setup import Constraints, Jacobian, set_up
-from pliant.integrate.status import GO_ON, ROWS_FULL, STATUS_OF_CODE, TURN, Status
+from pliant.integrate.status import AGAIN, GO_ON, NOTES_FULL, ROWS_FULL, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
 FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
@@ -36,6 +36,16 @@ class Located:
     t: float  # s
     index: int
     direction: int
+
+
+@dataclass(frozen=True)
+class Note:
+    """A crossing of an event that only records: when, which, which way, and the state there."""
+
+    t: float  # s
+    index: int
+    direction: int
+    y: Floats
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,8 @@ class Stepper:
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
     components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
-    own. Between two calls of `advance` the caller may write into `y`, `p`, `active` and `direction`; the stepper sees what changed.
+    own. Between two calls of `advance` the caller may write into `y`, `p`, `active`, `direction` and `required`; the stepper sees
+    what changed. Events are of the kind STOPS unless `kinds` says otherwise.
     """
 
     def __init__(
@@ -101,6 +112,7 @@ class Stepper:
         n_added: int = 0,
         events: int | None = None,
         n_events: int = 0,
+        kinds: ArrayLike = STOPS,
         step_limit: int | None = None,
         project: int | None = None,
         jacobian: Jacobian | None = None,
@@ -125,6 +137,9 @@ class Stepper:
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
         self._blocks: dict[int, tuple[Floats, Floats]] = {}
         self._located: list[Located] = []
+        self._notes: list[Note] = []
+        self._memory.arrays["kind"][:] = kinds
+        self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] == RECORDS)), n_state)
         self._budget = FIRST_BUDGET
         self._seconds = 0.0
         self._steps_of: dict[str, int] = {}
@@ -147,7 +162,9 @@ class Stepper:
         self._memory.bind_parameters(parameters)
         self.y[:] = y
         self._memory.arrays["hit"][:] = 0
-        self._blocks, self._located, self._seconds = {}, [], 0.0
+        self._memory.arrays["blind"][:] = 0
+        self._blocks, self._located, self._notes, self._seconds = {}, [], [], 0.0
+        self._begun: float | None = None
         self._plan_rows(t0, save)
 
     def settle(self, event: int, direction: int) -> None:
@@ -183,27 +200,28 @@ class Stepper:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
         loop = march_loop()
         run["t_stop"], run["entering"] = t_stop, 1
-        began = told = perf_counter()
-        spent_before = self._seconds
+        told = perf_counter()
+        self._begun = told if self._begun is None else self._begun
         try:
             code = GO_ON
-            while code in (GO_ON, ROWS_FULL, TURN):
+            while code in AGAIN:
                 code = self._piece(loop)
                 if code == TURN:
-                    began += self._turn()
+                    self._begun += self._turn()
                 now = perf_counter()
-                self._seconds = spent_before + now - began
-                if code in (GO_ON, ROWS_FULL, TURN):
-                    if progress is not None and now - told >= 0.5 * PIECE:
-                        progress(self.t)
-                        told = now
-                    if self._seconds >= self._max_seconds:
-                        return self._outcome(Status.OUT_OF_TIME)
+                self._seconds = now - self._begun
+                if code in AGAIN and progress is not None and now - told >= 0.5 * PIECE:
+                    progress(self.t)
+                    told = now
+                # looked at whatever ended the piece: a run may do nothing but stop at events
+                if self._seconds >= self._max_seconds and (code in AGAIN or STATUS_OF_CODE[code] is Status.EVENT):
+                    return self._outcome(Status.OUT_OF_TIME)
             return self._outcome(STATUS_OF_CODE[code])
         except KeyboardInterrupt:
             return self._outcome(Status.INTERRUPTED)
         finally:
-            self._seconds = spent_before + perf_counter() - began
+            self._take_notes()
+            self._seconds = perf_counter() - self._begun
 
     def _piece(self, loop: Loop) -> int:
         """One entry into the compiled loop; the number of evaluations follows their measured cost."""
@@ -219,7 +237,21 @@ class Stepper:
             # Interrupted anywhere here, the same block is stored once more under the same number: nothing doubles.
             self._blocks[int(run["first_row"])] = self._buffer(int(run["n_rows"]))
             run["flushed"] = 1
+        elif code == NOTES_FULL:
+            self._take_notes()
         return code
+
+    def _take_notes(self) -> None:
+        arrays, count = self._memory.arrays, int(self._run["n_notes"])
+        times, events, directions = (arrays[f"note_{name}"][:count].tolist() for name in ("t", "event", "direction"))
+        notes = [Note(t, e, d, y) for t, e, d, y in zip(times, events, directions, arrays["note_y"][:count].copy(), strict=True)]
+        self._notes += sorted(notes, key=lambda note: note.t)
+        self._run["n_notes"] = 0
+
+    def notes(self) -> list[Note]:
+        """What events that only record have noted since this was last asked."""
+        taken, self._notes = self._notes, []
+        return taken
 
     def _turn(self) -> float:
         """To the other one of an automatic method's two families; returns the seconds that took."""
@@ -249,9 +281,11 @@ class Stepper:
         t = float(run["t"])
         events: tuple[Located, ...] = ()
         if status is Status.EVENT:
-            hit = self._memory.arrays["hit"]
+            hit = np.where(self._memory.arrays["kind"] == STOPS, self._memory.arrays["hit"], 0)
             events = tuple(Located(t, int(e), int(hit[e])) for e in np.flatnonzero(hit))
             self._located += events
+        if status is Status.EVENT_LOST:
+            events = (Located(t, int(run["lost"]) - 1, 0),)
         limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
         return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status))
 
@@ -322,6 +356,26 @@ class Stepper:
     def direction(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Which crossings count: -1 falling, +1 rising, 0 both."""
         return self._memory.arrays["direction"]
+
+    @property
+    def required(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The side of zero that the equations in force belong to, +1 or -1: found on the other one, the event happens; 0: any."""
+        return self._memory.arrays["required"]
+
+    @property
+    def dead(self) -> Floats:
+        """Around zero, what round-off may do to an event function: no change of side."""
+        return self._memory.arrays["dead"]
+
+    @property
+    def noise(self) -> Floats:
+        """What counts as zero at the start: such a function takes up its side when it leaves."""
+        return self._memory.arrays["noise"]
+
+    @property
+    def blind(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Steps in which an event could not be judged: its function was nan, or crossed more often than can be noted."""
+        return self._memory.arrays["blind"]
 
     @property
     def g(self) -> Floats:
