@@ -1,9 +1,9 @@
 """Contacts whose friction law holds: what each is doing, decided at the events of a run.
 
 Within a phase nothing of their force jumps (`dynamics.contact.Grip` says what there is to do). A contact that slides sticks when
-its slip speed falls below its band; one that sticks yields when more is asked of it than it can hold; one that yields sticks when
-its slip has come to rest, and slides when the slip leaves the band. What one of them does changes what is asked of the others, so
-they are settled together whenever the equations change.
+its slip speed falls below its band; one that sticks yields when more is asked of it than it can hold, creeps once its slip has a
+direction, slides when the slip leaves the band, and sticks again when the slip has come to rest. What one of them does changes
+what is asked of the others, so they are settled together whenever the equations change.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.model.friction_law import CREEPS, REST_SHARE, RETURNS, SLIDES, STICKS, YIELDS
+
 if TYPE_CHECKING:
     from pliant.compile.contacts import PairSlots
     from pliant.compile.trace import Traced
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Look = Callable[[], Floats]
 
-SLIDES, STICKS, YIELDS, RETURNS = 0.0, 1.0, 2.0, -1.0  # as in dynamics.contact
-SLOW = 1e-3  # of the band: a slip below it is at rest, and has no direction that friction should oppose
+TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at once, whatever round-off says
 
 
 class Grips:
@@ -65,48 +66,42 @@ class Grips:
             return False
         doing = self._p(slots)[0]
         if index == slots.switches[0]:
-            self._set(slots, STICKS if doing <= SLIDES else RETURNS)
+            left = CREEPS if doing == YIELDS else RETURNS
+            self._set(slots, STICKS if doing <= SLIDES else left)
         elif doing == STICKS:
             self._breaking.add(k)
-        elif doing == YIELDS:
+        else:
             self._set(slots, STICKS)
         return True
 
     def settle(self) -> None:
-        """Let all that is at rest hold again, then let yield what cannot hold its share, the worst first."""
+        """Let all that is at rest hold again, then let yield what cannot hold its share."""
         inside = {k: slots for k, slots in self._slots.items() if self._p(slots)[0] >= STICKS}
-        if not inside:
-            self._breaking.clear()
-            return
-        seen = self._watched()
+        breaking, self._breaking = self._breaking & inside.keys(), set()
         for k, slots in inside.items():
-            if self._p(slots)[0] == YIELDS and k not in self._breaking and self._is_slow(slots, seen):
+            if self._p(slots)[0] == YIELDS and k not in breaking:
                 self._set(slots, STICKS)
-        for k in self._breaking & inside.keys():
-            self._yield(inside[k])
-        self._breaking.clear()
         for _ in inside:
-            seen = self._watched()
-            left = {k: seen[s.switches[1]] for k, s in inside.items() if self._p(s)[0] == STICKS}
-            worst = min(left, key=left.__getitem__, default=None)
-            if worst is None or left[worst] > 0.0:
+            if not any(self._p(slots)[0] == STICKS for slots in inside.values()):
                 break
-            self._yield(inside[worst])
+            seen = self._watched()
+            left = {k: seen[slots.switches[1]] for k, slots in inside.items() if self._p(slots)[0] == STICKS}
+            if not breaking and min(left.values()) > 0.0:
+                break
+            self._let_yield({k for k in left if k in breaking or left[k] <= TOGETHER}, seen)
+            breaking = set()
 
-    def _yield(self, slots: PairSlots) -> None:
-        """All its strength against its slip; at rest, along the force that was asked of it."""
-        k = next(k for k, one in self._slots.items() if one is slots)
-        held = _direction(self._friction()[3 * k : 3 * k + 3])
-        slow = self._is_slow(slots, self._watched())
-        self._set(slots, SLIDES)
-        against_slip = _direction(self._friction()[3 * k : 3 * k + 3])
-        resists = held if slow or not np.any(against_slip) else against_slip
-        self._set(slots, YIELDS, resists)
-
-    def _is_slow(self, slots: PairSlots, seen: Floats) -> bool:
-        """Whether a pair inside its band is as good as at rest."""
-        band = float(slots.pair.friction.band)  # type: ignore[union-attr]
-        return bool(seen[slots.switches[0]] + band < SLOW * band)
+    def _let_yield(self, broken: set[int], seen: Floats) -> None:
+        """All their strength against the slip; at rest, along the force that was asked of them."""
+        friction = self._friction()
+        for k in broken:
+            slots, band = self._slots[k], float(self._slots[k].pair.friction.band)  # type: ignore[union-attr]
+            speed = seen[slots.switches[0]] + band  # it stuck: its edge is that of the band
+            force = friction[3 * k : 3 * k + 3]
+            if speed < REST_SHARE * band:
+                self._set(slots, YIELDS, force / max(float(np.linalg.norm(force)), SMALLEST_FORCE))
+            else:
+                self._set(slots, CREEPS)
 
     def _p(self, slots: PairSlots) -> Floats:
         assert slots.grip is not None
@@ -126,6 +121,4 @@ class Grips:
         active[margin], direction[margin] = inside, -1
 
 
-def _direction(force: Floats) -> Floats:
-    size = float(np.linalg.norm(force))
-    return force / size if size > 0.0 else np.zeros(3)
+SMALLEST_FORCE = 1e-300  # N: what nothing is divided by

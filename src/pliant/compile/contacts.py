@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import casadi as ca
 
 from pliant.compile.traced import Scalar, Tracer
-from pliant.dynamics.algebra import solve_symmetric, total
-from pliant.dynamics.contact import SLIDES, Grip, Pressed, Touch, apply, bristle_count, holds, press
+from pliant.dynamics.algebra import factorise, is_zero, substitute, total
+from pliant.dynamics.contact import Grip, Pressed, Touch, apply, bristle_count, holds, press
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import Actions
 from pliant.dynamics.tree import Tree
 from pliant.model.contact import ContactPair
-from pliant.scalar import sqrt, where
+from pliant.model.friction_law import SLIDES
+from pliant.scalar import maximum, sqrt, where
 
 # Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
 OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
@@ -77,9 +78,8 @@ def switch_functions(touch: Touch) -> list[Scalar]:
 def grip_functions(one: Pressed, margin: Scalar) -> list[Scalar]:
     """Zero where a law that holds enters or leaves its band; and where it must yield or, yielding, has come to rest again."""
     assert one.grip is not None
-    edge = one.touch.speed - one.grip.edge(one.touch.pair.friction.band)  # type: ignore[union-attr]
-    backwards = total(-d * s for d, s in zip(one.grip.along(one.touch), one.touch.slip, strict=True))
-    return [edge, where(one.grip.doing > 1.5, backwards, margin)]
+    band = one.touch.pair.friction.band  # type: ignore[union-attr]
+    return [one.touch.speed - one.grip.edge(band), one.grip.reserve(margin, one.touch, band)]
 
 
 def held_count(touch: Touch) -> int:
@@ -90,12 +90,12 @@ def held_count(touch: Touch) -> int:
 # slow enough for an explicit method not to notice.
 STICK_TIME = 1e-3
 # Contacts that hold one and the same motion, as the corners of a block do, share the force in proportion to their strength: of all
-# forces that hold equally well those are taken whose shares have the least sum of squares. This, m/s^2, says what "equally" means: it is
-# weighed against how strongly contacts can accelerate what they hold (about mu g), so that corners whose slips differ by
-# round-off or by a rocking of micrometres do not strain against each other. What slip it leaves is STICK_TIME times the
-# acceleration resisted times (HOLD_CREEP/mu g)^2, 1e-12 m/s for a block on a slope; where a contact is hardly pressed, at most
-# STICK_TIME HOLD_CREEP/2.
-HOLD_CREEP = 1e-4
+# forces that hold equally well those are taken with the least sum of h^2/strength. This, m/s^2, says what "equally" means: it
+# is weighed against how strongly contacts can accelerate what they hold (about mu g), so that corners whose slips differ by
+# round-off or by a rocking of micrometres do not strain against each other. It leaves a slip of STICK_TIME times the
+# acceleration resisted times (HOLD_CREEP/mu g)^4, below round-off; where a contact is hardly pressed, at most about
+# STICK_TIME HOLD_CREEP/2, a few um/s.
+HOLD_CREEP = 3e-3
 
 
 def solve_held(
@@ -103,8 +103,7 @@ def solve_held(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The forces of the contacts that stick, and what is left of each one's strength, as a share (negative: it breaks away).
 
-    Accelerations are linear in the held forces h = S x, S their strengths, so slip' = b + D h. Asked is slip' = -slip/STICK_TIME of all
-    that stick at once; x has the least |D S x - asked|^2 + HOLD_CREEP^2 |x|^2, which is unique however many contacts hold one motion.
+    Accelerations are linear in the held forces h, so slip' = b + D h. Asked is slip' = -slip/STICK_TIME of all that stick at once.
     """
     gripping = [one for one in pressed if holds(one.touch)]
     slips = [s for one in gripping for s in one.touch.slip]
@@ -113,20 +112,42 @@ def solve_held(
     none = tracer.column([0.0] * len(slips))
     free = tracer.substitute(slip_rates, held, none)
     response = [tracer.substitute(row, held, none) for row in response]
-    # what does not stick has no strength to be solved for, and nothing is asked of its slip
+    asked = [-s / STICK_TIME - b for s, b in zip(slips, free, strict=True)]
+    # what does not stick has no strength, and nothing is asked of its slip
     sticks = [one.grip.sticks for one in gripping for _ in one.touch.slip]  # type: ignore[union-attr]
-    strengths = [where(one.grip.sticks > 0.5, one.strength, 0.0) for one in gripping for _ in one.touch.slip]  # type: ignore[union-attr]
-    count = range(len(slips))
-    reach = [[where(sticks[i] > 0.5, response[i][j], 0.0) * strengths[j] for j in count] for i in count]
-    asked = [-slips[i] / STICK_TIME - free[i] for i in count]
-    matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]
-    for i in count:
-        matrix[i][i] = matrix[i][i] + HOLD_CREEP**2
-    shares = solve_symmetric(matrix, [total(reach[k][i] * asked[k] for k in count) for i in count])
+    strengths = [one.strength for one in gripping for _ in one.touch.slip]
+    strengths = [where(stick > 0.5, s, 0.0) for stick, s in zip(sticks, strengths, strict=True)]
+    response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
+    forces = _shared(response, strengths, asked)
     margins: list[Scalar] = []
     first = 0
     for one in gripping:
-        own = shares[first : first + len(one.touch.slip)]
-        margins.append(1.0 - sqrt(total(x * x for x in own)))
+        own = forces[first : first + len(one.touch.slip)]
+        share = sqrt(total(h * h for h in own)) / maximum(one.strength, SMALLEST_FORCE)
+        margins.append(1.0 - share)
         first += len(own)
-    return [s * x for s, x in zip(strengths, shares, strict=True)], margins
+    return forces, margins
+
+
+def _shared(response: list[list[Scalar]], strengths: list[Scalar], asked: list[Scalar]) -> list[Scalar]:
+    """h = W x, W^2 = strength times the strength of all; x has the least |D W x - asked|^2 + HOLD_CREEP^2 |x|^2.
+
+    That is unique however many contacts hold one motion. It is improved once by what it left: iterated Tikhonov
+    regularisation (Engl, Hanke, Neubauer 1996, 5.1).
+    """
+    count = range(len(asked))
+    # of all that could act on the same slip: what has nothing to do with it must not set its scale
+    everything = [total(strengths[j] for j in count if not is_zero(response[i][j])) for i in count]
+    weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
+    reach = [[response[i][j] * weights[j] for j in count] for i in count]
+    matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]
+    for i in count:
+        matrix[i][i] = matrix[i][i] + HOLD_CREEP**2
+    factors = factorise(matrix)
+    x = substitute(factors, [total(reach[k][i] * asked[k] for k in count) for i in count])
+    left = [asked[k] - total(reach[k][i] * x[i] for i in count) for k in count]
+    more = substitute(factors, [total(reach[k][i] * left[k] for k in count) for i in count])
+    return [w * (a + b) for w, a, b in zip(weights, x, more, strict=True)]
+
+
+SMALLEST_FORCE = 1e-30  # N: stands for the strength of a contact that has none

@@ -14,7 +14,7 @@ from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import Actions, at_place
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
-from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.model.friction_law import REST_SHARE, RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
@@ -49,16 +49,14 @@ class Touch:
         return sqrt(total(s * s for s in self.slip)) if self.slip else 0.0
 
 
-SLIDES, STICKS, YIELDS, RETURNS = 0.0, 1.0, 2.0, -1.0  # what a contact whose law holds may be doing
-
-
 @dataclass(frozen=True)
 class Grip:
     """What a contact whose law holds is doing, as the run decided at its events: within a phase no force of it jumps.
 
-    SLIDES: outside the band, kinetic friction against the slip. STICKS: inside, the force is solved for. YIELDS: inside, but more
-    is asked than the contact can hold; it gives all it can in a direction that stays. RETURNS: slides, having broken away; it
-    holds again a little further inside the band, so that it cannot enter and leave without end.
+    SLIDES: outside the band, kinetic friction against the slip. STICKS: inside, the force is solved for. YIELDS: at rest, but more
+    is asked than the contact can hold; it gives all it can in a direction that stays. CREEPS: inside and no longer at rest,
+    it gives all it can against the slip. RETURNS: slides, having broken away; it holds again a little further inside the band,
+    so that it cannot enter and leave without end.
     """
 
     doing: Scalar
@@ -66,18 +64,30 @@ class Grip:
 
     @property
     def sticks(self) -> Scalar:
-        return where(self.doing > 0.5, where(self.doing < 1.5, 1.0, 0.0), 0.0)
+        return self._one_of(0.0, 1.0, 0.0, 0.0)
 
     def edge(self, band: float) -> Scalar:
-        """The slip speed at which it enters or leaves its band, m/s."""
-        return where(self.doing < -0.5, RETURN_SHARE * band, band)
+        """The slip speed at which it enters or leaves its band, or creeps instead of yielding, m/s."""
+        return where(self.doing < -0.5, RETURN_SHARE * band, self._one_of(band, band, REST_SHARE * band, band))
+
+    def reserve(self, margin: Scalar, touch: Touch, band: float) -> Scalar:
+        """Falls to zero where it must yield, having stuck; or where it has come to rest, having yielded or crept."""
+        backwards = total(-d * s for d, s in zip(self.along(touch), touch.slip, strict=True))
+        return self._one_of(1.0, margin, backwards, touch.speed - STOP_SHARE * band)
+
+    def friction(self, touch: Touch, strength: Scalar, sliding: Sequence[Scalar], held: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        """The force on A along the tangents, N."""
+        safe = maximum(touch.speed, SMALLEST_SPEED)
+        each = zip(sliding, held, self.along(touch), touch.slip, strict=True)
+        return tuple(self._one_of(slid, h, strength * d, -strength * (s / safe)) for slid, h, d, s in each)
 
     def along(self, touch: Touch) -> tuple[Scalar, ...]:
         """The direction of a force that yields, along the tangents."""
         return tuple(dot(self.resists, t) for t in touch.tangents)
 
-
-RETURN_SHARE = 0.9  # of the band: the slip speed below which a contact that broke away holds again
+    def _one_of(self, slides: Scalar, sticks: Scalar, yields: Scalar, creeps: Scalar) -> Scalar:
+        inside = where(self.doing < 1.5, sticks, where(self.doing < 2.5, yields, creeps))
+        return where(self.doing < 0.5, slides, inside)
 
 
 @dataclass(frozen=True)
@@ -150,8 +160,7 @@ def press(
     if not holds(touch):
         return Pressed(touch, raw, force, elastic, stored, sliding)
     strength = friction.stiction(pressing)  # type: ignore[attr-defined]
-    inside = [where(grip.doing < 1.5, h, strength * d) for h, d in zip(held, grip.along(touch), strict=True)]
-    opposing = tuple(where(grip.doing > 0.5, i, s) for i, s in zip(inside, sliding, strict=True))
+    opposing = grip.friction(touch, strength, sliding, held)
     return Pressed(touch, raw, force, elastic, stored, opposing, (), strength, grip)
 
 
