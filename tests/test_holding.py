@@ -47,7 +47,8 @@ def foot(run: pl.Result) -> np.ndarray:
 @pytest.mark.parametrize("corners", [2, 4])
 def test_a_block_holds_on_a_slope_below_the_angle_of_friction(corners: int, band: float) -> None:
     """It settles on its corners and stays: friction is the weight along the slope, and the lower corners carry more of it."""
-    run = pl.simulate(block(pl.Karnopp(mu_static=0.5, mu_kinetic=0.4, band=band), corners, SLOPE), 1.0, save=0.01, max_steps=STEPS)
+    law = pl.Karnopp(mu_static=0.5, mu_kinetic=0.4, band=band)
+    run = pl.simulate(block(law, corners, SLOPE), 1.0, save=0.01, max_steps=STEPS)
     assert run.ok
     settled = run.time > 0.5
     if corners == 2:
@@ -63,7 +64,8 @@ def test_a_block_holds_on_a_slope_below_the_angle_of_friction(corners: int, band
 @pytest.mark.parametrize("corners", [2, 4])
 def test_a_block_slides_down_a_slope_above_the_angle_of_friction(corners: int, band: float) -> None:
     """In the band mu_static resists, beyond it mu_kinetic: the acceleration is g (sin - mu_k cos)."""
-    run = pl.simulate(block(pl.Karnopp(mu_static=0.3, mu_kinetic=0.25, band=band), corners, SLOPE), 1.0, save=0.01, max_steps=STEPS)
+    law = pl.Karnopp(mu_static=0.3, mu_kinetic=0.25, band=band)
+    run = pl.simulate(block(law, corners, SLOPE), 1.0, save=0.01, max_steps=STEPS)
     assert run.ok
     speed, fast = run.rate("block.x"), run.time > 0.5
     pull = G * (math.sin(SLOPE) - 0.25 * math.cos(SLOPE))
@@ -77,7 +79,8 @@ def test_a_block_slides_down_a_slope_above_the_angle_of_friction(corners: int, b
 @pytest.mark.parametrize("corners", [2, 4])
 def test_a_block_thrown_on_level_ground_stops_where_it_should(corners: int, band: float) -> None:
     """v^2/(2 mu_k g), of which the band, with mu_static or its 1 ms, changes little; then nothing moves."""
-    run = pl.simulate(block(pl.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=band), corners, speed=1.0), 1.0, save=0.01, max_steps=STEPS)
+    law = pl.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=band)
+    run = pl.simulate(block(law, corners, speed=1.0), 1.0, save=0.01, max_steps=STEPS)
     assert run.ok
     way = (1.0 - band**2) / (2 * 0.3 * G) + min(band * 1e-3 + band**2 / (2 * 0.4 * G), band**2 / (2 * 0.3 * G))
     assert run["block.x"][-1] == pytest.approx(way, rel=2e-3)  # it lands by 0.3 mm, and its weight varies

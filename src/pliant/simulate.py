@@ -15,6 +15,7 @@ from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.grips import Grips
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
+from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.system import System
@@ -32,6 +33,11 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
 
 AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
+
+_UNRESOLVED = (
+    "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
+    "what it does between two steps may be missed; give the method a max_step"
+)
 
 Progress = Callable[[float, float], None]
 
@@ -143,6 +149,7 @@ class _Run:
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
+        pieces = compiled.time_pieces(self.y0, t_start, t_end)
         kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
@@ -155,6 +162,7 @@ class _Run:
             events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
+            knots=pieces.knots,
             project=compiled.project.address if compiled.project else None,
             jacobian=compiled.jacobian,
             n_newton=self.traced.n_controlled,
@@ -169,6 +177,8 @@ class _Run:
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
+        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
+            self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         first = self.traced.parameters(t_start, self.stops[1])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
         self.stepper.start(t_start, self.y0, first, save=times)

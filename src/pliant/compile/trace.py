@@ -83,6 +83,7 @@ class Traced:
     formulation: str
     original: System  # as the user wrote it; `system` is what its formulation made of it
     warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
+    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
 
     @property
     def rhs(self) -> ca.Function:
@@ -267,7 +268,18 @@ class Trace:
             formulation=self.formulation,
             original=self.system,
             warnings=tuple(self.warnings),
+            timed=self._timed(inputs),
         )
+
+    def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
+        """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
+        found = [self.q[told.q] for told in self.told if isinstance(told.motion, Prescribed)]
+        motions = [motion for closure in self.system.closures.values() for motion in closure.told]
+        found += [self._prescribed(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        found += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
+        found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
+        return self._function("timed", inputs, found) if found else None
 
     def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""

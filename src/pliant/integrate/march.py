@@ -10,9 +10,28 @@ from typing import Any
 from numba import types
 
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
-from pliant.integrate.events import first_event, forget_hits, hit_stops, look_afresh, lost_event, note_crossings, take_sides
+from pliant.integrate.events import (
+    first_event,
+    forget_hits,
+    hit_stops,
+    look_afresh,
+    lost_event,
+    note_crossings,
+    take_sides,
+)
 from pliant.integrate.family import attempt, error_norm, interpolate
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, flags, floats, ints, object_code, put, stage
+from pliant.integrate.kernels import (
+    call_kernel,
+    compiled,
+    end_slope,
+    finite,
+    flags,
+    floats,
+    ints,
+    object_code,
+    put,
+    stage,
+)
 from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.status import (
     AT_EVENT,

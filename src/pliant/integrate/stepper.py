@@ -94,6 +94,7 @@ class Stepper:
 
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
+    `knots` are the ends of pieces of time on which functions of time are smooth: steps are kept to about two of them.
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
     components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
@@ -114,6 +115,7 @@ class Stepper:
         n_events: int = 0,
         kinds: ArrayLike = STOPS,
         step_limit: int | None = None,
+        knots: Floats | None = None,
         project: int | None = None,
         jacobian: Jacobian | None = None,
         n_newton: int | None = None,
@@ -132,6 +134,7 @@ class Stepper:
         self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
+        self._memory.bind_knots(np.empty(0) if knots is None else knots)
         set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
