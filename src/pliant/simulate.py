@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.grips import Grips
+from pliant.inertia import Resistance
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.interrupts import Interrupts
 from pliant.model import check
+from pliant.model.contact import Plane
 from pliant.model.system import System
 from pliant.origin import Origin
 from pliant.phases import Phases, Precision
@@ -34,6 +36,8 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
 AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
 
+ROWS_JUDGED = 3  # of a run, the last one among them, whose mass matrix is looked at
+_LOOSE = "the mass matrix is singular at t = {:.10g} s: no mass or inertia resists a motion of {}"
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
     "what it does between two steps may be missed; give the method a max_step"
@@ -180,7 +184,10 @@ class _Run:
         if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         first = self.traced.parameters(t_start, self.stops[1])
+        _check_centres(self.traced, compiled.observe(t_start, self.y0, first)[self.columns["gap"]])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
+        self.resistance = Resistance(compiled, self.columns["kinetic"].start)
+        self._check_resistance(t_start, first)
         self.stepper.start(t_start, self.y0, first, save=times)
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
@@ -189,6 +196,25 @@ class _Run:
         self.contacts.begin(state)
         for number, direction in () if state is None else state.hits:
             self.stepper.settle(number, direction)
+
+    def _check_resistance(self, t: float, p: NDArray[np.float64]) -> None:
+        """Refuse to start where the mass matrix is singular, nearly or exactly: accelerations would be round-off, enlarged."""
+        loose = self.resistance.unresisted(t, self.y0, p)
+        if loose is not None:
+            raise SolveError(
+                f"system {self.traced.system.name!r}: {_LOOSE.format(t, loose)}; give what moves there some mass or inertia, or "
+                "take the coordinate out"
+            )
+
+    def _warn_of_resistance(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> None:
+        """The same along the run, at a few of its rows: where M has become singular, what follows cannot be believed."""
+        firsts = np.array([first for first, _ in self.rows])
+        for k in np.unique(np.linspace(0, times.size - 1, ROWS_JUDGED + 1)[1:].astype(int)) if times.size else ():
+            p = self.rows[int(np.searchsorted(firsts, k, side="right")) - 1][1]
+            loose = self.resistance.unresisted(float(times[k]), states[k], p)
+            if loose is not None:
+                self.warnings.append(_LOOSE.format(times[k], loose))
+                return
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
@@ -287,6 +313,7 @@ class _Run:
         from pliant.integrate.status import Status
 
         times, states = self.stepper.rows()
+        self._warn_of_resistance(times, states)
         message = self.outcome.sentence
         if self.outcome.component is not None:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
@@ -417,6 +444,20 @@ def _component_name(traced: Traced, k: int) -> str:
     names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
     names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
     return names[k]
+
+
+def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:
+    """Two balls about one centre have no direction to press in."""
+    for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
+        if isinstance(slots.pair.against, Plane):
+            continue
+        reach = slots.pair.radius + slots.pair.other_radius
+        if gap + reach <= COINCIDENT_SHARE * reach:
+            rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
+            raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

@@ -17,6 +17,7 @@ from pliant.model.contact import ContactPair, Plane
 from pliant.model.friction_law import REST_SHARE, RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
+COINCIDENT = 1e-100  # m between centres: nearer, two balls have no normal, and for this moment no force
 SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
 
 
@@ -237,7 +238,7 @@ def _touch(
         gap = dot(normal, sub(ball.position, foot)) - pair.radius
     else:
         apart = sub(ball.position, other.position)
-        distance = sqrt(dot(apart, apart))
+        distance = sqrt(maximum(dot(apart, apart), COINCIDENT**2))
         normal = scale(1.0 / distance, apart)
         gap = distance - (pair.radius + pair.other_radius)
     point = sub(ball.position, scale(pair.radius, normal))
