@@ -185,3 +185,24 @@ def loop_free() -> pl.System:
     system = pl.System("arm", (0, -9.81))
     system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
     return system
+
+
+def test_while_friction_holds_yields_or_creeps() -> None:
+    """What a contact was doing goes on: a block pulled ever harder, cut while both corners stick, yield and creep."""
+    system = pl.System("block", gravity=(0, -10.0))
+    body = system.add("block", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Planar(position=(0, 0.05 - 5e-6 ** (2 / 3))))
+    system.contact(points=[body.at((x, -0.05)) for x in (-0.1, 0.1)], against=pl.Plane(normal=(0, 1)), name="floor",
+                   normal=pl.HuntCrossley(stiffness=1e6, restitution=0.5),
+                   friction=pl.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=0.05))  # fmt: skip
+    system.force("pull", body.at((0, -0.05)), (lambda t, q, v: 20.0 * t, 0.0))
+    whole = pl.simulate(system, 0.4, method=METHOD)
+    seen, state = set(), None
+    for cut in (0.1, 0.2012, 0.21, 0.25, 0.4):
+        run = pl.simulate(system, cut, method=METHOD, start=state)
+        text = run.final_state.to_json()
+        state = pl.results.state.State.from_json(text)
+        seen |= {record.grip[0] for _, record in state.closed.values()}
+        assert state.to_json() == text
+    assert seen == {-1.0, 1.0, 2.0, 3.0}  # returns, sticks, yields, creeps
+    assert np.max(np.abs(run.values["q"][-1] - whole.values["q"][-1])) < 1e-9
+    assert np.max(np.abs(run.values["v"][-1] - whole.values["v"][-1])) < 1e-8

@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pliant.caches import user_cache
 from pliant.model.system import System
 from pliant.results.outline import Outline
@@ -18,6 +21,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.trace import Traced
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.jacobian_kernel import JacobianKernel
+    from pliant.integrate.time_pieces import Pieces
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Compiled:
     trace_seconds: float
     compile_seconds: float
     cache: Path | None = None  # where machine code is kept
+    _pieces: dict[tuple[bytes, float, float], Pieces] = field(default_factory=dict, repr=False, compare=False)
     _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
 
     def jacobian(self, whole: bool) -> JacobianKernel | None:
@@ -45,6 +50,15 @@ class Compiled:
             n = self.traced.n_controlled
             self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
         return self._jacobians[whole]
+
+    def time_pieces(self, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
+        """Pieces of time within which formulas of time are smooth, at the state y0; kept for the next run."""
+        from pliant.compile.timed import pieces_of
+
+        key = (y0.tobytes(), t_start, t_end)
+        if key not in self._pieces:
+            self._pieces[key] = pieces_of(self.traced, y0, t_start, t_end)
+        return self._pieces[key]
 
     def constraints(self) -> ConstraintKernels | None:
         """The kernels of exact loops that a method with partitioned coordinates asks for."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.grips import Grips
 from pliant.results.contacts import ContactRecord, ContactTable, table
 from pliant.results.state import State, UnderWay
 from pliant.round_off import size_of_round_off
@@ -51,8 +52,11 @@ class Doubts(NamedTuple):
 class Phases:
     """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
 
-    def __init__(self, traced: Traced, stepper: Stepper, probe: Probe, precision: Precision | None = None) -> None:
+    def __init__(
+        self, traced: Traced, stepper: Stepper, probe: Probe, grips: Grips, precision: Precision | None = None
+    ) -> None:
         self._traced, self._stepper, self._probe, self._precision = traced, stepper, probe, precision
+        self.grips = grips
         self._close_by: set[int] = set()  # pairs nearer than the distance a method wants to be told of
         self._under_way: dict[int, UnderWay] = {}
         self._records: list[ContactRecord] = []
@@ -109,6 +113,8 @@ class Phases:
                 self._close(k, slots, seen.closing_speed[k])
             return True
         if k in self._under_way:
+            if self.grips.happened(k, located.index):
+                return True
             self._note_force(self._under_way[k], located.t, seen.normal_force[k])
         return False
 
@@ -136,6 +142,7 @@ class Phases:
         stepper.p[slots.entry] = max(speed, slots.pair.normal.entry_floor)
         y[slots.bristles.start : slots.bristles.stop] = 0.0
         self._watch(slots, closed=True)
+        self.grips.close(k)
         record = UnderWay(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
         self._under_way[k] = record
         self._note_force(record, stepper.t, self._probe().normal_force[k])
@@ -145,17 +152,22 @@ class Phases:
         entry, record = state.record(slots.pair.name)
         self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 1.0, entry
         self._watch(slots, closed=True)
+        self.grips.close(k, record.grip)
         self._under_way[k] = record
 
     @property
     def closed(self) -> dict[str, tuple[float, UnderWay]]:
         """Contacts under way, by pair, each with the entry speed its law works with."""
-        slots, p = self._traced.pairs, self._stepper.p
-        return {slots[k].pair.name: (float(p[slots[k].entry]), replace(one)) for k, one in self._under_way.items()}
+        slots, p, doing = self._traced.pairs, self._stepper.p, self.grips.doing
+        return {
+            slots[k].pair.name: (float(p[slots[k].entry]), replace(one, grip=doing(k)))
+            for k, one in self._under_way.items()
+        }
 
     def _open(self, k: int, slots: PairSlots, speed: float) -> None:
         self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 0.0, 1.0
         self._watch(slots, closed=False)
+        self.grips.open(k)
         record = self._under_way.pop(k)
         end, exit_speed = record.let_go or (self._stepper.t, speed)
         self._records.append(self._finished(k, record, end, exit_speed))

@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from pliant.accounts import extremes_of, remarks
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
+from pliant.grips import Grips
+from pliant.inertia import Resistance
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.integrate.status import Status
+from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.interrupts import Interrupts
 from pliant.model import check
+from pliant.model.contact import Plane
 from pliant.model.system import System
 from pliant.origin import Origin
 from pliant.phases import Doubts, Phases, Precision, Seen
@@ -36,6 +40,13 @@ AUTO = "auto"  # the method Auto() by its name
 CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s of the last, are chatter and no motion
 MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
 TELLING = 0.03  # s of computing between two reports of progress, at least
+
+ROWS_JUDGED = 3  # of a run, the last one among them, whose mass matrix is looked at
+_LOOSE = "the mass matrix is singular at t = {:.10g} s: no mass or inertia resists a motion of {}"
+_UNRESOLVED = (
+    "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
+    "what it does between two steps may be missed; give the method a max_step"
+)
 
 Progress = Callable[[float, float], None]
 
@@ -147,6 +158,7 @@ class _Run:
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
+        pieces = compiled.time_pieces(self.y0, t_start, t_end)
         kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project, compiled.implied)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
@@ -160,6 +172,7 @@ class _Run:
             n_events=len(self.traced.events),
             kinds=[event.kind for event in self.traced.events],
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
+            knots=pieces.knots,
             project=compiled.project.address if compiled.project else None,
             implied=compiled.implied.address if compiled.implied else None,
             n_implied=len(self.traced.implied),
@@ -177,11 +190,17 @@ class _Run:
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
+        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
+            self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         first = self.traced.parameters(t_start, self.stops[1])
+        _check_centres(self.traced, compiled.observe(t_start, self.y0, first)[self.columns["gap"]])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
+        self.resistance = Resistance(compiled, self.columns["kinetic"].start)
+        self._check_resistance(t_start, first)
         self.stepper.start(t_start, self.y0, first, save=times)
         self._take_up_events()
-        self.contacts = Phases(self.traced, self.stepper, self._probe, _precision(method, self.stepper))
+        grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.seen()[self.columns["friction_force"]].copy())
+        self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
         self.contacts.begin(self._doubts(), state)
         for number, direction in () if state is None else state.hits:
             self.stepper.settle(number, direction)
@@ -233,6 +252,25 @@ class _Run:
         later = observe(t + MOMENT, y + MOMENT * self.compiled.rhs(t, y, p), p)
         return Doubts(doubt_of_gap, doubt_of_closing, (later[closing] - seen[closing]) / MOMENT)
 
+    def _check_resistance(self, t: float, p: NDArray[np.float64]) -> None:
+        """Refuse to start where the mass matrix is singular, nearly or exactly: accelerations would be round-off, enlarged."""
+        loose = self.resistance.unresisted(t, self.y0, p)
+        if loose is not None:
+            raise SolveError(
+                f"system {self.traced.system.name!r}: {_LOOSE.format(t, loose)}; give what moves there some mass or inertia, or "
+                "take the coordinate out"
+            )
+
+    def _warn_of_resistance(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> None:
+        """The same along the run, at a few of its rows: where M has become singular, what follows cannot be believed."""
+        firsts = np.array([first for first, _ in self.rows])
+        for k in np.unique(np.linspace(0, times.size - 1, ROWS_JUDGED + 1)[1:].astype(int)) if times.size else ():
+            p = self.rows[int(np.searchsorted(firsts, k, side="right")) - 1][1]
+            loose = self.resistance.unresisted(float(times[k]), states[k], p)
+            if loose is not None:
+                self.warnings.append(_LOOSE.format(times[k], loose))
+                return
+
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
         seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
@@ -262,6 +300,7 @@ class _Run:
             with interrupts.at_once():
                 self.outcome = self.stepper.advance(end, progress=tell)
             if self._take(self.outcome):
+                self.contacts.grips.settle()
                 self._note_parameters()
             if interrupts.asked and self.outcome.status.goes_on:  # between two pieces of the loop
                 self.outcome = replace(self.stepper.interrupted(), events=self.outcome.events)
@@ -276,6 +315,7 @@ class _Run:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
         own = self.traced.first_pair
         self.stepper.p[:own] = self.traced.parameters(begin, end)[:own]
+        self.contacts.grips.settle()
         self._note_parameters()
 
     def _note_parameters(self) -> None:
@@ -315,6 +355,14 @@ class _Run:
             else:
                 self.contacts.noted(note, self._seen_in(self.compiled.observe(note.t, note.y, self.stepper.p)))
 
+    def _watched(self) -> Callable[[], NDArray[np.float64]]:
+        """A function that evaluates all event functions at the present state."""
+        code = self.compiled.events
+        if code is None:
+            return lambda: np.empty(0)
+        look = self.stepper.look(code.address, code.n_out, code.n_work)
+        return lambda: look().copy()
+
     def _probe(self) -> Seen:
         """What contacts need to know of the present state."""
         return self._seen_in(self.seen())
@@ -346,6 +394,7 @@ class _Run:
         assert self.outcome is not None
         self._say_what_was_not_seen()
         times, states = self.stepper.rows()
+        self._warn_of_resistance(times, states)
         values = self._values(times, states)
         extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
         message = self.outcome.told([event.name for event in self.traced.events])
@@ -480,6 +529,7 @@ def _component_name(traced: Traced, k: int) -> str:
     return names[k]
 
 
+
 def _came_open(traced: Traced, outcome: Outcome) -> str:
     """Which closure came open, where, when, and what that means."""
     number, amount, t_open = outcome.opened
@@ -490,6 +540,20 @@ def _came_open(traced: Traced, outcome: Outcome) -> str:
         f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
         "mechanism's size: the loops are locked, or a motion asks for what they forbid, or they have passed a singular position"
     )
+
+
+def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:
+    """Two balls about one centre have no direction to press in."""
+    for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
+        if isinstance(slots.pair.against, Plane):
+            continue
+        reach = slots.pair.radius + slots.pair.other_radius
+        if gap + reach <= COINCIDENT_SHARE * reach:
+            rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
+            raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
 
 
 def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.compile.contacts import PARAMETERS, PairSlots, switch_functions
+from pliant.compile.contacts import PARAMETERS, PairSlots, grip_functions, switch_functions
 from pliant.compile.traced import Scalar
 from pliant.dynamics.contact import Pressed, holds
 from pliant.dynamics.coupling import Coupled
@@ -130,8 +130,8 @@ def contact_events(
             found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=RECORDS), one.raw, True))
         if near is not None:
             found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - near, False))
-        corners = switch_functions(one.touch) + ([next(left)] if holds(one.touch) else [])
-        kind = STOPS if holds(one.touch) else CUTS  # where friction holds it jumps
+        corners = grip_functions(one, next(left)) if holds(one.touch) else switch_functions(one.touch)
+        kind = STOPS if holds(one.touch) else CUTS  # where friction holds, what it does changes
         found += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
     return found
 
@@ -150,6 +150,7 @@ def pair_slots(
             pair=pair,
             closed=first_parameter + PARAMETERS * k,
             entry=first_parameter + PARAMETERS * k + 1,
+            grip=first_parameter + PARAMETERS * k + 2 if one.grip is not None else None,
             bristles=range(bristle, bristle + len(one.bristle_rates)),
             impulse=works + len(sources) + k,
             lost=works + sources.index(f"{pair.name} normal"),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.compile.closures import Loops
+from pliant.compile.contacts import OPEN
 from pliant.compile.trace import Trace, check_formulation
 from pliant.compile.traced import Scalar
 from pliant.dynamics.closure_twists import TwistRow
@@ -61,7 +62,7 @@ def _parameters(made: Trace, t: float) -> Floats:
     """p at t, the later piece of tables that break there, contacts open."""
     window = [-math.inf, math.inf]
     pieces = [number for signal in made.signals for number in signal.piece(t)]
-    return np.array([*window, *pieces, *([0.0, 1.0] * len(made.pairs))])
+    return np.array([*window, *pieces, *(OPEN * len(made.pairs))])
 
 
 def _twist_names(tree: Tree) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
 events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on,
-for each contact whether it is closed and how fast it closed, and whether each damped end stop is pressed.
+for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of what jumps: damped
+end stops that are pressed, comparisons in formulas.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from pliant.compile.assembly import Assembly, assemble
 from pliant.compile.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.compile.closures import solve as solve_loops
-from pliant.compile.contacts import PARAMETERS, PairSlots, held_count, press_all, solve_held
+from pliant.compile.contacts import OPEN, PARAMETERS, PairSlots, held_count, press_all, solve_held
 from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.function import TracedFunction
@@ -90,6 +91,7 @@ class Traced:
     original: System  # as the user wrote it; `system` is what its formulation made of it
     warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
     first_pair: int  # in p: what stands before it changes at breakpoints, what follows at events
+    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
 
     @property
     def rhs(self) -> ca.Function:
@@ -135,9 +137,9 @@ class Traced:
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
         pieces = [number for signal in self.signals for number in signal.piece(begin)]
-        open_pairs = [0.0, 1.0] * len(self.pairs)
-        stops = [0.0 for event in self.events if event.flag is not None]
-        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs, *stops])
+        open_pairs = OPEN * len(self.pairs)
+        flags = [0.0 for event in self.events if event.flag is not None]
+        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs, *flags])
 
 
 def trace(
@@ -293,7 +295,18 @@ class Trace:
             original=self.system,
             warnings=tuple(self.warnings),
             first_pair=self.first_pair,
+            timed=self._timed(inputs),
         )
+
+    def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
+        """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
+        found = [self.q[told.q] for told in self.told if isinstance(told.motion, Prescribed)]
+        motions = [motion for closure in self.system.closures.values() for motion in closure.told]
+        found += [self._prescribed(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        found += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
+        found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
+        return self._function("timed", inputs, found) if found else None
 
     def close(self, acting: Actions) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""

@@ -104,7 +104,12 @@ def mirrored(m: Mat) -> Mat:
 
 def solve_symmetric(matrix: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
     """x of M x = b for M symmetric positive definite, by L D L^T without pivoting; structural zeros are skipped."""
-    n = len(right)
+    return substitute(factorise(matrix), right)
+
+
+def factorise(matrix: Sequence[Sequence[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """(L without its diagonal, 1/D) of M = L D L^T."""
+    n = len(matrix)
     lower: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     inverse: list[Scalar] = [0.0] * n
     for j in range(n):
@@ -116,6 +121,12 @@ def solve_symmetric(matrix: Sequence[Sequence[Scalar]], right: Sequence[Scalar])
             lower[j][k] = held[k] * inverse[k]
         pivot = matrix[j][j] - total(held[k] * lower[j][k] for k in range(j))
         inverse[j] = 1.0 / pivot
+    return lower, inverse
+
+
+def substitute(factors: tuple[list[list[Scalar]], list[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+    """x of L D L^T x = b."""
+    (lower, inverse), n = factors, len(right)
     x = list(right)
     for j in range(n):
         x[j] = x[j] - total(lower[j][k] * x[k] for k in range(j))

@@ -14,9 +14,10 @@ from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import Actions, at_place
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
-from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.model.friction_law import REST_SHARE, RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
+COINCIDENT = 1e-100  # m between centres: nearer, two balls have no normal, and for this moment no force
 SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
 
 
@@ -50,6 +51,47 @@ class Touch:
 
 
 @dataclass(frozen=True)
+class Grip:
+    """What a contact whose law holds is doing, as the run decided at its events: within a phase no force of it jumps.
+
+    SLIDES: outside the band, kinetic friction against the slip. STICKS: inside, the force is solved for. YIELDS: at rest, but more
+    is asked than the contact can hold; it gives all it can in a direction that stays. CREEPS: inside and no longer at rest,
+    it gives all it can against the slip. RETURNS: slides, having broken away; it holds again a little further inside the band,
+    so that it cannot enter and leave without end.
+    """
+
+    doing: Scalar
+    resists: Vec  # the direction of a force that yields, world axes
+
+    @property
+    def sticks(self) -> Scalar:
+        return self._one_of(0.0, 1.0, 0.0, 0.0)
+
+    def edge(self, band: float) -> Scalar:
+        """The slip speed at which it enters or leaves its band, or creeps instead of yielding, m/s."""
+        return where(self.doing < -0.5, RETURN_SHARE * band, self._one_of(band, band, REST_SHARE * band, band))
+
+    def reserve(self, margin: Scalar, touch: Touch, band: float) -> Scalar:
+        """Falls to zero where it must yield, having stuck; or where it has come to rest, having yielded or crept."""
+        backwards = total(-d * s for d, s in zip(self.along(touch), touch.slip, strict=True))
+        return self._one_of(1.0, margin, backwards, touch.speed - STOP_SHARE * band)
+
+    def friction(self, touch: Touch, strength: Scalar, sliding: Sequence[Scalar], held: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        """The force on A along the tangents, N."""
+        safe = maximum(touch.speed, SMALLEST_SPEED)
+        each = zip(sliding, held, self.along(touch), touch.slip, strict=True)
+        return tuple(self._one_of(slid, h, strength * d, -strength * (s / safe)) for slid, h, d, s in each)
+
+    def along(self, touch: Touch) -> tuple[Scalar, ...]:
+        """The direction of a force that yields, along the tangents."""
+        return tuple(dot(self.resists, t) for t in touch.tangents)
+
+    def _one_of(self, slides: Scalar, sticks: Scalar, yields: Scalar, creeps: Scalar) -> Scalar:
+        inside = where(self.doing < 1.5, sticks, where(self.doing < 2.5, yields, creeps))
+        return where(self.doing < 0.5, slides, inside)
+
+
+@dataclass(frozen=True)
 class Pressed:
     """The forces of one pair, zero while it is open."""
 
@@ -60,7 +102,8 @@ class Pressed:
     stored: Scalar  # J
     friction: tuple[Scalar, ...]  # N on A along the tangents
     bristle_rates: tuple[Scalar, ...] = ()  # of the friction law's own states
-    sticking: Scalar = 0.0  # whether a law that holds does so
+    strength: Scalar = 0.0  # N, the most a law that holds can hold
+    grip: Grip | None = None  # of a law that holds
 
     @property
     def vector(self) -> Vec:
@@ -94,11 +137,11 @@ def touches(
 
 
 def press(
-    touch: Touch, closed: Scalar, entry: Scalar, bristles: Sequence[Scalar], held: Sequence[Scalar]
+    touch: Touch, closed: Scalar, entry: Scalar, grip: Grip, bristles: Sequence[Scalar], held: Sequence[Scalar]
 ) -> Pressed:
     """Normal and friction force; `closed` is 1 or 0, `entry` the speed at which the pair met.
 
-    held: the force along each tangent that a law which holds applies in its band, to be solved for by the caller.
+    held: the force along each tangent of a law that holds while it sticks, to be solved for by the caller.
     """
     law, friction = touch.pair.normal, touch.pair.friction
     depth = maximum(-touch.gap, 0.0)
@@ -117,9 +160,9 @@ def press(
     sliding = _sliding(friction, touch, pressing)
     if not holds(touch):
         return Pressed(touch, raw, force, elastic, stored, sliding)
-    sticking = where(on, touch.speed < friction.band, 0.0)  # type: ignore[attr-defined]
-    opposing = tuple(where(sticking > 0.5, h, s) for h, s in zip(held, sliding, strict=True))
-    return Pressed(touch, raw, force, elastic, stored, opposing, (), sticking)
+    strength = friction.stiction(pressing)  # type: ignore[attr-defined]
+    opposing = grip.friction(touch, strength, sliding, held)
+    return Pressed(touch, raw, force, elastic, stored, opposing, (), strength, grip)
 
 
 def apply(tree: Tree, pressed: Pressed, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
@@ -195,7 +238,7 @@ def _touch(
         gap = dot(normal, sub(ball.position, foot)) - pair.radius
     else:
         apart = sub(ball.position, other.position)
-        distance = sqrt(dot(apart, apart))
+        distance = sqrt(maximum(dot(apart, apart), COINCIDENT**2))
         normal = scale(1.0 / distance, apart)
         gap = distance - (pair.radius + pair.other_radius)
     point = sub(ball.position, scale(pair.radius, normal))

@@ -87,7 +87,24 @@ def next_time(run: Any) -> float:
     else:
         rest = run.t_stop - run.t
         t_new = float(run.t + (0.5 * rest if 2.0 * run.h > rest else run.h))
+    if run.n_knots > 0:
+        t_new = min(t_new, _within_pieces(run))
     return min(t_new, run.t + _longest_step(run)) if run.step_limit != 0 else t_new
+
+
+@compiled
+def _within_pieces(run: Any) -> float:
+    """Where a step must end for functions of time to be seen: with its own piece; or inside the next, where both are as short."""
+    knots, n = floats(run.knots, run.n_knots), run.n_knots
+    while run.knot + 1 < n and knots[run.knot + 1] <= run.t:
+        run.knot += 1
+    k = run.knot
+    if k + 1 >= n:
+        return math.inf
+    if k + 2 >= n:
+        return float(knots[k + 1])
+    shorter = min(knots[k + 1] - knots[k], knots[k + 2] - knots[k + 1])
+    return float(max(knots[k + 1], min(knots[k + 2], run.t + 2.0 * shorter)))
 
 
 @compiled

@@ -47,6 +47,7 @@ _MOTION = {  # where the run is; times in s
     "restart": "i8",
     "budget": "i8",  # evaluations of the right-hand side before Python has a turn
     "next_save": "i8",
+    "knot": "i8",  # where the piece of time begins that t is in
     "n_rows": "i8",
     "first_row": "i8",  # number of the row at the head of the buffer
     "flushed": "i8",  # Python has copied the buffer
@@ -158,6 +159,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "n_rates": "i8",  # free rates, next in y
     "save": "i8",
     "n_plan": "i8",
+    "n_knots": "i8",  # ends of the pieces of time that steps are kept to; 0: none
     "capacity": "i8",  # of the buffer of rows
 }
 _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
@@ -254,6 +256,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "note_y": "i8",  # (note, component)
     # rows
     "plan": "i8",  # times asked for
+    "knots": "i8",  # ends of pieces of time
     "row_t": "i8",
     "row_y": "i8",  # (row, component)
 }
@@ -288,6 +291,7 @@ class Memory:
         self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in sides})
         self.bind(active=np.ones(n_events, dtype=np.uint8), kind=np.full(n_events, STOPS, dtype=np.uint8))
         self.bind(longest=np.zeros(1), theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
+        self.bind_knots(np.zeros(0))
         self.bind_notes(0, n)
         self.bind_parameters(np.zeros(0))
         self.bind_rows(np.zeros(0), 0, n)
@@ -311,6 +315,10 @@ class Memory:
     def bind_parameters(self, p: Floats) -> None:
         self.set(n_parameters=p.size)
         self.bind(p=p, p_seen=np.zeros_like(p))
+
+    def bind_knots(self, knots: Floats) -> None:
+        self.set(n_knots=knots.size)
+        self.bind(knots=knots)
 
     def bind_notes(self, recording: int, n: int) -> None:
         """Room for what events that only record leave behind, two steps' worth at least."""

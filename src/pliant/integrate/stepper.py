@@ -102,6 +102,7 @@ class Stepper:
 
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
+    `knots` are the ends of pieces of time on which functions of time are smooth: steps are kept to about two of them.
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step. `implied` is one
     whose 2 `n_implied` numbers are constraints that others imply, and how far from zero each may be at the end of a step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
@@ -123,6 +124,7 @@ class Stepper:
         n_events: int = 0,
         kinds: ArrayLike = STOPS,
         step_limit: int | None = None,
+        knots: Floats | None = None,
         project: int | None = None,
         implied: int | None = None,
         n_implied: int = 0,
@@ -145,6 +147,7 @@ class Stepper:
         self._memory.set(implied=implied or 0, n_implied=n_implied)
         self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
+        self._memory.bind_knots(np.empty(0) if knots is None else knots)
         set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)

@@ -197,12 +197,19 @@ class Ambrosio(FrictionLaw):
         return (self.v0, self.v1) if self.v0 > 0.0 else (self.v1,)
 
 
+# What a contact whose law holds may be doing. The order counts: from STICKS on it is inside its band.
+RETURNS, SLIDES, STICKS, YIELDS, CREEPS = -1.0, 0.0, 1.0, 2.0, 3.0
+RETURN_SHARE = 0.9  # of the band: the slip speed below which a contact that broke away holds again
+REST_SHARE = 1e-3  # of the band: a slip below it is rest, without a direction that friction could oppose
+STOP_SHARE = 0.5 * REST_SHARE  # of the band: where a slip that dies away has come to rest
+
+
 @dataclass(frozen=True, kw_only=True)
 class Karnopp(FrictionLaw):
     """Outside the band |v| <= DV: mu_kinetic + b v. Inside: whatever holds, up to mu_static.  Karnopp 1985.
 
-    `force` is the sliding branch at every speed; inside the band the contact solves for the force that keeps the slip from
-    changing, and lets go where that passes `stiction`.
+    `force` is the sliding branch at every speed. Inside the band the contact solves for the force that brings the slip to rest;
+    where that passes `stiction`, it gives mu_static N against the slip until the slip leaves the band or comes to rest.
     """
 
     holds: ClassVar[bool] = True

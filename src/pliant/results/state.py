@@ -29,6 +29,7 @@ class UnderWay:
     peak_force: float = 0.0  # N
     peak_time: float = math.nan  # s
     let_go: tuple[float, float] | None = field(default=None)  # time and speed at which the force came to zero
+    grip: tuple[float, ...] | None = field(default=None)  # of friction that holds: what it was doing, where it yielded to
 
 
 @dataclass(frozen=True)
@@ -75,5 +76,5 @@ class State:
 
 
 def _under_way(plain: dict[str, Any]) -> UnderWay:
-    let_go = plain["let_go"]
-    return UnderWay(**{**plain, "let_go": None if let_go is None else (float(let_go[0]), float(let_go[1]))})
+    pairs = {name: plain.get(name) for name in ("let_go", "grip")}
+    return UnderWay(**{**plain, **{name: None if x is None else tuple(map(float, x)) for name, x in pairs.items()}})
