@@ -35,7 +35,7 @@ def extremes_of(traced: Traced, observe: MachineCode, columns: Mapping[str, slic
     works = course.states[:, traced.n_controlled : traced.n_controlled + len(traced.sources)]
     unaccounted = held.sum(axis=0) - works.sum(axis=1)
     return Extremes(
-        scale=exchange(held, np.column_stack([course.lowest, course.highest])),
+        scale=exchange(held, course.highest - course.lowest),
         size=float(np.max(np.abs(held))),
         balance_error=float(np.max(np.abs(unaccounted - unaccounted[0]))),
         given=_given(traced, course),

@@ -83,7 +83,8 @@ class Ledger:
         """The largest exchange of energy in the run, J: what an error is to be held against."""
         if self.extremes is not None:
             return self.extremes.scale
-        return exchange(np.array(list(self.held.values())), np.array(list(self.work.values())))
+        works = np.array(list(self.work.values()))
+        return exchange(np.array(list(self.held.values())), np.ptp(works, axis=1) if works.size else works)
 
     @property
     def relative_error_max(self) -> float:
@@ -130,7 +131,10 @@ class Ledger:
         )
 
 
-def exchange(held: Series, work: Series) -> float:
-    """The largest swing of an energy or a work, or the largest kinetic energy, J, of a row for each; nan where one is not known."""
-    swings = [np.ptp(series, axis=1) for series in (held, work) if series.size]
-    return float(np.max(np.concatenate([[0.0], *swings, np.abs(held[0])])))
+def exchange(held: Series, swings: Series) -> float:
+    """The largest swing of an energy (one row for each, kinetic first) or of a work, or the largest kinetic energy, J.
+
+    nan where one is not known.
+    """
+    largest = held.max(axis=1) - held.min(axis=1) if held.size else np.zeros(1)
+    return float(np.max([largest.max(), np.max(swings, initial=0.0), np.max(np.abs(held[0]), initial=0.0)]))
