@@ -1,4 +1,4 @@
-"""Every coordinate must be resisted: singular mass matrices are refused or told of, wide mass ratios are not; coincident spheres."""
+"""Every coordinate must be resisted: singular mass matrices are refused or told of, wide mass ratios are not."""
 
 from __future__ import annotations
 
