@@ -48,10 +48,12 @@ class Outcome:
     ok: bool = True
     message: str = "reached t = 1.5 s"
     interrupted: bool = False
+    warnings: tuple[str, ...] = ()
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
+    warnings: tuple[str, ...] = ()
 
     def to_netcdf(self, path: Path) -> None:
         Path(path).write_text("result")
@@ -145,6 +147,14 @@ def test_run_writes_the_result_and_says_how_it_went(simulate: Any, tmp_path: Pat
                   "touch[3] rising at t = 0.03 s", "and 2 more"):  # fmt: skip
         assert words in done.stdout
     assert list(tmp_path.iterdir()) == [out]
+
+
+def test_warnings_are_told_in_every_way_of_asking(simulate: Any, tmp_path: Path) -> None:
+    simulate(Outcome(warnings=("the balance is 3 J off",)))
+    call = ["run", CHAIN, "--out", str(tmp_path / "r.nc")]
+    assert "the balance is 3 J off" in runner.invoke(app, call).stdout
+    quiet = runner.invoke(app, [*call, "--quiet"])
+    assert (quiet.stdout, quiet.stderr) == ("", "warning: the balance is 3 J off\n")
 
 
 def test_quiet_says_nothing_and_t_end_overrides(simulate: Any, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every coordinate must be resisted: singular mass matrices are refused or told of, wide mass ratios are not."""
+"""Mass matrices that are singular, exactly or up to round-off: refused at the start, told of along the run; never refused for scale."""
 
 from __future__ import annotations
 

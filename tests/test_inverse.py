@@ -1,5 +1,7 @@
 """Inverse dynamics: efforts for given motions, and back again."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -101,6 +103,15 @@ def test_quasi_static_is_what_slow_integration_tends_to():
     assert run.values["effort"] == pytest.approx(quasi.values["effort"], rel=2e-3)
 
 
+def test_modes_that_find_no_balance_are_told_to_have_the_load_ramped_up():
+    """A load that changes its sign with every hundredth of a millimetre it bends the beam by."""
+    system = pl.System("held", gravity=(0, 0))
+    beam = system.add("beam", mechanisms.planar_link(1), joint=pl.Revolute())
+    system.force("flutter", beam.tip, (0.0, lambda t, q, v: 1e3 * pl.cos(3e5 * q["beam.y1"])))
+    with pytest.raises(pl.SolveError, match=r"30 Newton steps, did not at t = 0.0 s: .* ramp the load or the motion up over"):
+        pl.inverse_dynamics(system, {"beam.angle": lambda t: 0.0 * t}, 1.0, elastic="quasi-static", save=[0.0, 1.0])
+
+
 def test_all_may_be_prescribed():
     """A rigid pendulum told to stand still, and an elastic one told its modes as well."""
     system = pl.System("rod", gravity=(0, -9.81))
@@ -128,7 +139,7 @@ WRONG = {
     "modes missing": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="prescribed"),
                       "must prescribe \\['upper.y1', 'upper.y2', 'fore.y1', 'fore.y2'\\] too"),
     "joints missing": (lambda: pl.inverse_dynamics(two_links(), {"upper.angle": swing}, 1.0, elastic="quasi-static"),
-                       "must prescribe \\['fore.angle'\\] for quasi-static modes"),
+                       "must prescribe \\['fore.angle'\\] too for quasi-static modes, got \\['upper.angle'\\]"),
     "contacts at rest": (lambda: pl.inverse_dynamics(touching(), motion(), 1.0, elastic="quasi-static"),
                          "elastic must be integrated where there are contacts"),
     "options of no run": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="quasi-static", method=TIGHT),
@@ -142,3 +153,48 @@ def test_wrong_questions_are_refused(case):
     ask, message = WRONG[case]
     with pytest.raises(pl.ModelError, match=message):
         ask()
+
+
+@pytest.mark.parametrize("elastic", ["quasi-static", "prescribed", "integrated"])
+def test_efforts_tell_where_they_come_from(elastic, tmp_path):
+    system = pl.System("arm", gravity=(0, -9.81))
+    elastic_link = elastic != "prescribed"
+    body = mechanisms.planar_link(1) if elastic_link else pl.RigidBody.rod(0.8, 1.0)
+    system.add("arm", body, joint=pl.Revolute())
+    times = np.linspace(0.0, 0.5, 6)
+    found = pl.inverse_dynamics(system, {"arm.angle": (times, 0.1 * times**2)}, 0.5, elastic=elastic, save=0.1)
+    assert found.provenance["version"] == pl.__version__
+    settings = found.provenance["settings"]
+    assert (settings["t_end"], settings["save"], settings["formulation"]) == (0.5, 0.1, "articulated")
+    assert settings.get("elastic", "integrated") == elastic
+    model = pl.loads_model(found.provenance["model"])
+    assert model.system.links["arm"].joint.prescribed["angle"].values == pytest.approx(0.1 * times**2)
+    found.to_netcdf(tmp_path / "run.nc")
+    back = pl.Result.from_netcdf(tmp_path / "run.nc")
+    assert back.provenance == found.provenance and np.array_equal(back.values["effort"], found.values["effort"])
+
+
+@pytest.mark.parametrize("elastic", ["quasi-static", "prescribed"])
+def test_a_result_is_not_changed_once_it_is_made(elastic, monkeypatch):
+    module = sys.modules["pliant.simulate"]
+    made = []
+
+    def frozen(*given, **named):
+        made.append(pl.Result(*given, **named))
+        for array in made[-1].values.values():
+            array.flags.writeable = False
+        return made[-1]
+
+    monkeypatch.setattr(module, "Result", frozen)
+    body = mechanisms.planar_link(1) if elastic == "quasi-static" else pl.RigidBody.rod(0.8, 1.0)
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", body, joint=pl.Revolute())
+    assert pl.inverse_dynamics(system, {"arm.angle": swing}, 0.5, elastic=elastic, save=0.1) is made[0]
+
+
+def test_works_that_were_not_integrated_are_not_zero_but_unknown():
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody.rod(0.8, 1.0), joint=pl.Revolute())
+    found = pl.inverse_dynamics(system, {"arm.angle": swing}, 0.5)
+    assert np.ptp(found.ledger.energy) > 0.1
+    assert np.all(np.isnan(found.values["work"])) and np.isnan(found.ledger.relative_error_max)

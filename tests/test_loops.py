@@ -1,5 +1,7 @@
 """Closed loops: multipliers with projection, virtual springs, assembly, and what cannot close."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,33 @@ def test_multipliers_are_what_stiff_springs_tend_to():
         errors.append(np.max(np.abs(soft.values["multiplier"] - exact.values["multiplier"])))
         assert soft.ledger.relative_error_max < 1e-7
     assert errors[1] < 0.05 * errors[0]
+
+
+def bob_on_a_spring(x, **start):
+    """2 kg on a spring of 1 m and 100 N/m, stretched to x."""
+    system = pl.System("bob", gravity=(0, 0))
+    bob = system.add("bob", pl.RigidBody(mass=2.0, inertia=0.1), joint=pl.Planar(position=(x, 0.0), **start))
+    system.close("spring", "distance", bob.root, system.ground, length=1.0, by="springs", stiffness=100.0)
+    return system
+
+
+@pytest.mark.parametrize("formulation", ["articulated", "gibbs_appell", "lagrange", "gibbs", "denoc", "augmented"])
+def test_a_distance_closed_by_springs_is_a_linear_spring(formulation):
+    """At twice its length 100 N and 50 J; let go there it swings as a cosine."""
+    run = pl.simulate(bob_on_a_spring(2.0), 0.4, method=TIGHT, save=[0.0, 0.4], formulation=formulation)
+    assert (run.values["constraint"][0, 0], run.values["multiplier"][0, 0]) == pytest.approx((1.0, -100.0), rel=1e-15)
+    assert run.values["spring"][0] == pytest.approx(50.0, rel=1e-15)
+    assert run["bob.x"][1] == pytest.approx(1.0 + np.cos(0.4 * np.sqrt(50.0)), abs=1e-9)
+
+
+def test_a_spring_whose_ends_meet_pushes_in_no_direction():
+    """At rest there it stays; shot through, it has on the other side what it had before."""
+    still = pl.simulate(bob_on_a_spring(0.0), 0.1, save=[0.1])
+    assert still.ok and still["bob.x"] == 0.0
+    assert still.values["spring"] == pytest.approx(50.0, rel=1e-7)
+    through = pl.simulate(bob_on_a_spring(0.5, velocity=(-10.0, 0.0)), 0.3)
+    assert through.ok and through["bob.x"][-1] < -2.0
+    assert through.ledger.relative_error_max < 1e-6
 
 
 KINDS = ["point", "revolute", "weld", "spherical", "distance", "slider", "prismatic", "cylindrical", "universal", "planar"]
@@ -218,6 +247,41 @@ def test_inverse_dynamics_keeps_the_loops():
     run = pl.inverse_dynamics(four_bar(1), {"A0.angle": lambda t: np.pi / 2 - 0.2 + 0.0 * t}, 1.0, save=[0.0, 1.0])
     lever = np.cos(np.pi / 2 - 0.2)
     assert run.values["effort"][:, 0] == pytest.approx(9.81 * lever * (0.5 + 1.0 + 0.5), rel=1e-9)
+
+
+def test_what_assembly_changed_is_told_with_names_and_values():
+    """A rough rocker, and a crank whose rate the others cannot follow without sharing it; told once, largest first."""
+    system = four_bar(1)
+    system.links["A1"] = replace(system.links["A1"], joint=pl.Revolute(angle=1.5, rate=-0.4))
+    (warning,) = pl.simulate(system, 0.1).warnings
+    assert warning.startswith("assembly changed the start to close the loops: ")
+    start = compile_system(system).traced
+    angle, rate = start.y0[2], start.y0[5]
+    assert abs(angle - 1.5) > 1e-3 and abs(rate + 0.4) > 1e-2
+    assert f"A1.angle from 1.5 to {angle:.9g} rad" in warning
+    assert f"A1.angle from -0.4 to {rate:.9g} rad/s" in warning
+    assert "3 coordinates, " in warning and "3 rates, " in warning
+
+
+def test_many_changes_are_counted_and_the_largest_five_named():
+    system = rrr()
+    (warning,) = compile_system(system).traced.warnings
+    assert "9 coordinates, " in warning and warning.count(" rad") + warning.count(" m") == 5 + 2
+    assert " and 4 more; 1 rate, platform.y from 0.157079633 to " in warning
+
+
+def test_a_start_that_closes_to_six_digits_is_not_worth_a_word():
+    """Neither are rates that were left at zero and follow from what a joint is told."""
+    assert pl.simulate(four_bar(1), 0.1).warnings == ()
+    system = pl.System("driven", gravity=(0, -9.81))
+    rod = pl.RigidBody.rod(1.0, 1.0)
+    first = system.add("A0", rod, joint=pl.Revolute(motion=lambda t: 1.2 + 0.5 * t))
+    coupler = system.add("C0", rod, joint=pl.Revolute(angle=-1.2000002), on=first.tip)
+    post = system.add("A1", rod, joint=pl.Revolute(angle=1.2), on=system.ground.moved((1.0, 0.0)))
+    system.close("pin", "point", coupler.tip, post.tip)
+    run = pl.simulate(system, 0.1)
+    assert run.values["v"][0] == pytest.approx([0.5, -0.5, 0.5], abs=1e-6)
+    assert run.warnings == ()
 
 
 def test_assembly_turns_joints_before_it_bends_links():

@@ -1,5 +1,6 @@
 """Runs: conservation, events, breakpoints, prescribed motions, and every way a run can end."""
 
+import itertools
 import math
 import subprocess
 import sys
@@ -154,6 +155,90 @@ def test_a_damped_stop_never_pulls():
 
 
 # ---- events and saving
+
+
+def swing_into_damped_stops(seed):
+    """Elastic links, one to three of them, thrown into stops that damp: their force jumps as they are reached."""
+    rng = np.random.default_rng(seed)
+    system, on = pl.System("swing", gravity=(0, -9.81)), None
+    for k in range(rng.integers(1, 4)):
+        section = pl.Section.rectangle(rng.uniform(0.005, 0.03), rng.uniform(0.005, 0.02))
+        beam = pl.Beam(length=rng.uniform(0.3, 1.0), section=section, material=pl.STEEL, theory="euler-bernoulli",
+                       modes=pl.Modes("cf", int(rng.integers(1, 4))))  # fmt: skip
+        low, high = rng.uniform(-2.0, -0.1), rng.uniform(0.1, 1.0)
+        stop = pl.Limits(low=low, high=high, stiffness=10 ** rng.uniform(2, 6), damping=10 ** rng.uniform(-1, 4))
+        joint = pl.Revolute(angle=rng.uniform(low, high), rate=rng.uniform(-3, 3), limits=stop)
+        on = system.add(f"a{k}", beam, joint=joint, on=on).tip
+    return system
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 6, 7, 8, 10, 17])
+def test_elastic_links_swing_into_damped_stops_and_out_again(seed):
+    run = pl.simulate(swing_into_damped_stops(seed), 0.5, method=pl.DOP853(rtol=1e-8, atol=1e-11))
+    assert run.ok, run.message
+    assert run.events and run.ledger.relative_error_max < 1e-6
+
+
+def test_a_joint_that_starts_on_its_damped_stop_is_held_by_it():
+    """Exactly on it, or a unit of round-off to either side; pressed by its weight, or leaving."""
+    for offset, weight in itertools.product((0.0, 1e-17, -1e-17), (-9.81, 9.81)):
+        system = pl.System("gate", gravity=(0, weight))
+        body = pl.RigidBody(mass=1.0, com=(0.5, 0.0, 0.0), inertia=1.0 / 12.0)
+        stop = pl.Limits(low=0.3, high=1.5, stiffness=1e6, damping=1e3)
+        system.add("gate", body, joint=pl.Revolute(angle=0.1 + 0.2 + offset, limits=stop))
+        run = pl.simulate(system, 0.2)
+        assert run.ok
+        assert (run["gate.angle"][-1] > 0.31) if weight > 0.0 else run["gate.angle"].min() > 0.3 - 1e-4
+
+
+# A stiff elastic arm, whose fast modes make a step across a jump fail at any length.
+def thrown_arm(effort):
+    system = pl.System("arm", gravity=(0, 0))
+    beam = pl.Beam(length=0.5, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 3))  # fmt: skip
+    system.add("arm", beam, joint=pl.Revolute(rate=2.0))
+    system.drive("brake", "arm.angle", effort)
+    return system
+
+
+def test_a_formula_may_jump_where_the_state_passes_a_value():
+    """A torque that acts beyond an angle: what it took on the way out it gave back on the way in."""
+    arm = thrown_arm(lambda t, q, v: pl.where(q["arm.angle"] > 0.3, -3.0, 0.0))
+    run = pl.simulate(arm, 0.3, method=pl.DOP853(rtol=1e-10, atol=1e-13))
+    assert run.ok and run.stats["rejected"] < 0.2 * run.stats["steps"]
+    assert run.ledger.work["brake"][-1] == pytest.approx(-3.0 * max(run["arm.angle"][-1] - 0.3, 0.0), abs=1e-9)
+    assert run.ledger.work["brake"].min() == pytest.approx(-3.0 * (run["arm.angle"].max() - 0.3), abs=1e-3)
+    assert run.ledger.relative_error_max < 1e-9 and not run.events
+
+
+def test_a_sign_in_a_formula_is_a_jump_too():
+    arm = thrown_arm(lambda t, q, v: -2.0 * pl.sign(q["arm.angle"] - 0.2))
+    run = pl.simulate(arm, 0.3, method=pl.DOP853(rtol=1e-10, atol=1e-13))
+    assert run.ok
+    assert run.ledger.work["brake"][-1] == pytest.approx(-2.0 * (run["arm.angle"][-1] - 0.4), abs=1e-9)
+
+
+def test_a_formula_that_pushes_back_across_its_own_jump_is_told_and_ends_the_run():
+    """Dry friction written as a sign: at rest it has no value."""
+    system = pl.System("wheel", gravity=(0, 0))
+    system.add("wheel", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(rate=1.0))
+    system.drive("friction", "wheel.angle", lambda t, q, v: -pl.sign(v["wheel.angle"]))
+    run = pl.simulate(system, 1.0, max_seconds=20.0)
+    assert not run.ok and "formula of 'friction'" in run.message and "kept changing sides" in run.message
+    assert run.time[-1] == pytest.approx(0.1, abs=2e-3)
+
+
+def test_an_event_that_only_records_leaves_the_run_as_it_is():
+    """To the bit; and the peaks of contact forces are such events too."""
+    runs = []
+    for watched in (False, True):
+        system = mechanisms.spatial_arm()
+        if watched:
+            system.event("down", lambda t, q, v: v["link1.angle"])
+            system.event("there", lambda t, q, v: q["link2.angle"] - 0.5 * q["link1.angle"])
+        runs.append(pl.simulate(system, 0.5, method=pl.DOP853(rtol=1e-8, atol=1e-11)))
+    assert runs[1].events
+    assert np.array_equal(runs[0].values["q"], runs[1].values["q"])
 
 
 def test_events_are_found_where_they_are():

@@ -35,6 +35,7 @@ class Compiled:
     flight: MachineCode | None  # events where no contact is closed
     step_limit: MachineCode | None
     project: MachineCode | None
+    implied: MachineCode | None  # rows of closures that others imply, and how far each may go
     trace_seconds: float
     compile_seconds: float
     cache: Path | None = None  # where machine code is kept
@@ -106,6 +107,7 @@ def compile_system(
         flight=code.get("flight_functions", events),
         step_limit=code.get("step_limit"),
         project=code.get("project"),
+        implied=code.get("implied"),
         trace_seconds=done - began,
         compile_seconds=clock.perf_counter() - done,
         cache=folder,
@@ -125,4 +127,4 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
     """
     from pliant.compile.absolute import absolute_coordinates
 
-    return absolute_coordinates(system, t_start)
+    return absolute_coordinates(system, t_start)[0]

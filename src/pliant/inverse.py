@@ -19,6 +19,7 @@ from pliant.model import check
 from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
 from pliant.model.system import Link, System
 from pliant.model.telescopic import EXTENSION
+from pliant.origin import Origin
 from pliant.results.result import Result
 from pliant.simulate import simulate
 
@@ -46,7 +47,8 @@ def inverse_dynamics(
 
     elastic: `integrated` runs the modes forward from their initial values; `quasi-static` takes them as they balance the
     motion's own forces at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are
-    left out: they are what is asked for. Further options are those of simulate().
+    left out: they are what is asked for. Further options are those of simulate(). Where nothing is integrated, quasi-static or with
+    every coordinate prescribed, works are not known and read nan.
     """
     check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
     told = told_system(system, motion, t_start, t_end)
@@ -55,7 +57,7 @@ def inverse_dynamics(
         raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
     if elastic == "quasi-static" or not _free_names(told):
         _check_still(told, options)
-        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, **options)
+        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, elastic, **options)
     return simulate(told, t_end, t_start=t_start, **options)
 
 
@@ -67,7 +69,7 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
         if name not in known:
             rule = f"must name one of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of("inverse_dynamics", "motion", rule, name)
-    copy = System(system.name, system.gravity)
+    copy = System(system.name, system.gravity, system.closure_tolerance)
     for link in system.links.values():
         own = {name.split(".")[1]: told for name, told in wanted.items() if name.split(".")[0] == link.name}
         copy.links[link.name] = _told_link(link, own)
@@ -140,29 +142,31 @@ def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
     return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
 
-def _all_told(system: System, t_start: float, t_end: float, **options: Any) -> Result:
+def _all_told(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
     from pliant.saving import save_times
-    from pliant.simulate import collect_rows
+    from pliant.simulate import collect_rows, values_of
 
     compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
-    rows = _rows(compiled.traced, times, states, compiled.observe)
-    return collect_rows(compiled, times, states, rows, "the motion is wholly prescribed")
+    values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
+    origin = _origin(compiled.traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "the motion is wholly prescribed", origin)
 
 
-def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) -> Result:
+def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
     from pliant.saving import save_times
-    from pliant.simulate import collect_rows
+    from pliant.simulate import collect_rows, values_of
 
     formulation = options.get("formulation", "articulated")
     compiled = compile_system(system, formulation)
     traced = compiled.traced
     loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
     if loose:
-        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} for quasi-static modes", loose)
+        given = [traced.tree.rates[told.v] for told in traced.tree.told]
+        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} too for quasi-static modes", given)
     balance = _Balance(traced, formulation)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), traced.y0.size))
@@ -172,13 +176,19 @@ def _quasi_static(system: System, t_start: float, t_end: float, **options: Any) 
         z = balance.solve(float(t), z)
         states[row, : z.size] = z
         efforts[row] = balance.efforts(float(t), z)
-    rows = _rows(traced, times, states, compiled.observe)
-    result = collect_rows(compiled, times, states, rows, "modes in balance at every saved time")
-    names = list(result.labels["drive"])
+    values = values_of(traced, times, states, _rows(traced, times, states, compiled.observe))
+    names = list(traced.columns["drive"])
     for k, told in enumerate(traced.tree.told):
-        result.values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
-    result.values["a"][:, list(traced.free_v)] = 0.0
-    return result
+        values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
+    values["a"][:, list(traced.free_v)] = 0.0
+    origin = _origin(traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "modes in balance at every saved time", origin)
+
+
+def _origin(traced: Traced, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
+    """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
+    settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
+    return Origin(traced.original, settings, t_start, elastic=elastic)
 
 
 def _all_modes(system: System) -> set[str]:
@@ -198,11 +208,18 @@ class _Balance:
         z, p = guess.copy(), _parameters(self._traced, t)
         for _ in range(NEWTON_STEPS):
             residual = np.array(self._residual(t, z, p)).ravel()
-            step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
+            try:
+                step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
+            except np.linalg.LinAlgError:  # a load at which nothing resists: buckling
+                break
             z = z - step
             if np.max(np.abs(step)) <= NEWTON_TOLERANCE * max(float(np.max(np.abs(z))), 1e-9):
                 return z
-        raise SolveError(f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s")
+        raise SolveError(
+            f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s: each saved "
+            "time starts from the one before, so ramp the load or the motion up over more saved times, from zero; near buckling "
+            "there may be no balance at all"
+        )
 
     def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array(self._efforts(t, z, _parameters(self._traced, t))).ravel()

@@ -6,6 +6,7 @@ The text is made when it is asked for (a result is written, or looked at), from 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -15,23 +16,27 @@ from pliant.files import RunSettings, dump_model
 from pliant.model.system import System
 from pliant.version import VERSION
 
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what Python prints of a function: another one in every run
 LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
 
 
 class Origin:
     """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
 
-    def __init__(self, system: System, settings: Mapping[str, Any], began: float) -> None:
-        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s."""
+    def __init__(self, system: System, settings: Mapping[str, Any], began: float, **more: Any) -> None:
+        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s.
+
+        more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no part of the model file.
+        """
         self._system = _frozen(system)
-        self._settings, self._began = dict(settings), began
+        self._settings, self._began, self._more = dict(settings), began, more
 
     def __call__(self) -> Mapping[str, Any]:
         return self._told
 
     @cached_property
     def _told(self) -> Mapping[str, Any]:
-        plain = {name: _plain(value) for name, value in self._settings.items()}
+        plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
         model = _model(self._system, {**self._settings, "t_start": self._began})
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 
@@ -69,7 +74,7 @@ def _model(system: System, settings: Mapping[str, Any]) -> dict[str, str]:
     try:
         return {"model": dump_model(system, RunSettings(**{**settings, "save": save}))}
     except ModelError as trouble:
-        return {"model": "", "no_model": str(trouble)}
+        return {"model": "", "no_model": _without_addresses(str(trouble))}
 
 
 def _plain(value: Any) -> Any:
@@ -80,4 +85,9 @@ def _plain(value: Any) -> Any:
         return float(value.interval)
     if hasattr(value, "__len__"):
         return [float(t) for t in value] if len(value) <= LONGEST_LIST else f"{len(value)} times, those of the result"
-    return repr(value)
+    return _without_addresses(repr(value))
+
+
+def _without_addresses(text: str) -> str:
+    """The same run, the same bytes."""
+    return ADDRESS.sub("", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,40 @@ from numpy.typing import NDArray
 from pliant.grips import Grips
 from pliant.results.contacts import ContactRecord, ContactTable, table
 from pliant.results.state import State, UnderWay
+from pliant.round_off import size_of_round_off
 
 if TYPE_CHECKING:
     from pliant.compile.contacts import PairSlots
     from pliant.compile.trace import Traced
-    from pliant.integrate.stepper import Located, Stepper
+    from pliant.integrate.stepper import Located, Note, Stepper
+    from pliant.model.contact import ContactPair
 
 Floats = NDArray[np.float64]
 Precision = Callable[[bool], None]  # called with whether some contact is near or closed
-Probe = Callable[[], dict[str, Floats]]  # gap, closing_speed, normal_force of every pair at the present state
+Probe = Callable[[], "Seen"]  # of every pair at the present state
+
+
+class Seen(NamedTuple):
+    """What contacts need to know of a state, one number (or point) a pair."""
+
+    gap: Floats  # m
+    closing_speed: Floats  # m/s
+    normal_force: Floats  # N
+    contact_point: Floats  # m, (pair, axis)
+    contact_normal: Floats  # 1, (pair, axis)
+
+    def round_off_of_gap(self, k: int, pair: ContactPair) -> float:
+        """A gap of a few units of round-off is neither open nor closed, m."""
+        along = self.contact_point[k] * self.contact_normal[k]
+        return float(size_of_round_off(np.array([*along, pair.radius, pair.other_radius])))
+
+
+class Doubts(NamedTuple):
+    """Of every pair at a start: what round-off may have done to gap and closing speed; and how closing goes on from there."""
+
+    gap: Floats  # m
+    closing_speed: Floats  # m/s
+    closing_acceleration: Floats  # m/s^2
 
 
 class Phases:
@@ -48,21 +73,23 @@ class Phases:
         names = [self._traced.pairs[k].pair.name for k in self._under_way]
         return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
 
-    def begin(self, state: State | None = None) -> None:
+    def begin(self, doubts: Doubts, state: State | None = None) -> None:
         """Set out: what is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
         for k, slots in enumerate(self._traced.pairs):
             if state is not None and slots.pair.name in state.closed:
                 self._resume(k, slots, state)
         seen = self._probe()
         for k, slots in enumerate(self._traced.pairs):
-            if self._traced.near is not None and seen["gap"][k] < self._traced.near:
+            self._stepper.dead[slots.gap] = seen.round_off_of_gap(k, slots.pair)
+            if self._traced.near is not None and seen.gap[k] < self._traced.near:
                 self._close_by.add(k)
             if k in self._under_way:
                 continue
             self._watch(slots, closed=False)
-            if seen["gap"][k] < 0.0 or (seen["gap"][k] == 0.0 and seen["closing_speed"][k] >= 0.0):
-                self._close(k, slots, seen["closing_speed"][k])
+            if _touches(k, seen, doubts):
+                self._close(k, slots, seen.closing_speed[k])
         self._tell_precision()
+
 
     def _tell_precision(self) -> None:
         if self._precision is not None:
@@ -79,26 +106,34 @@ class Phases:
             return False
         seen = self._probe()
         if located.index == slots.gap:
+            self._stepper.dead[slots.gap] = seen.round_off_of_gap(k, slots.pair)
             if k in self._under_way:
-                self._open(k, slots, -seen["closing_speed"][k])
+                self._open(k, slots, -seen.closing_speed[k])
             else:
-                self._close(k, slots, seen["closing_speed"][k])
+                self._close(k, slots, seen.closing_speed[k])
             return True
         if k in self._under_way:
             if self.grips.happened(k, located.index):
                 return True
-            record = self._under_way[k]
-            if located.index == slots.let_go:
-                record.let_go = (located.t, -seen["closing_speed"][k]) if located.direction < 0 else None
-            self._note_force(record, located.t, seen["normal_force"][k])
+            self._note_force(self._under_way[k], located.t, seen.normal_force[k])
         return False
+
+    def noted(self, note: Note, seen: Seen) -> None:
+        """Take what was recorded on the way: a peak of the force, or that it let go. seen: at the state of the note."""
+        k = self._traced.events[note.index].pair
+        assert k is not None
+        if k in self._under_way:
+            record = self._under_way[k]
+            if note.index == self._traced.pairs[k].let_go:
+                record.let_go = (note.t, -float(seen.closing_speed[k])) if note.direction < 0 else None
+            self._note_force(record, note.t, seen.normal_force[k])
 
     def table(self, t: float) -> ContactTable:
         """All touches; those that last are closed in the table only."""
         if not self._under_way:
             return table(self._records)
         seen = self._probe()
-        lasting = [self._finished(k, r, math.nan, -seen["closing_speed"][k]) for k, r in self._under_way.items()]
+        lasting = [self._finished(k, r, math.nan, -seen.closing_speed[k]) for k, r in self._under_way.items()]
         return table([*self._records, *lasting])
 
     def _close(self, k: int, slots: PairSlots, speed: float) -> None:
@@ -110,7 +145,7 @@ class Phases:
         self.grips.close(k)
         record = UnderWay(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
         self._under_way[k] = record
-        self._note_force(record, stepper.t, self._probe()["normal_force"][k])
+        self._note_force(record, stepper.t, self._probe().normal_force[k])
 
     def _resume(self, k: int, slots: PairSlots, state: State) -> None:
         """A contact that an earlier run left closed: its law, its bristles and its record go on."""
@@ -138,9 +173,13 @@ class Phases:
         self._records.append(self._finished(k, record, end, exit_speed))
 
     def _watch(self, slots: PairSlots, closed: bool) -> None:
-        """An open pair is watched for closing; a closed one for opening, the peak, letting go and friction's corners."""
+        """An open pair is watched for closing; a closed one for opening, the peak, letting go and friction's corners.
+
+        An open pair that is found pressed closes, whatever its gap was when it opened; and so the other way.
+        """
         active, direction = self._stepper.active, self._stepper.direction
         active[slots.gap], direction[slots.gap] = True, 1 if closed else -1
+        self._stepper.required[slots.gap] = -1 if closed else 1
         for index in (slots.peak, slots.let_go, *slots.switches):
             if index is not None:
                 active[index] = closed
@@ -163,3 +202,12 @@ class Phases:
             normal_loss=float(record.lost - y[slots.lost]),
             friction_loss=float(record.rubbed - y[slots.rubbed]),
         )
+
+
+def _touches(k: int, seen: Seen, doubts: Doubts) -> bool:
+    """Whether a pair is closed from the start: it is pressed; or it touches and closes, or rests and is not pulled apart."""
+    if abs(seen.gap[k]) > doubts.gap[k]:
+        return bool(seen.gap[k] < 0.0)
+    if abs(seen.closing_speed[k]) > doubts.closing_speed[k]:
+        return bool(seen.closing_speed[k] > 0.0)
+    return bool(doubts.closing_acceleration[k] >= 0.0)

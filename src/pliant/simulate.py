@@ -11,29 +11,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.accounts import extremes_of, remarks
 from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError, SolveError
 from pliant.grips import Grips
 from pliant.inertia import Resistance
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
+from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.interrupts import Interrupts
 from pliant.model import check
 from pliant.model.contact import Plane
 from pliant.model.system import System
 from pliant.origin import Origin
-from pliant.phases import Phases, Precision
+from pliant.phases import Doubts, Phases, Precision, Seen
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.round_off import round_off, size_of_round_off
 from pliant.saving import Every, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.trace import Traced
-    from pliant.integrate.stepper import Outcome, Stepper
+    from pliant.integrate.stepper import Located, Outcome, Stepper
 
 AUTO = "auto"  # the method Auto() by its name
+CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s of the last, are chatter and no motion
+MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
 TELLING = 0.03  # s of computing between two reports of progress, at least
 
 ROWS_JUDGED = 3  # of a run, the last one among them, whose mass matrix is looked at
@@ -154,7 +159,7 @@ class _Run:
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
         pieces = compiled.time_pieces(self.y0, t_start, t_end)
-        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project)
+        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project, compiled.implied)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -165,9 +170,12 @@ class _Run:
             atol_floor=self._work_tolerance(method, t_start),
             events=compiled.flight.address if compiled.flight else None,
             n_events=len(self.traced.events),
+            kinds=[event.kind for event in self.traced.events],
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             knots=pieces.knots,
             project=compiled.project.address if compiled.project else None,
+            implied=compiled.implied.address if compiled.implied else None,
+            n_implied=len(self.traced.implied),
             jacobian=compiled.jacobian,
             n_newton=self.traced.n_controlled,
             constraints=compiled.constraints,
@@ -178,6 +186,7 @@ class _Run:
         self.columns = _columns_of(self.traced)
         self.seen = self.stepper.look(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
         self.events: list[EventRecord] = []
+        self._flips: dict[int, list[float]] = {}  # by event: when its flag changed, lately
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
@@ -189,13 +198,59 @@ class _Run:
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         self._check_resistance(t_start, first)
         self.stepper.start(t_start, self.y0, first, save=times)
-        for k, event in enumerate(self.traced.events):
-            self.stepper.direction[k], self.stepper.active[k] = event.direction, True
+        self._take_up_events()
         grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.seen()[self.columns["friction_force"]].copy())
         self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
-        self.contacts.begin(state)
+        self.contacts.begin(self._doubts(), state)
         for number, direction in () if state is None else state.hits:
             self.stepper.settle(number, direction)
+
+    def _take_up_events(self) -> None:
+        """Which way each event counts, what of it round-off may do at the start, and which damped stops are pressed then."""
+        stepper = self.stepper
+        for k, event in enumerate(self.traced.events):
+            stepper.direction[k], stepper.active[k] = event.direction, True
+        if self.compiled.flight is None:
+            return
+        state = stepper.t, stepper.y, stepper.p
+        stepper.noise[:] = round_off(self.compiled.flight, *state)
+        flagged = [k for k, event in enumerate(self.traced.events) if event.flag is not None]
+        for _ in range(len(flagged)):  # what a formula compares may depend on what it compared before
+            g, before = self.compiled.flight(*state), stepper.p.copy()
+            for k in flagged:
+                stepper.dead[k] = stepper.noise[k]
+                self._set_flag(k, bool(g[k] * self.traced.events[k].pressed > stepper.dead[k]))
+            if np.array_equal(before, stepper.p):
+                break
+
+    def _set_flag(self, k: int, pressed: bool) -> None:
+        """What jumps at event k, a damped stop or a formula, is on this side from now on, and watched from there."""
+        event = self.traced.events[k]
+        self.stepper.p[event.flag] = float(pressed)
+        self.stepper.required[k] = event.pressed if pressed else -event.pressed
+
+    def _note_flip(self, located: Located) -> None:
+        """A flag that is set and cleared without end, in no time, ends the run."""
+        flips = self._flips.setdefault(located.index, [])
+        flips.append(located.t)
+        if len(flips) > CHATTER and flips.pop(0) > located.t - CHATTER * SHORTEST_TURN:
+            assert self.outcome is not None
+            self.outcome = replace(self.outcome, status=Status.CHATTERS, events=(located,))
+
+    def _doubts(self) -> Doubts:
+        """What is uncertain of contacts at the start."""
+        if not self.traced.pairs:
+            return Doubts(*(np.zeros(0),) * 3)
+        observe, (t, y, p) = self.compiled.observe, (self.stepper.t, self.stepper.y, self.stepper.p)
+        gap, closing = self.columns["gap"], self.columns["closing_speed"]
+        seen = observe(t, y, p).copy()
+        doubt = round_off(observe, t, y, p)
+        at_least = [self._seen_in(seen).round_off_of_gap(k, slots.pair) for k, slots in enumerate(self.traced.pairs)]
+        doubt_of_gap = np.fmax(doubt[gap], at_least)
+        fastest = np.max(np.abs(seen[self.columns["tip_velocity"]]))
+        doubt_of_closing = np.fmax(doubt[closing], size_of_round_off(np.array([fastest])))
+        later = observe(t + MOMENT, y + MOMENT * self.compiled.rhs(t, y, p), p)
+        return Doubts(doubt_of_gap, doubt_of_closing, (later[closing] - seen[closing]) / MOMENT)
 
     def _check_resistance(self, t: float, p: NDArray[np.float64]) -> None:
         """Refuse to start where the mass matrix is singular, nearly or exactly: accelerations would be round-off, enlarged."""
@@ -223,9 +278,9 @@ class _Run:
         tips = seen[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
-        at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        self.at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
-        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * at_hand
+        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * self.at_hand
         return floor
 
     def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
@@ -258,9 +313,8 @@ class _Run:
 
     def _enter(self, begin: float, end: float) -> None:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
-        parameters = self.traced.parameters(begin, end)
-        own = self.traced.pairs[0].closed if self.traced.pairs else parameters.size
-        self.stepper.p[:own] = parameters[:own]
+        own = self.traced.first_pair
+        self.stepper.p[:own] = self.traced.parameters(begin, end)[:own]
         self.contacts.grips.settle()
         self._note_parameters()
 
@@ -276,15 +330,30 @@ class _Run:
     def _take(self, outcome: Outcome) -> bool:
         """Record events, hand those of contacts on; True if parameters changed."""
         changed = False
-        for located in outcome.events:
+        self._take_notes()
+        for located in outcome.events if outcome.status is Status.EVENT else ():
             event = self.traced.events[located.index]
             if event.pair is not None:
                 changed = self.contacts.happened(located) or changed
                 continue
-            self.events.append(EventRecord(located.t, event.name, located.direction))
+            if event.told:
+                self.events.append(EventRecord(located.t, event.name, located.direction))
+            if event.flag is not None:
+                self._set_flag(located.index, located.direction == event.pressed)
+                self._note_flip(located)
+                changed = True
             if event.stop:
                 self.ended_by = event.name
         return changed
+
+    def _take_notes(self) -> None:
+        """What events recorded that do not stop the loop; p is still what it was then."""
+        for note in self.stepper.notes():
+            event = self.traced.events[note.index]
+            if event.pair is None:
+                self.events.append(EventRecord(note.t, event.name, note.direction))
+            else:
+                self.contacts.noted(note, self._seen_in(self.compiled.observe(note.t, note.y, self.stepper.p)))
 
     def _watched(self) -> Callable[[], NDArray[np.float64]]:
         """A function that evaluates all event functions at the present state."""
@@ -294,10 +363,23 @@ class _Run:
         look = self.stepper.look(code.address, code.n_out, code.n_work)
         return lambda: look().copy()
 
-    def _probe(self) -> dict[str, NDArray[np.float64]]:
+    def _probe(self) -> Seen:
         """What contacts need to know of the present state."""
-        seen = self.seen()
-        return {name: seen[self.columns[name]].copy() for name in ("gap", "closing_speed", "normal_force")}
+        return self._seen_in(self.seen())
+
+    def _seen_in(self, observed: NDArray[np.float64]) -> Seen:
+        rows = {name: observed[self.columns[name]].copy() for name in Seen._fields}
+        points = {name: rows[name].reshape(-1, 3) for name in ("contact_point", "contact_normal")}
+        return Seen(**{**rows, **points})
+
+    def _say_what_was_not_seen(self) -> None:
+        """Events whose functions could not be judged at some steps."""
+        for k in np.flatnonzero(self.stepper.blind):
+            event, steps = self.traced.events[k], self.stepper.blind[k]
+            self.warnings.append(
+                f"event {event.name!r} could not be judged in {steps} of {self.stepper.statistics.accepted} steps: its function "
+                "was nan, or crossed zero more often than a step can note; crossings may be missing"
+            )
 
     @property
     def state(self) -> State:
@@ -310,21 +392,25 @@ class _Run:
 
     def collect(self, origin: Origin) -> Result:
         assert self.outcome is not None
-        from pliant.integrate.status import Status
-
+        self._say_what_was_not_seen()
         times, states = self.stepper.rows()
         self._warn_of_resistance(times, states)
-        message = self.outcome.sentence
+        values = self._values(times, states)
+        extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
+        message = self.outcome.told([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
+        if self.outcome.status is Status.CAME_OPEN:
+            message = _came_open(self.traced, self.outcome)
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
+        said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
         return Result(
             name=self.traced.system.name,
             time=times,
-            values=self._values(times, states),
+            values=values,
             labels=self.traced.columns,
-            events=tuple(self.events),
+            events=tuple(sorted(self.events, key=lambda event: event.t)),
             contacts=self.contacts.table(self.outcome.t),
             ok=self.outcome.status.goes_on,
             message=message,
@@ -333,7 +419,8 @@ class _Run:
             outline=self.compiled.outline,
             final_state=self.state,
             origin=origin,
-            warnings=tuple(self.warnings),
+            warnings=(*self.warnings, *said),
+            extremes=extremes,
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -406,18 +493,14 @@ def values_of(
 
 
 def collect_rows(
-    compiled: Compiled,
-    times: NDArray[np.float64],
-    states: NDArray[np.float64],
-    observed: NDArray[np.float64],
-    message: str,
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, origin: Origin
 ) -> Result:
-    """A Result of states that were not integrated."""
+    """A Result of states that were not integrated: nor was any work."""
     traced = compiled.traced
+    values = {**values, "work": np.full_like(values["work"], np.nan)}
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
-    values = values_of(traced, times, states, observed)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
-                  outline=compiled.outline)  # fmt: skip
+                  outline=compiled.outline, origin=origin, warnings=traced.warnings)  # fmt: skip
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:
@@ -444,6 +527,19 @@ def _component_name(traced: Traced, k: int) -> str:
     names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
     names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
     return names[k]
+
+
+
+def _came_open(traced: Traced, outcome: Outcome) -> str:
+    """Which closure came open, where, when, and what that means."""
+    number, amount, t_open = outcome.opened
+    k, unit = traced.implied[number]
+    row, allowed = traced.rows[k], traced.system.closure_tolerance
+    return (
+        f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}, which other rows implied at "
+        f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
+        "mechanism's size: the loops are locked, or a motion asks for what they forbid, or they have passed a singular position"
+    )
 
 
 def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:

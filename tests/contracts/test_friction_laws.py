@@ -4,29 +4,20 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from laws import FRICTION as EXAMPLES
 from pliant.compile.traced import Tracer
 from pliant.model import friction_law as laws
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 
-EXAMPLES = {
-    laws.Coulomb: laws.Coulomb(mu=0.3, transition=0.01),
-    laws.CoulombStiction: laws.CoulombStiction(mu_static=0.4, mu_kinetic=0.3, v_static=0.01, v_kinetic=0.05),
-    laws.CoulombViscous: laws.CoulombViscous(mu=0.3, viscous=0.2, transition=0.01),
-    laws.Stribeck: laws.Stribeck(mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.1, transition=0.01),
-    laws.Threlfall: laws.Threlfall(mu=0.3, v_r=0.02),
-    laws.BengisuAkay: laws.BengisuAkay(mu_static=0.4, mu_kinetic=0.3, v0=0.02, xi=30.0),
-    laws.Ambrosio: laws.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2),
-    laws.Karnopp: laws.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=0.01),
-    laws.Dahl: laws.Dahl(sigma0=1e4, mu=0.3),
-    laws.LuGre: laws.LuGre(sigma0=1e4, sigma1=10.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.1),
-    laws.GonthierFriction: laws.GonthierFriction(
-        sigma0=1e4, sigma1=10.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.01, tau_dwell=2.0
-    ),
-}
 STATIC = [law for law in FRICTION_LAWS if not issubclass(law, BristleLaw)]
 BRISTLES = [law for law in FRICTION_LAWS if issubclass(law, BristleLaw)]
 # friction over normal force in fast slip, at 100 m/s
 FAST = {laws.CoulombViscous: 20.3, laws.Threlfall: 0.3 * (1 - np.exp(-3.0))}
+# NumPy's vectorised exp and tanh may be this far from the C library's, which numbers and traced scalars go through
+VECTORISED = 4 * np.finfo(float).eps
+# Where 1 - exp(...) cancels near rest, a last digit of exp stays one of the 1: that of the force of full slip at 7 N, and of the
+# deflection rate of full slip, m/s
+CANCELLING = {laws.Threlfall: 7.0 * 0.3, laws.GonthierFriction: 0.3 / 10.0}
 SPEEDS = np.concatenate([[0.0], np.geomspace(1e-6, 10.0, 200)])
 
 over_all = pytest.mark.parametrize("law", FRICTION_LAWS, ids=lambda law: law.__name__)
@@ -90,10 +81,10 @@ def test_numbers_arrays_and_traced_scalars_agree(law):
     tracer = Tracer()
     column, (speed, normal) = tracer.symbols("x", 2)
     traced = ca.Function("f", [column], [tracer.column([one.force(speed, normal)])])
-    in_array = one.force(SPEEDS, 7.0)
+    in_array, room = one.force(SPEEDS, 7.0), VECTORISED * CANCELLING.get(law, 0.0)
     for k, v in enumerate(SPEEDS):
         number = one.force(float(v), 7.0)
-        assert in_array[k] == pytest.approx(number, rel=1e-14, abs=1e-18)
+        assert in_array[k] == pytest.approx(number, rel=1e-14, abs=max(room, 1e-18))
         assert float(traced([v, 7.0])) == pytest.approx(number, rel=1e-14, abs=1e-18)
 
 
@@ -167,4 +158,4 @@ def test_arrays_agree_with_numbers(law):
     slips, z = np.array([-0.3, 0.0, 1e-4, 0.02]), np.array([1e-5, 2e-5, 0.0, -1e-5])
     arrays = one.deflection_rate(slips, z, np.abs(slips), 5.0)
     numbers = [one.deflection_rate(float(s), float(d), abs(float(s)), 5.0) for s, d in zip(slips, z, strict=True)]
-    assert arrays == pytest.approx(numbers, rel=1e-14)
+    assert arrays == pytest.approx(numbers, rel=1e-14, abs=VECTORISED * CANCELLING.get(law, 0.0))

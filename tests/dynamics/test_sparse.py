@@ -68,7 +68,7 @@ def test_the_least_change_is_that_of_the_pseudoinverse():
     rng = np.random.default_rng(5)
     a = random_sparse(rng, 20, 35, 0.2)
     right = rng.normal(size=20)
-    found = least_change(sparse(a), 35, 1e-9)
+    found = least_change(sparse(a), 35, [1e-9] * 20)
     assert found.independent == tuple(range(20))
     assert found.solve(right.tolist(), 35) == pytest.approx(np.linalg.pinv(a) @ right, abs=1e-11)
 
@@ -79,6 +79,7 @@ def test_rows_that_earlier_ones_imply_are_told_and_do_no_harm():
     a[2] = a[0] - 3.0 * a[1]
     a[4] = 0.0
     x = rng.normal(size=10)
-    found = least_change(sparse(a), 10, 1e-9)
+    found = least_change(sparse(a), 10, [1e-9] * 6)
     assert found.independent == (0, 1, 3, 5)
+    assert found.left == {2: pytest.approx(0.0, abs=1e-14), 4: 0.0}
     assert found.solve((a @ x).tolist(), 10) == pytest.approx(np.linalg.pinv(a) @ (a @ x), abs=1e-11)

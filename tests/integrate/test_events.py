@@ -11,6 +11,7 @@ from pliant.integrate import (
     DOP853,
     METHODS,
     RK4,
+    RKF45,
     DormandPrince,
     JacobianKernel,
     Located,
@@ -19,11 +20,16 @@ from pliant.integrate import (
     Status,
     Stepper,
 )
+from pliant.integrate.memory import RECORDS
+from pliant.integrate.methods import VariablePrecisionRK4
 
 # all but the one that notices events at the ends of its steps only: see test_implicit
 every_method = pytest.mark.parametrize(
     "kind", [kind for kind in METHODS if kind is not RealTime], ids=lambda kind: kind.__name__
 )
+
+
+EXPLICIT = (RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4)
 
 
 def tight(kind):
@@ -197,3 +203,119 @@ def test_an_event_costs_a_handful_of_steps(kind, equations):
     per_event = (costs[1] - costs[0]) / 100 / kind.tableau.stages
     print(kind.__name__, per_event, "steps an event")
     assert per_event < 10.0
+
+
+# ---- none is lost, whatever else happens in the step
+
+
+def levels(t, y, p, out, work):
+    """Twelve functions of the oscillator at levels p[0] ... p[11], of position and of speed in turn."""
+    for k in range(12):
+        out[k] = y[k % 2] - p[k]
+
+
+@every_method
+@pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-7])
+def test_no_side_changes_without_a_report(kind, rtol, equations, kernel):
+    """Twelve events of all directions at long steps: between two ends of steps every change of side that counts was reported."""
+    rng = np.random.default_rng(1)
+    method = RK4(step=0.4) if kind is RK4 else kind(rtol=rtol, atol=rtol, max_step=1.5)
+    stepper = Stepper(equations.oscillator, 2, 0, method, events=kernel(levels), n_events=12)
+    for _ in range(20):
+        places, directions = rng.uniform(-1.05, 1.05, 12), rng.integers(-1, 2, 12)
+        stepper.direction[:] = directions
+        stepper.start(0.0, [1.0, 0.0], places, save="steps")
+        while (outcome := stepper.advance(12.0)).status is Status.EVENT:
+            pass
+        assert outcome.status is Status.REACHED, outcome.sentence
+        times, rows = stepper.rows()
+        for e in range(12):
+            side = np.where(rows[:, e % 2] - places[e] > 0.0, 1, -1)
+            change = np.flatnonzero(side[1:] != side[:-1])
+            expected = [(times[k + 1], int(side[k + 1])) for k in change if directions[e] in (0, side[k + 1])]
+            reported = [(located.t, located.direction) for located in stepper.events if located.index == e]
+            assert set(expected) <= set(reported), (kind.__name__, e, places[e], directions[e])
+
+
+@every_method
+@pytest.mark.parametrize("height", [0.0, -1e-17, 1e-17, -1e-12])
+def test_what_is_found_on_the_wrong_side_happens_at_once(kind, height, equations):
+    """The equations are those above the ground: a body that begins at it, by whatever round-off, and falls is there at once."""
+    method = RK4(step=0.05) if kind is RK4 else kind(rtol=1e-6, atol=1e-9)
+    stepper = watched(equations, "falling", 2, method, "height", 1)
+    stepper.required[0], stepper.direction[0] = 1, -1
+    stepper.start(0.0, [height, -1.0], [9.81])
+    outcome = stepper.advance(1.0)
+    assert [event.direction for event in outcome.events] == [-1] and outcome.t < 1e-11
+
+
+def test_a_gap_of_round_off_changes_no_side(equations):
+    stepper = watched(equations, "falling", 2, DormandPrince(rtol=1e-6, atol=1e-9), "height", 1)
+    stepper.required[0], stepper.dead[0] = 1, 1e-15
+    stepper.start(0.0, [-1e-16, 0.0], [0.0])
+    assert stepper.advance(1.0).status is Status.REACHED
+
+
+# ---- events that only record
+
+
+@every_method
+def test_what_only_records_leaves_every_step_as_it_is(kind, equations):
+    """Explicit methods to the bit; what implicit ones solve again may differ by what their iterations leave open."""
+    method = RK4(step=0.05) if kind is RK4 else kind(rtol=1e-6, atol=1e-9)
+    rows, steps = [], []
+    for kinds in (None, RECORDS):
+        events = {} if kinds is None else {"events": equations.both, "n_events": 3, "kinds": kinds}
+        stepper = Stepper(equations.oscillator, 2, 0, method, **events)
+        stepper.start(0.0, [1.0, 0.0], save=np.linspace(0.0, 20.0, 101))
+        assert stepper.advance(20.0).status is Status.REACHED
+        rows.append(stepper.rows()[1])
+        steps.append(stepper.statistics.accepted)
+    assert steps[0] == steps[1]
+    assert np.abs(rows[0] - rows[1]).max() <= (0.0 if kind in EXPLICIT else 1e-5)
+
+
+@every_method
+def test_what_only_records_is_located_as_finely(kind, equations):
+    stepper = watched(equations, "oscillator", 2, tight(kind), "height", 1, kinds=RECORDS)
+    stepper.start(0.0, [1.0, 0.0])
+    stepper.advance(10.0)
+    notes = stepper.notes()
+    assert [note.direction for note in notes] == [-1, 1, -1]
+    assert [note.t for note in notes] == pytest.approx([math.pi / 2, 1.5 * math.pi, 2.5 * math.pi], abs=1e-10)
+    for note in notes:
+        assert note.y == pytest.approx([0.0, -1.0 * (1 if note.direction < 0 else -1)], abs=1e-9)
+    assert stepper.notes() == []
+
+
+def quick(t, y, p, out, work):
+    out[0] = math.sin(1e5 * t)
+
+
+def test_more_records_than_fit_are_handed_over(equations, kernel):
+    stepper = Stepper(equations.oscillator, 2, 0, RK4(step=1e-5), events=kernel(quick), n_events=1, kinds=RECORDS)
+    stepper.start(0.0, [1.0, 0.0])
+    stepper.advance(1e-2)
+    times = np.array([note.t for note in stepper.notes()])
+    assert np.allclose(times, math.pi / 1e5 * np.arange(1, len(times) + 1), rtol=0.0, atol=1e-10)
+    assert len(times) == math.floor(1e3 / math.pi) and stepper.blind[0] == 0
+
+
+def undefined(t, y, p, out, work):
+    out[0] = math.sqrt(y[0]) if y[0] >= 0.0 else math.nan
+
+
+def test_a_function_that_is_not_a_number_is_counted(equations, kernel):
+    stepper = Stepper(equations.oscillator, 2, 0, DOP853(rtol=1e-6, atol=1e-9), events=kernel(undefined), n_events=1)
+    stepper.start(0.0, [1.0, 0.0])
+    while stepper.advance(6.0).status is Status.EVENT:
+        pass
+    assert 0 < stepper.blind[0] < stepper.statistics.accepted
+
+
+def test_the_time_limit_holds_while_events_occur(equations, kernel):
+    stepper = Stepper(equations.oscillator, 2, 0, RK4(step=1e-3), events=kernel(quick), n_events=1, max_seconds=0.2)
+    stepper.start(0.0, [1.0, 0.0])
+    while (outcome := stepper.advance(1e3)).status is Status.EVENT:
+        pass
+    assert outcome.status is Status.OUT_OF_TIME

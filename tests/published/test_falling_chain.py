@@ -108,8 +108,16 @@ def test_the_inner_joints_fall_straight_and_feel_no_friction(modes):
 
 @pytest.mark.parametrize("modes", SYMMETRIC)
 def test_friction_of_the_outer_joints_is_equal_and_opposite(modes):
-    left, right = (chain(modes).friction_forces[:, joint] for joint in (0, 3))
-    assert np.all(left * right <= 0.0)
+    """The slips of both ends differ by amplified round-off, 1e-4 m/s and more by the end of the run: an end that slips more slowly
+    than that may slip either way, any other may not, and before the amplification none at all."""
+    done = chain(modes)
+    left, right = (done.friction_forces[:, joint] for joint in (0, 3))
+    slips = done.velocities[:, (0, 3), 0]
+    asymmetry = np.max(np.abs(slips[:, 0] + slips[:, 1]))
+    sharp, clear = done.time < SHARP_UNTIL, np.min(np.abs(slips), axis=1) > asymmetry
+    assert asymmetry < 0.01
+    assert np.all((left * right <= 0.0)[sharp | clear])
+    assert np.count_nonzero((left * right < 0.0) & clear) > 100
     assert np.max(np.abs(left)) == pytest.approx(np.max(np.abs(right)), rel=1e-5)
 
 

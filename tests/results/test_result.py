@@ -79,6 +79,20 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
 
 
+def test_the_same_run_gives_the_same_bytes_with_python_functions_in_the_model(tmp_path):
+    """Every function stands at another address in memory: none of those may get into the file."""
+    for name in ("one.nc", "two.nc"):
+        system = pl.System("ball", gravity=(0, -9.81))
+        ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Planar(position=(0.0, 1e-3)))
+        system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), name="ground",
+                       normal=pl.CustomNormal(lambda depth, rate, entry: 1e5 * depth, lambda depth: 5e4 * depth**2),
+                       friction=lambda speed, normal: 0.1 * normal * speed)  # fmt: skip
+        system.force("push", ball.root, (lambda t, q, v: 0.1 * t, 0.0))
+        system.event("side", lambda t, q, v: q["ball.x"] - 1e-6)
+        pl.simulate(system, 0.05, save=0.01).to_netcdf(tmp_path / name)
+    assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
+
+
 def test_a_file_tells_where_it_comes_from_and_what_it_holds(tmp_path):
     import xarray
 
@@ -135,6 +149,40 @@ def test_a_file_of_others_is_refused(tmp_path):
     xarray.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc")
     with pytest.raises(pl.ModelError, match=r"other\.nc': attributes must be those of a result that pliant wrote"):
         pl.Result.from_netcdf(tmp_path / "other.nc")
+
+
+def older_file(run, tmp_path, *missing):
+    """The result as a version would have written it that did not know some quantities."""
+    import xarray
+
+    run.to_netcdf(tmp_path / "new.nc")
+    with xarray.open_dataset(tmp_path / "new.nc") as opened:
+        opened.load().drop_vars(list(missing)).to_netcdf(tmp_path / "old.nc", engine="netcdf4")
+    return pl.Result.from_netcdf(tmp_path / "old.nc")
+
+
+def test_what_an_older_file_does_not_hold_reads_as_nan_and_is_said(run, tmp_path):
+    old = older_file(run, tmp_path, "orientation", "reaction_force", "power")
+    for name, array in run.values.items():
+        if name in ("orientation", "reaction_force", "power"):
+            assert old.values[name].shape == array.shape and np.all(np.isnan(old.values[name]))
+        else:
+            assert np.array_equal(old.values[name], array)
+    sentence = "the file holds no orientation, power, reaction_force (an older version wrote it): they read as nan"
+    assert old.warnings == (sentence,) and sentence in str(old)
+    old.to_netcdf(tmp_path / "again.nc")
+    assert pl.Result.from_netcdf(tmp_path / "again.nc").warnings == (sentence,)
+    old.to_csv(tmp_path / "old.csv", ["power"])
+    assert (tmp_path / "old.csv").read_text().splitlines()[1].endswith(",nan")
+
+
+@pytest.mark.parametrize("missing", ["gravity", "work", "kinetic"])
+def test_a_ledger_that_lacks_an_energy_does_not_call_itself_balanced(run, tmp_path, missing):
+    ledger = older_file(run, tmp_path, missing).ledger
+    assert np.isnan(ledger.balance_error_max) and np.isnan(ledger.relative_error_max)
+    assert "nan" in str(ledger)
+    rows_alone = older_file(run, tmp_path, missing, "extremes").ledger
+    assert np.isnan(rows_alone.scale) and np.isnan(rows_alone.relative_error_max)
 
 
 def test_warnings_are_printed_written_and_read_back(run, tmp_path):

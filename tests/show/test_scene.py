@@ -126,6 +126,19 @@ def test_what_is_drawn_of_a_failed_run_is_what_was_finite(chain):
         Scene(replace(chain, values={name: np.full_like(values, np.nan) for name, values in chain.values.items()}))
 
 
+@pytest.mark.parametrize("missing", ["q", "orientation", "tip_deflection", "normal_force", "gap", "kinetic", "work"])
+def test_what_an_older_file_does_not_know_is_left_out_or_said(chain, missing):
+    """Such quantities are nan throughout; in a run, here, of which no touch was seen either."""
+    unknown = {**chain.values, missing: np.full_like(chain.values[missing], np.nan)}
+    old = replace(chain, values=unknown, contacts=type(chain.contacts)())
+    for draw in (pl.plot.mechanism, pl.plot.ledger, pl.plot.overview, pl.player.page):
+        if missing in ("q", "orientation") and draw in (pl.plot.mechanism, pl.player.page):
+            with pytest.raises(pl.ModelError, match="at least one that is finite in q, root_position, orientation"):
+                draw(old)
+        else:
+            draw(old)
+
+
 def _number(values):
     """The number of the row, everywhere in it."""
     return np.arange(len(values)).reshape(-1, *(1,) * (values.ndim - 1))

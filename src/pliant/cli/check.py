@@ -19,25 +19,27 @@ def check(file: ModelArgument, as_json: AsJson = False) -> None:
     model = load_model(file)
     left = _freedom(model) if model.system.closures else None
     if as_json:
-        loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
+        loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1]), "warnings": list(left[2])}
         write_json({"ok": True, **model_data(model), **loops})
         return
     typer.echo(model.system)
     if left is not None:
         implied = f"; implied by others: {', '.join(left[1])}" if left[1] else ""
         typer.echo(f"{left[0]} degrees of freedom with the loops closed{implied}")
+        for sentence in left[2]:
+            typer.echo(f"warning: {sentence}")
     typer.echo(model.run if model.run is not None else "no run section")
 
 
-def _freedom(model: Model) -> tuple[int, tuple[str, ...]]:
-    """Degrees of freedom with the loops closed, which takes closing them, and closures that others imply."""
+def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    """Degrees of freedom with the loops closed, which takes closing them; closures that others imply; what to know of both."""
     from pliant.compile.trace import trace
 
     try:
         traced = trace(model.system, still=True)
     except PliantError as trouble:
         stop(WRONG, str(trouble))
-    return traced.independent, traced.redundant
+    return traced.independent, traced.redundant, traced.warnings
 
 
 def model_data(model: Model) -> dict[str, Any]:

@@ -61,6 +61,9 @@ def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
         write_json({**summary_data(result), "written": str(target), "exit_code": code})
     elif not quiet:
         _print_summary(result, target)
+    else:
+        for sentence in result.warnings:
+            typer.echo(f"warning: {sentence}", err=True)
     if code != DONE:
         words = f"{str(result.message).rstrip('.')}; what was computed is in {target}"
         typer.echo(words if code == INTERRUPTED else f"error: {words}", err=True)

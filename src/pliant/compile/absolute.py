@@ -44,20 +44,22 @@ JOINT = " joint"  # what a body's joint is called after the body
 NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: below it something of it moves without any
 
 
-def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
+def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, tuple[str, ...]]:
     """The same mechanism with every body floating (Planar where all moves in the plane, else Free) and its joints as closures.
+
+    Also what assembly of the tree, from which the bodies start, has to say.
 
     Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` is
     closure and coupling `arm joint`; its coordinate `angle` is read as `arm joint.angle`, and formulas that ask for `arm.angle`
     are given it.
     """
     if system.couplings:  # apart already
-        return system
+        return system, ()
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
     bodies, moving = poses(made.tree, q), twists(made.tree, q, v)
     planar = _is_planar(made)
-    found = System(system.name, system.gravity)
+    found = System(system.name, system.gravity, system.closure_tolerance)
     kept = [node.name for node in made.tree.nodes if _floats(node.link, planar)]
     for node, pose, twist in zip(made.tree.nodes, bodies, moving, strict=True):
         stands = node.name in kept
@@ -67,7 +69,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
             _take_apart(found, node, q)
     _check_inertia(found)
     _carry_over(system, found, _renamed(made.tree, kept))
-    return found
+    return found, tuple(made.warnings)
 
 
 def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> None:

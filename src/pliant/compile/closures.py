@@ -8,19 +8,33 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from pliant.compile.assembly import Assembly
 from pliant.compile.traced import Scalar, Tracer
+from pliant.dynamics.algebra import total
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import Actions
 from pliant.dynamics.loops import Rows
 from pliant.dynamics.sparse import Factor, Row, applied, factorise, symmetric_product
 from pliant.dynamics.tree import Tree
 from pliant.model.loop import Closure
+from pliant.scalar import sqrt
 
 # Of the trace of D over a closure's rows of one kind, added to its diagonal: in a singular position a closure has a direction in
 # which nothing moves, and a residual of round-off size, 1e-16 m, would be divided by that nothing. What D says in a direction of
 # relative size x is held up to (SINGULAR / (x + SINGULAR))^(REFINED + 1).
 SINGULAR = 1e-9
 REFINED = 2
+
+
+# How many times the rows held may miss zero before implied ones are said to have come open: what follows from others misses by
+# as many times as they do, where they have not been put back on zero to round-off (long steps of methods without error control).
+UNPROJECTED = 100.0
+
+
+def row_names(owners: Sequence[str]) -> tuple[str, ...]:
+    """Rows by the closure they belong to and their number in it."""
+    numbers = {name: itertools.count() for name in owners}
+    return tuple(f"{name} {next(numbers[name])}" for name in owners)
 
 
 def chosen(found: Rows, keep: Sequence[int]) -> Rows:
@@ -39,21 +53,48 @@ def chosen(found: Rows, keep: Sequence[int]) -> Rows:
 
 @dataclass(frozen=True)
 class Loops:
-    """The closures of a System in one trace: rows held exactly, rows held by springs."""
+    """The closures of a System in one trace: rows held exactly, rows that those imply, rows held by springs."""
 
     exact: Sequence[Closure]
-    hard: Rows
+    every: Rows  # of exact closures
+    held: tuple[int, ...]  # which of them are held; the others are implied
+    hard: Rows  # those held
     column: ca.SX  # symbols of the multipliers
     soft_closures: Sequence[Closure]
     soft: Rows
     stored: Scalar
-    redundant: tuple[str, ...]
+    start: Assembly | None  # None where nothing is held exactly
 
     @property
     def names(self) -> tuple[str, ...]:
-        owners = [self.exact[k].name for k in self.hard.owners] + [self.soft_closures[k].name for k in self.soft.owners]
-        numbers = {name: itertools.count() for name in owners}
-        return tuple(f"{name} {next(numbers[name])}" for name in owners)
+        """Of all rows: exact ones, implied or not, then those of springs."""
+        owners = [self.exact[k].name for k in self.every.owners]
+        return row_names([*owners, *(self.soft_closures[k].name for k in self.soft.owners)])
+
+    @property
+    def implied(self) -> tuple[int, ...]:
+        """Exact rows that those held imply."""
+        held = set(self.held)
+        return tuple(k for k in range(len(self.every.residual)) if k not in held)
+
+    @property
+    def acting_names(self) -> tuple[str, ...]:
+        """Of the rows that push: exact ones that are held, then those of springs."""
+        implied = set(self.implied)
+        return tuple(name for k, name in enumerate(self.names) if k not in implied)
+
+    def shared(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """Multipliers of all exact rows: implied ones carry nothing, as how rigid bodies share a load is not in their equations."""
+        of = dict(zip(self.held, multipliers, strict=True))
+        return [of.get(k, 0.0) for k in range(len(self.every.residual))]
+
+    def watched(self, tolerance: float) -> list[Scalar]:
+        """Residuals of implied rows, then how far each may go: the tolerance, and what the state as it is leaves of rows held."""
+        if self.start is None or not self.implied:
+            return []
+        c, scale = self.every.residual, self.start.scale
+        missed = sqrt(total((c[k] / scale[k]) * (c[k] / scale[k]) for k in self.held))
+        return [c[k] for k in self.implied] + [(tolerance + UNPROJECTED * missed) * scale[k] for k in self.implied]
 
     @property
     def spring_forces(self) -> list[Scalar]:
@@ -95,7 +136,8 @@ def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: boo
         if closure.damping > 0.0:
             lost = -closure.damping * found.rate[k] * found.rate[k]
             power[f"{closure.name} damper"] = power.get(f"{closure.name} damper", 0.0) + lost
-    acting.power.update(power)
+    for name, lost in power.items():
+        acting.dissipate(name, lost)
     return stored
 
 

@@ -15,6 +15,7 @@ from pliant.dynamics.loads import Actions
 from pliant.dynamics.tree import Tree
 from pliant.model.contact import ContactPair
 from pliant.model.friction_law import SLIDES
+from pliant.model.normal_law import CustomNormal
 from pliant.scalar import maximum, sqrt, where
 
 # Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
@@ -63,10 +64,18 @@ def press_all(
         pressed.append(press(touch, closed, entry, Grip(doing, (x, y, z)), own, grasp))
         taken, grasped = taken + count, grasped + holding
         apply(tree, pressed[-1], bodies, q, v, acting)
-        lost, rubbed = pressed[-1].powers
-        acting.power[f"{touch.pair.name} normal"] = lost
-        acting.power[f"{touch.pair.name} friction"] = rubbed
+        _account(pressed[-1], acting)
     return pressed
+
+
+def _account(pressed: Pressed, acting: Actions) -> None:
+    """Both powers of a pair; a normal law that tells of no potential may give back what it took, and nobody knows how much."""
+    pair, (lost, rubbed) = pressed.touch.pair, pressed.powers
+    if isinstance(pair.normal, CustomNormal) and pair.normal.energy is None:
+        acting.power[f"{pair.name} normal"] = lost
+    else:
+        acting.dissipate(f"{pair.name} normal", lost)
+    acting.dissipate(f"{pair.name} friction", rubbed, returns=pair.friction is not None and pair.friction.returns)
 
 
 def switch_functions(touch: Touch) -> list[Scalar]:

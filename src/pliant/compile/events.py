@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,12 @@ from pliant.compile.traced import Scalar
 from pliant.dynamics.contact import Pressed, holds
 from pliant.dynamics.coupling import Coupled
 from pliant.dynamics.tree import Node, Tree
+from pliant.integrate.memory import CUTS, RECORDS, STOPS
 from pliant.model.force import DIRECTIONS
-from pliant.model.joint import ROTATION
+from pliant.model.joint import ROTATION, Limits
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.scalar import pi
+from pliant.scalar import absolute, pi
 
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
@@ -24,37 +25,59 @@ GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches",
 
 @dataclass(frozen=True)
 class Event:
-    """One event function: what to call it, which crossings count, whether it ends the run.
+    """One event function: what to call it, which crossings count, whether it ends the run, what the time loop does there.
 
-    Those of contacts belong to a pair, by number, and are watched only while it is open or closed.
+    Those of contacts belong to a pair, by number, and are watched only while it is open or closed. What jumps, the force of a
+    damped end stop or a user's formula, goes by a flag in p: number `flag`, 1 while the function is on the side `pressed`.
     """
 
     name: str
     direction: int
     stop: bool = False
     pair: int | None = None
+    kind: int = STOPS
+    flag: int | None = None
+    pressed: int = 0
+    told: bool = True  # in the result
 
 
 Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it
 
 
-def model_events(system: System, tree: Tree, q: Sequence[Scalar], formula: Callable[[Any], Scalar]) -> list[Watched]:
-    """The user's conditions, ends of sleeves, and both ends of joints with stops (their force has a corner there)."""
+def model_events(
+    system: System,
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    formula: Callable[[Any], Scalar],
+    flags: Mapping[str, int],
+) -> list[Watched]:
+    """The user's conditions, ends of sleeves and corners of their friction, and both ends of joints with stops.
+
+    flags: where in p stands whether a damped stop is pressed.
+    """
     found: list[Watched] = []
     for condition in system.conditions.values():
         g = formula(condition.function)
-        found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop), g, False))
+        kind = STOPS if condition.stop else RECORDS
+        found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop, kind=kind), g, False))
     for node in tree.nodes:
-        found += _sleeve_events(node, q)
+        found += _sleeve_events(node, q, v)
         for slot in node.slots:
             stop = node.link.joint.stops.get(slot.motion.name)
             if stop is not None:
-                label = f"{node.name}.{slot.motion.name}"
-                found.append((Event(f"{label} low stop", 0), q[slot.q] - stop.low, False))
-                found.append((Event(f"{label} high stop", 0), q[slot.q] - stop.high, False))
+                found += _stop_events(f"{node.name}.{slot.motion.name}", stop, q[slot.q], flags)
     return found
 
-def coupling_events(found: Sequence[Coupled]) -> list[Watched]:
+
+def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) -> list[Watched]:
+    """Both ends of a motion with stops: their force has a corner there, or a jump where they are damped."""
+    ends = (("low", stop.low, -1), ("high", stop.high, 1))
+    return [(Event(f"{label} {end} stop", 0, flag=flags.get(f"{label} {end}"), pressed=side), x - limit, False)
+            for end, limit, side in ends]  # fmt: skip
+
+
+def coupling_events(found: Sequence[Coupled], flags: Mapping[str, int]) -> list[Watched]:
     """Stops of joints apart from the tree; and the end of the half turn in which a spring or a stop in space knows its angle."""
     events: list[Watched] = []
     for one in found:
@@ -63,8 +86,7 @@ def coupling_events(found: Sequence[Coupled]) -> list[Watched]:
             x, (first, *_) = coordinate.positions[0], [next(start) for _ in coordinate.positions]
             stop, spring = joint.stops.get(coordinate.motion.name), joint.springs.get(coordinate.motion.name)
             if stop is not None:
-                events.append((Event(f"{coordinate.label} low stop", 0), x - stop.low, False))
-                events.append((Event(f"{coordinate.label} high stop", 0), x - stop.high, False))
+                events += _stop_events(coordinate.label, stop, x, flags)
             counted = one.turn.index is not None or coordinate.motion.kind != ROTATION
             if not counted and (stop is not None or spring is not None):
                 event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, stop=True)
@@ -72,16 +94,23 @@ def coupling_events(found: Sequence[Coupled]) -> list[Watched]:
     return events
 
 
-def _sleeve_events(node: Node, q: Sequence[Scalar]) -> list[Watched]:
-    """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend."""
+def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Watched]:
+    """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend.
+
+    And the corners of its friction law.
+    """
     body = node.link.body
     if not isinstance(body, TelescopicBeam):
         return []
     length = q[node.own_q[0]]
     both_ways = body.on_sleeve_end == "spring"  # whose force has a corner there
-    out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, stop=body.on_sleeve_end == "stop")
+    stops = body.on_sleeve_end == "stop"
+    out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, stops, kind=STOPS if stops or both_ways else RECORDS)
     inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
-    return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False)]
+    speed = absolute(v[node.own_v[0]])
+    corners = body.friction.switches if body.friction is not None else ()
+    rubs = [(Event(f"{node.name} sleeve {SWITCH}", 0, kind=CUTS), speed - corner, False) for corner in corners]
+    return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False), *rubs]
 
 
 def contact_events(
@@ -96,13 +125,14 @@ def contact_events(
     for k, one in enumerate(pressed):
         name = one.touch.pair.name
         found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
-        found.append((Event(f"{name} {PEAK}", -1, pair=k), growing[k], True))
+        found.append((Event(f"{name} {PEAK}", -1, pair=k, kind=RECORDS), growing[k], True))
         if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
-            found.append((Event(f"{name} {LET_GO}", 0, pair=k), one.raw, True))
+            found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=RECORDS), one.raw, True))
         if near is not None:
             found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - near, False))
         corners = grip_functions(one, next(left)) if holds(one.touch) else switch_functions(one.touch)
-        found += [(Event(f"{name} {SWITCH}", 0, pair=k), g, True) for g in corners]
+        kind = STOPS if holds(one.touch) else CUTS  # where friction holds, what it does changes
+        found += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
     return found
 
 

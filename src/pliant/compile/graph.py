@@ -37,6 +37,8 @@ class Graph:
         self._nodes: list[Traced] = []
         self._known: dict[tuple[int, int, int], Traced] = {}
         self._constants: dict[float, Traced] = {}
+        # (below, above) -> what stands for below < above; None: the comparison itself
+        self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
 
     def arguments(self, node: int) -> list[int]:
         if self.kind[node] < 0:
@@ -69,6 +71,11 @@ class Graph:
         left = a if isinstance(a, Traced) else self.constant(a)
         right = b if isinstance(b, Traced) else self.constant(b)
         return self._node(code, left.number, right.number)
+
+    def compare(self, code: int, below: Scalar, above: Scalar) -> Scalar:
+        """below < above or below <= above; `on_comparison`, where it is set, may decide otherwise."""
+        decided = None if self.on_comparison is None else self.on_comparison(below, above)
+        return self.binary(code, below, above) if decided is None else decided
 
     def sum(self, x: Traced, y: Traced) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
@@ -284,16 +291,16 @@ class Traced:
         return self.graph.unary(ca.OP_FABS, self)
 
     def __lt__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_LT, self, other)
+        return self.graph.compare(ca.OP_LT, self, other)
 
     def __le__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_LE, self, other)
+        return self.graph.compare(ca.OP_LE, self, other)
 
     def __gt__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_LT, other, self)
+        return self.graph.compare(ca.OP_LT, other, self)
 
     def __ge__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_LE, other, self)
+        return self.graph.compare(ca.OP_LE, other, self)
 
     def __eq__(self, other: Scalar) -> Scalar:
         return self.graph.binary(ca.OP_EQ, self, other)
@@ -367,6 +374,15 @@ _METHODS = {
 }  # fmt: skip
 for _name, _code in _METHODS.items():
     setattr(Traced, _name, _unary(_code))
+
+
+def _sign(self: Traced) -> Scalar:
+    """A comparison with zero, where those are decided otherwise."""
+    decided = None if self.graph.on_comparison is None else self.graph.on_comparison(0.0, self)
+    return self.graph.unary(ca.OP_SIGN, self) if decided is None else decided.where(1.0, -1.0)
+
+
+Traced.sign = _sign  # type: ignore[attr-defined]
 
 _UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

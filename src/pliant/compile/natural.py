@@ -47,7 +47,7 @@ def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str,
     loops = made.close(Actions([0.0] * len(made.tree.rates), []))
     of = natural(made.tree, made.q, made.v, made.tracer)
     matrices, vectors = _matrices(made, of, loops), _vectors(made, of, acting, loops)
-    names = Names(made.tree.positions, made.tree.rates, _twist_names(made.tree), loops.names)
+    names = Names(made.tree.positions, made.tree.rates, _twist_names(made.tree), loops.acting_names)
     q, v = choose(made.tree, made.start_q, made.start_v)
     inputs = [made.t_column, made.state_column, made.p_column]
     flat = [[x for row in matrix for x in row] for matrix in matrices.values()] + list(vectors.values())

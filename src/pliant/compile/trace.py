@@ -1,8 +1,9 @@
 """A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
 
 y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
-events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on, and
-for each contact whether it is closed, how fast it closed, and what friction that holds is doing.
+events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on,
+for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of what jumps: damped
+end stops that are pressed, comparisons in formulas.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -26,7 +27,9 @@ from pliant.compile.contacts import OPEN, PARAMETERS, PairSlots, held_count, pre
 from pliant.compile.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.compile.formulas import NamedScalars, called
 from pliant.compile.function import TracedFunction
+from pliant.compile.moved import what_moved
 from pliant.compile.observe import State, observe
+from pliant.compile.switches import Switches
 from pliant.compile.traced import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
@@ -36,11 +39,11 @@ from pliant.dynamics.coupling import Coupled, coupled
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import Actions, actions
+from pliant.dynamics.loads import Actions, actions, damped_stops
 from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.loop import PRESCRIBED, Closure
@@ -48,7 +51,7 @@ from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstan
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
-from pliant.scalar import maximum, minimum
+from pliant.scalar import is_traced, maximum, minimum
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
@@ -68,6 +71,7 @@ class Traced:
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
+    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return what they stored
     drives: tuple[str, ...]
     events: tuple[Event, ...]
     breakpoints: tuple[float, ...]
@@ -78,11 +82,15 @@ class Traced:
     near: float | None  # m, distance whose crossing is an event of every pair
     partition: Callable[[], tuple[TracedFunction, TracedFunction]] | None  # constraints, coordinates moved: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures hold
+    held: int  # of these by multipliers: all exact ones but those that others imply
+    # rows that others imply, by number, each with its unit: left out of the equations, watched along the run
+    implied: tuple[tuple[int, str], ...]
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
     formulation: str
     original: System  # as the user wrote it; `system` is what its formulation made of it
     warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
+    first_pair: int  # in p: what stands before it changes at breakpoints, what follows at events
     timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
 
     @property
@@ -102,8 +110,7 @@ class Traced:
     @property
     def independent(self) -> int:
         """Degrees of freedom with all exact loops closed."""
-        held = sum(1 for name in self.rows if self.system.closures[name.rsplit(" ", 1)[0]].by == "multipliers")
-        return len(self.free_v) - held
+        return len(self.free_v) - self.held
 
     @property
     def n_controlled(self) -> int:
@@ -128,10 +135,11 @@ class Traced:
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
-        """p while begin <= t <= end and no breakpoint lies between; all contacts open."""
+        """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
         pieces = [number for signal in self.signals for number in signal.piece(begin)]
         open_pairs = OPEN * len(self.pairs)
-        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs])
+        flags = [0.0 for event in self.events if event.flag is not None]
+        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs, *flags])
 
 
 def trace(
@@ -152,14 +160,18 @@ def trace(
         if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
             from pliant.compile.absolute import absolute_coordinates
 
-            apart = trace(absolute_coordinates(system, t_start), "articulated", still, near, t_start)
-            return replace(apart, formulation=formulation, original=system)
+            floating, warnings = absolute_coordinates(system, t_start)
+            apart = trace(floating, "articulated", still, near, t_start)
+            return replace(apart, formulation=formulation, original=system, warnings=(*warnings, *apart.warnings))
         made = Trace(system, formulation, near, t_start)
         for node in made.tree.nodes:
             check_formulation(node, formulation)
         if not made.free_v and not still:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-        return made.finish()
+        done = made.finish()
+        if made.locked and not still:
+            raise SolveError(f"system {system.name!r}: {made.locked}")
+        return replace(done, warnings=(*done.warnings, made.locked)) if made.locked else done
 
 
 @contextmanager
@@ -192,14 +204,18 @@ class Trace:
         widths = [len(signal.piece(0.0)) for signal in self.signals]
         self.first_of = [WINDOW + sum(widths[:k]) for k in range(len(widths) + 1)]  # where each signal stands in p
         self.first_pair = self.first_of[-1]
-        self.p_column, self.p = self.tracer.symbols("p", self.first_pair + PARAMETERS * len(self.pairs))
+        first_stop = self.first_pair + PARAMETERS * len(self.pairs)
+        self.stops = {label: first_stop + k for k, label in enumerate(damped_stops(system, self.tree))}  # in p: pressed or not
+        self.p_column, self.p = self.tracer.symbols("p", first_stop + len(self.stops))
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
         self.q: list[Scalar] = [0.0] * len(self.tree.positions)
         self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
+        self.switches: Switches | None = None  # while functions of p are traced
         self.warnings: list[str] = []
+        self.locked = ""  # why closures let nothing move, where that is so
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
@@ -210,7 +226,9 @@ class Trace:
 
     def finish(self) -> Traced:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        acting = actions(self.system, self.tree, self.q, self.v, self.read)
+        self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
+        pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
+        acting = actions(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
         bristle_column, pressed = self._press(acting)
         loops = self.close(acting)
         forward = self._forward(acting)
@@ -225,12 +243,15 @@ class Trace:
         self.state_column = ca.vertcat(self.state_column, bristle_column)
         margins = self._hold(pressed, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
+        drives, efforts = self._efforts(forward, loops)
+        self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
         growing = self._rates_of([one.raw for one in pressed], rates)
-        events = model_events(self.system, self.tree, self.q, lambda function: self._formula(function, self.t))
-        events += coupling_events(self.coupled)
+        formula = partial(self._formula, t=self.t)
+        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
+        events += coupling_events(self.coupled, self.stops)
+        events += self.switches.events()
         events += contact_events(pressed, growing, margins, self.near)
-        drives, efforts = self._efforts(forward, loops)
         outer, closing = acting.outer, self._closing(loops)
         state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
@@ -246,6 +267,8 @@ class Trace:
             functions["step_limit"] = [limit]
         if solved is not None:
             functions["project"] = self._projected(solved, inputs[1])
+        if loops.implied:
+            functions["implied"] = loops.watched(self.system.closure_tolerance)
         return Traced(
             system=self.system,
             tree=self.tree,
@@ -253,6 +276,7 @@ class Trace:
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
+            dissipative=acting.dissipative,
             drives=drives,
             events=tuple(event for event, _, _ in events),
             breakpoints=_breakpoints(self.system),
@@ -263,11 +287,14 @@ class Trace:
             near=self.near,
             partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
             rows=loops.names,
-            redundant=loops.redundant,
+            held=len(loops.held),
+            implied=tuple((k, "rad" if loops.every.angular[k] else "m") for k in loops.implied),
+            redundant=loops.start.redundant if loops.start else (),
             t_start=self.t_start,
             formulation=self.formulation,
             original=self.system,
             warnings=tuple(self.warnings),
+            first_pair=self.first_pair,
             timed=self._timed(inputs),
         )
 
@@ -289,12 +316,15 @@ class Trace:
         stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
-            return Loops(exact, self.rows_of([]), column, sprung, soft, stored, ())
+            none = self.rows_of([])
+            return Loops(exact, none, (), none, column, sprung, soft, stored, None)
         start = self._assemble(exact)
-        hard = chosen(self.rows_of(exact), start.independent)
+        self.warnings += start.warnings
+        every = self.rows_of(exact)
+        hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, acting)
-        return Loops(exact, hard, column, sprung, soft, stored, start.redundant)
+        return Loops(exact, every, start.independent, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
@@ -332,16 +362,18 @@ class Trace:
         followed = self._followed(exact)
         motions = [x for one in followed for m in one if m is not None for x in m]
         told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
-        pieces = [s.piece(self.t_start) for s in self.signals]
-        p0 = np.concatenate([[-math.inf, math.inf], *pieces, OPEN * len(self.pairs)])
+        rest = np.zeros(len(self.p) - self.first_pair)
+        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
         values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, one in enumerate(self.told):
             q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
         rest = iter(values[2 * len(self.told) :].tolist())
         at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start)
-        self.start_q, self.start_v = found.q, found.v
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
+        self.warnings += moved
+        self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
         return found
 
     def _solve_loops(self, loops: Loops, forward: Forward) -> tuple[Forward, Solved | None]:
@@ -409,9 +441,31 @@ class Trace:
         if isinstance(signal, Constant):
             return signal.value
         if isinstance(signal, Formula):
-            return self._formula(signal.function, self._clock(signal.breakpoints))
+            with self._switching(signal):
+                return self._formula(signal.function, self._clock(signal.breakpoints))
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
+
+    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
+        """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
+        if self.switches is None:
+            return nullcontext()
+        signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
+        signals |= {load.name: load.vector for load in self.system.loads.values()}
+        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
+        return self.switches.watching(f"formula of {owner!r}")
+
+    def _depends_on_state(self, node: int) -> bool:
+        state = {x.number for x in [*self.q, *self.v] if is_traced(x)}
+        seen, waiting = set(), [node]
+        while waiting:
+            here = waiting.pop()
+            if here in state:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += self.tracer.arguments(here)
+        return False
 
     def _piece(self, signal: object) -> list[Scalar]:
         """What p holds of a signal given by a table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
@@ -49,7 +49,15 @@ class Actions:
     tau: list[Scalar]
     loads: list[BodyLoad]
     power: dict[str, Scalar] = field(default_factory=dict)
+    # Whether end stops that damp are pressed, by label: 1 or 0; where it is not told, their depth decides
+    pressed: Mapping[str, Scalar] = field(default_factory=dict)
     inner: dict[int, BodyLoad] = field(default_factory=dict)  # of loads, what joints apart from the tree do, by body
+    dissipative: dict[str, bool] = field(default_factory=dict)  # sources that must only take energy; see `dissipate`
+
+    def dissipate(self, source: str, power: Scalar, returns: bool = False) -> None:
+        """Power of a source that must take energy: at every moment, or on the whole where it `returns` what it has stored."""
+        self.power[source] = power
+        self.dissipative[source] = returns
 
     @property
     def outer(self) -> list[BodyLoad]:
@@ -57,9 +65,17 @@ class Actions:
         return [load.less(self.inner[k]) if k in self.inner else load for k, load in enumerate(self.loads)]
 
 
-def actions(system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], read: Read) -> Actions:
-    """All that acts at a state; `read` gives the value of a signal now."""
-    acting = Actions([0.0] * len(tree.rates), [BodyLoad.none(node.body.coordinates) for node in tree.nodes])
+def actions(
+    system: System,
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    read: Read,
+    pressed: Mapping[str, Scalar] | None = None,
+) -> Actions:
+    """All that acts at a state; `read` gives the value of a signal now. pressed: see `Actions`."""
+    unloaded = [BodyLoad.none(node.body.coordinates) for node in tree.nodes]
+    acting = Actions([0.0] * len(tree.rates), unloaded, pressed=pressed or {})
     for node in tree.nodes:
         _elastic(node, q, v, acting)
         for slot in node.slots:
@@ -85,7 +101,7 @@ def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actio
     z, rates = node.own(q, v)
     stop = sleeve_stop(node)
     if stop is not None:
-        acting.tau[node.own_v[0]] = acting.tau[node.own_v[0]] + stop_force(stop, z[0], rates[0])[0]
+        acting.tau[node.own_v[0]] = acting.tau[node.own_v[0]] + stop_force(stop, z[0], rates[0], node.name, {})[0]
     for number, force in zip(node.own_v, node.body.strain_forces(z), strict=True):
         acting.tau[number] = acting.tau[number] - force
     for kind in node.body.damping:
@@ -94,7 +110,7 @@ def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actio
         for number, force in zip(node.own_v, forces, strict=True):
             acting.tau[number] = acting.tau[number] - force
             power = power - force * v[number]
-        acting.power[f"{node.name}.{kind}"] = power
+        acting.dissipate(f"{node.name}.{kind}", power)
 
 
 def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
@@ -120,12 +136,12 @@ def joint_efforts(
             force = -damper.coefficient * rate
             efforts[k] = efforts[k] + force
             power = power + force * rate
-        acting.power[f"{label} damper"] = power
+        acting.dissipate(f"{label} damper", power)
     if stop is not None:
-        force, lost = stop_force(stop, away[0], rates[0])
+        force, lost = stop_force(stop, away[0], rates[0], label, acting.pressed)
         efforts[0] = efforts[0] + force
         if stop.damping > 0.0:
-            acting.power[f"{label} stop"] = lost * rates[0]
+            acting.dissipate(f"{label} stop", lost * rates[0])
     return efforts
 
 
@@ -173,16 +189,32 @@ def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:
     return rotation_vector([q[slot.q + k] for k in range(4)])
 
 
-def stop_force(stop: Limits, x: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
-    """Force of both end stops, and the part of it that no potential gives."""
+def stop_force(
+    stop: Limits, x: Scalar, rate: Scalar, label: str, pressed: Mapping[str, Scalar]
+) -> tuple[Scalar, Scalar]:
+    """Force of both end stops, and the part of it that no potential gives.
+
+    The damper's force jumps as a stop is reached. A step of the integration sees one side of that only: a flag tells which.
+    """
     total: Scalar = 0.0
     lost: Scalar = 0.0
-    for depth, closing, sign in ((x - stop.high, rate, -1.0), (stop.low - x, -rate, 1.0)):
+    for end, depth, closing, sign in (("high", x - stop.high, rate, -1.0), ("low", stop.low - x, -rate, 1.0)):
         spring = stop.stiffness * depth
         pushed = maximum(spring + stop.damping * closing, 0.0) if stop.damping > 0.0 else spring
-        total = total + sign * where(depth > 0.0, pushed, 0.0)
-        lost = lost + sign * where(depth > 0.0, pushed - spring, 0.0)
+        flag = pressed.get(f"{label} {end}")
+        on = depth > 0.0 if flag is None else flag > 0.5
+        stored = spring if flag is None else stop.stiffness * maximum(depth, 0.0)  # a trial step may look beyond the stop's end
+        total = total + sign * where(on, pushed, 0.0)
+        lost = lost + sign * where(on, pushed - stored, 0.0)
     return total, lost
+
+
+def damped_stops(system: System, tree: Tree) -> list[str]:
+    """Labels of all end stops that damp, as `Actions.pressed` has them."""
+    joints = [(node.name, node.link.joint) for node in tree.nodes]
+    joints += [(coupling.name, coupling.joint) for coupling in system.couplings.values()]
+    return [f"{name}.{motion} {end}" for name, joint in joints for motion, stop in joint.stops.items() if stop.damping > 0.0
+            for end in ("low", "high")]  # fmt: skip
 
 
 def _point_load(

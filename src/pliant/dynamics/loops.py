@@ -19,6 +19,9 @@ from pliant.dynamics.sparse import Row
 from pliant.dynamics.tree import Tree
 from pliant.model.joint import ROTATION
 from pliant.model.loop import Closure
+from pliant.scalar import sqrt
+
+MEETING = 1e-8  # of a spring's length: nearer than this its direction fades away; at its length that changes no digit of a double
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,17 @@ def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pos
     return JointPosition(q[k], turns, tree.start[k])
 
 
+def _beyond(closure: Closure, squared: Scalar, length: Scalar) -> Scalar:
+    """How much further apart two origins are than `length`, given their distance squared.
+
+    A spring pulls in proportion to d - L; what multipliers keep at zero may as well be (d^2 - L^2) / 2L, which is smooth and
+    has the same slope there. Where the origins meet, a spring has no direction to push in: it pushes in none.
+    """
+    if closure.by == "springs":
+        return sqrt(squared + (MEETING * length) * (MEETING * length)) - length
+    return (squared - length * length) * (0.5 / length)
+
+
 def _rows_of(
     closure: Closure, apart: Vec, a: Mat, b: Mat, told: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
@@ -135,8 +149,7 @@ def _rows_of(
     if closure.kind in ("point", "spherical"):
         return list(apart), []
     if closure.kind == "distance":
-        length = told[0] if told else closure.length
-        return [(dot(apart, apart) - length * length) * (0.5 / length)], []
+        return [_beyond(closure, dot(apart, apart), told[0] if told else closure.length)], []
     if closure.kind == "prescribed":
         return [x - m for x, m in zip(times(transpose(b), apart), told, strict=False) if m is not None], []
     across = [times(b, t) for t in tangents_of(closure.axis)]

@@ -115,6 +115,7 @@ class LeastChange:
 
     rows: tuple[dict[int, float], ...]  # A
     triangle: dict[int, dict[int, float]]  # rows of R, by the row of A each stands for
+    left: dict[int, float]  # of each row left out: how long a part of it the others do not imply
 
     @property
     def independent(self) -> tuple[int, ...]:
@@ -146,18 +147,17 @@ class LeastChange:
         return y
 
 
-def least_change(rows: Sequence[Mapping[int, float]], count: int, dependent: float) -> LeastChange:
+def least_change(rows: Sequence[Mapping[int, float]], count: int, negligible: Sequence[float]) -> LeastChange:
     """QR of A^T by rotations, one coordinate after the other (George and Heath 1980): nothing is squared, zeros stay out.
 
-    `dependent`: of the longest row, what is left of a row that earlier ones imply.
+    `negligible`: a row of which no more than this is left after the earlier ones is implied by them.
     """
-    longest = math.sqrt(max((sum(x * x for x in row.values()) for row in rows), default=0.0))
-    negligible = dependent * longest
     triangle: dict[int, dict[int, float]] = {}
     for coordinate in transposed(rows, count):
         _rotate_in({i: float(x) for i, x in coordinate.items() if x != 0.0}, triangle)
-    kept = _without_dependent(triangle, negligible)
-    return LeastChange(tuple(dict(row) for row in rows), kept)
+    kept, left = _without_dependent(triangle, negligible)
+    implied = {i: left.get(i, 0.0) for i in range(len(rows)) if i not in kept}
+    return LeastChange(tuple(dict(row) for row in rows), kept, implied)
 
 
 def _rotate_in(row: dict[int, float], triangle: dict[int, dict[int, float]]) -> None:
@@ -176,14 +176,18 @@ def _rotate_in(row: dict[int, float], triangle: dict[int, dict[int, float]]) -> 
         row = {k: x for k, x in row.items() if x != 0.0}
 
 
-def _without_dependent(triangle: dict[int, dict[int, float]], negligible: float) -> dict[int, dict[int, float]]:
+def _without_dependent(
+    triangle: dict[int, dict[int, float]], negligible: Sequence[float]
+) -> tuple[dict[int, dict[int, float]], dict[int, float]]:
     """Where R has nothing on its diagonal that column is implied by those before; what its row still says of later ones goes on."""
     kept: dict[int, dict[int, float]] = {}
+    left: dict[int, float] = {}
     while triangle:
         j = min(triangle)
         row = triangle.pop(j)
-        if abs(row[j]) > negligible:
+        if abs(row[j]) > negligible[j]:
             kept[j] = row
         else:
+            left[j] = abs(row[j])
             _rotate_in({k: x for k, x in row.items() if k != j}, triangle)
-    return kept
+    return kept, left

@@ -85,6 +85,13 @@ class Node:
     def parent(self) -> int:
         return self.place.node
 
+    @property
+    def as_published(self) -> bool:
+        """Whether its equations leave terms out as papers do, so that no energy belongs to them."""
+        body = self.link.body
+        telescopic = isinstance(body, TelescopicBeam) and body.form == "as-published"
+        return self.place.first_order or telescopic or (isinstance(body, Beam) and body.stiffening == "as-published")
+
     def shape(self, q: Sequence[Any], v: Sequence[Any]) -> Shape:
         """The body at a state."""
         return Shape.at(self.body, *self.own(q, v))

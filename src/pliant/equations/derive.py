@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from pliant.compile.closures import chosen, springs
+from pliant.compile.closures import chosen, row_names, springs
 from pliant.compile.trace import Trace
 from pliant.compile.traced import Scalar
 from pliant.dynamics.algebra import solve_symmetric
@@ -136,13 +136,14 @@ class _Derivation(Trace):
         acting = actions(self.system, self.tree, self.q, self.v, self.read)
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         springs(self.rows_of(sprung), sprung, acting)
-        held = chosen(self.rows_of(self.exact), self.independent)
+        every = self.rows_of(self.exact)
+        held = chosen(every, self.independent)
+        names = row_names([self.exact[k].name for k in every.owners])
         mass, bias, effect = self._motion(acting.tau, acting.loads)
-        owners = [self.exact[k].name for k in held.owners]
         free_jacobian = [row.get(k, 0.0) for row in held.jacobian for k in self.free_v]
         q, v = len(self.free_q), len(self.free_v)
         column, parameters = self.tracer.column, self.names.parameters()
-        jacobian = ca.reshape(column(free_jacobian), v, len(owners)).T
+        jacobian = ca.reshape(column(free_jacobian), v, len(self.independent)).T
         gamma = column(self._constraint_bias(held.gamma, held.jacobian))
         return Equations(
             name=self.system.name,
@@ -152,7 +153,7 @@ class _Derivation(Trace):
             u=Group("u", self.u_names, self.u_column),
             p=Group("p", parameters.names, parameters.column),
             values=parameters.values,
-            rows=tuple(f"{name} {owners[:k].count(name)}" for k, name in enumerate(owners)),
+            rows=tuple(names[k] for k in self.independent),
             position_rate=column(self._coordinate_rates()),
             mass_matrix=mass,
             bias=bias,

@@ -20,6 +20,7 @@ from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call
 from pliant.model.beam import Beam
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
+from pliant.model.loop import closure_tolerance
 from pliant.model.material import Material
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Formula
@@ -51,8 +52,9 @@ def loads_model(text: str, source: str = "<text>", folder: str | Path | None = N
     return _read_model(text, source, None if folder is None else Path(folder))
 
 
+TOLERANCE = "closure_tolerance"
 NEEDED = ("pliant", "system", "gravity", "bodies")
-SECTIONS = ("pliant", "include", "system", "gravity", *SHARED, "bodies", *CALLS, "run")
+SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", *CALLS, "run")
 
 
 def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, ...] = ()) -> Model:
@@ -70,6 +72,9 @@ def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, 
         _read_parts(shared, parts)
     gravity = read(Sequence[float], sections["gravity"].of_unit("m/s^2"))
     system = scope.system = build(System, sections["gravity"], sections["system"].text(), gravity)
+    if TOLERANCE in sections:
+        part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
+        system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
     scope.coordinates = _coordinates(system)
     for name, item in defined:  # once more, now that the coordinates are known that they may name

@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
-from pliant.files.reader import BODY_KINDS, LINK_KEYS, NEEDED, SECTIONS, VERSION
+from pliant.files.reader import BODY_KINDS, LINK_KEYS, NEEDED, SECTIONS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES
@@ -32,6 +32,7 @@ SECTION_WORDS = {
     "include": "files with definitions, materials and parts, relative to this one",
     "system": "the mechanism's name",
     "gravity": "acceleration, m/s^2; a pair lies in the x-y plane",
+    TOLERANCE: "of the mechanism's size: what rows of closures that others imply may miss by",
     "define": "names for numbers and formulas, each of those before it",
     "materials": "materials by name",
     "parts": "bodies that several links share",
@@ -67,6 +68,7 @@ class _Builder:
             "include": lambda: _one_or_many({"type": "string"}),
             "system": lambda: TEXT,
             "gravity": lambda: _described(_list(NUMBER), "m/s^2"),
+            TOLERANCE: lambda: NUMBER,
             "define": lambda: _by_name(NUMBER),
             "materials": lambda: _by_name(self.of(Material)),
             "parts": lambda: _by_name(self._body({}, [])),

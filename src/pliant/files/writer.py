@@ -10,7 +10,7 @@ import yaml
 from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
 from pliant.files.places import write_place
-from pliant.files.reader import BODY_KINDS, VERSION
+from pliant.files.reader import BODY_KINDS, TOLERANCE, VERSION
 from pliant.files.run_settings import RunSettings
 from pliant.files.written import (
     Data,
@@ -24,7 +24,7 @@ from pliant.files.written import (
 )
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
-from pliant.model.loop import GEAR, PRESCRIBED, Closure
+from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Formula, Signal, Told
 from pliant.model.system import PAYLOAD, Body, Link, System
@@ -38,6 +38,8 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
+    if system.closure_tolerance != CLOSURE_TOLERANCE:
+        data[TOLERANCE] = system.closure_tolerance
     definitions = definitions_in(system)
     if definitions:
         data["define"] = definitions

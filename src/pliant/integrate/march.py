@@ -33,9 +33,11 @@ from pliant.integrate.kernels import (
     stage,
 )
 from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.noting import note
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
+    CAME_OPEN,
     GO_ON,
     LOST_EVENT,
     NOT_A_NUMBER,
@@ -79,6 +81,8 @@ def _differ(left: int, right: int, n: int) -> bool:
 def _enter(run: Any) -> int:
     """See what the caller changed; take up the derivative, the sides of the events and the step from there."""
     starting = run.starting != 0
+    if starting:
+        note(run)
     moved = starting or _differ(run.y, run.y_seen, run.n)
     if moved or run.restart or _differ(run.p, run.p_seen, run.n_parameters):
         put(run.p_seen, run.p, run.n_parameters)
@@ -170,6 +174,8 @@ def _march(run: Any) -> int:
                 return LOST_EVENT
         if run.project != 0:
             _project(run, t_new)
+        if run.implied != 0 and _came_open(run, t_new):
+            return CAME_OPEN
         _save(run, h, t_new)
         _move(run, t_new)
         if hit > 0.0 and hit_stops(run):
@@ -199,6 +205,18 @@ def _project(run: Any, t_new: float) -> None:
         put(run.y_new, run.y_try, run.n)
     run.extras_done = 0
     end_slope(run, t_new)
+
+
+@compiled
+def _came_open(run: Any, t_new: float) -> bool:
+    """Whether a constraint that the others implied at the start no longer follows from them where this step ends."""
+    call_kernel(run.implied, t_new, run.y_new, run.p, run.implied_values, run.work)
+    values, worst = floats(run.implied_values, 2 * run.n_implied), 1.0
+    for i in range(run.n_implied):
+        if abs(values[i]) > worst * values[run.n_implied + i]:
+            worst = abs(values[i]) / values[run.n_implied + i]
+            run.open_row, run.open_amount, run.open_t = i, values[i], t_new
+    return bool(worst > 1.0)
 
 
 @compiled
@@ -233,6 +251,7 @@ def _move(run: Any, t_new: float) -> None:
     if run.n_events > 0:
         put(run.g, run.g_new, run.n_events)
         take_sides(run, run.side, run.g)
+    note(run)
 
 
 def compile_code() -> tuple[str, bytes]:

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 BLOCK = 8  # components that a stage sum takes at a time: vectors are filled up with zeros to a multiple of this
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
 INTERIOR = 5  # places inside a step where events are looked for
+KEPT = 48  # states of its course that a run keeps at most, half as many at least where it has taken more steps; even
+EXTREMES = 5  # numbers that are kept of the course of every added component; see `course`
 SAMPLES = INTERIOR + 2 + 8  # with both ends, and room for turning points of event functions
 NOTES = 4  # crossings of one recording event that a single step can note
 
@@ -95,6 +97,10 @@ _MOTION = {  # where the run is; times in s
     "constraint_evaluations": "i8",
     "least_pivot": "f8",  # of C_q of the dependent coordinates, when last factorised
     "chosen_pivot": "f8",  # and when they were chosen
+    # constraints that others imply
+    "open_row": "i8",  # the one that came open
+    "open_amount": "f8",  # by how much
+    "open_t": "f8",  # s, at the end of the step that was not taken
 }
 _SETTINGS = {  # what the caller asked for, and the method
     "family": "i8",  # address
@@ -108,6 +114,8 @@ _SETTINGS = {  # what the caller asked for, and the method
     "events": "i8",  # address
     "step_limit": "i8",  # address, 0: none
     "project": "i8",  # address, 0: none
+    "implied": "i8",  # address, 0: none: constraints that others imply, then how far each may go
+    "n_implied": "i8",
     "n": "i8",
     "n_padded": "i8",  # to a multiple of BLOCK
     "n_controlled": "i8",  # components whose error counts
@@ -174,6 +182,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "work": "i8",
     "k": "i8",  # (stage, component)
     "longest": "i8",  # (1) what the step limit answers, s
+    "implied_values": "i8",  # (2, implied constraint)
     "atol": "i8",
     "weights": "i8",  # (stage)
     # implicit schemes; see `collocation` and `rosenbrock_tableaus`
@@ -251,7 +260,18 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "row_t": "i8",
     "row_y": "i8",  # (row, component)
 }
-RUN = np.dtype(list((_MOTION | _SETTINGS | _ARRAYS).items()))
+_COURSE = {  # what a run keeps of its own course; see `course`
+    "first_added": "i8",  # components that are added up: where they begin, and how many
+    "n_added": "i8",
+    "n_kept": "i8",
+    "stride": "i8",  # steps from one state that is kept to the next
+    "to_skip": "i8",  # steps until then
+    "kept_t": "i8",  # addresses
+    "kept_y": "i8",  # (kept, component)
+    "kept_p": "i8",  # (kept, parameter)
+    "extremes": "i8",  # (added, EXTREMES)
+}
+RUN = np.dtype(list((_MOTION | _SETTINGS | _ARRAYS | _COURSE).items()))
 
 
 class Memory:
@@ -310,6 +330,14 @@ class Memory:
     def bind_rows(self, plan: Floats, capacity: int, n: int) -> None:
         self.set(n_plan=plan.size, capacity=capacity)
         self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)))
+
+    def bind_course(self, first_added: int, n_added: int) -> None:
+        """Room for a new run's course."""
+        n, parameters = int(self.run["n"]), self.arrays["p"].size
+        extremes = np.zeros((n_added, EXTREMES))
+        extremes[:, 0], extremes[:, 1] = np.inf, -np.inf
+        self.bind(kept_t=np.empty(KEPT), kept_y=np.empty((KEPT, n)), kept_p=np.empty((KEPT, parameters)), extremes=extremes)
+        self.set(first_added=first_added, n_added=n_added, n_kept=0, stride=1, to_skip=0)
 
     def bind_work(self, n_work: int) -> None:
         """Room for kernels; grows when one comes that needs more."""

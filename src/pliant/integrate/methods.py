@@ -55,6 +55,11 @@ class _Adaptive:
     def order(self) -> int:
         return self.tableau.order
 
+    @property
+    def tolerance(self) -> float | None:
+        """The relative tolerance that the roughest of its steps are held to; None where none is."""
+        return self.rtol
+
 
 @dataclass(frozen=True)
 class RKF45(_Adaptive):
@@ -84,6 +89,7 @@ class RK4:
     step: float  # s
 
     tableau: ClassVar[Scheme] = tableaus.RK4
+    tolerance: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", _positive("RK4", "step", self.step, "s"))
@@ -114,6 +120,10 @@ class VariablePrecisionRK4(_Adaptive):
             rule = f"must be in [rtol, {LARGEST_RTOL}) = [{self.rtol}, {LARGEST_RTOL})"
             raise ModelError.of(type(self).__name__, "coarse", rule, self.coarse)
         object.__setattr__(self, "coarse", coarse)
+
+    @property
+    def tolerance(self) -> float | None:
+        return self.coarse
 
 
 @dataclass(frozen=True)
@@ -162,6 +172,7 @@ class RealTime:
     atol: float | Sequence[float] = 1e-6  # absolute tolerance, in the units of the state
 
     tableau: ClassVar[Scheme] = rosenbrock_tableaus.RODAS3
+    tolerance: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", _positive("RealTime", "step", self.step, "s"))

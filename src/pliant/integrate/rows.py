@@ -8,7 +8,7 @@ from pliant.integrate.memory import Floats
 
 
 def evaluate_rows(address: int, times: Floats, states: Floats, p: Floats, out: Floats, n_work: int) -> None:
-    """out[k] = kernel(times[k], states[k], p) for all rows, through C calls from Python."""
+    """out[k] = kernel(times[k], states[k], p) for all rows, through C calls from Python; p may have a row for each of them."""
     import ctypes
 
     call = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)(address)
@@ -17,5 +17,6 @@ def evaluate_rows(address: int, times: Floats, states: Floats, p: Floats, out: F
     y, row = states.ctypes.data, states.strides[0] if states.ndim else 0
     target, step = out.ctypes.data, out.strides[0]
     parameters, scratch = p.ctypes.data, work.ctypes.data
+    own = p.strides[0] if p.ndim == 2 else 0
     for k, t in enumerate(times.tolist()):
-        call(t, y + k * row, parameters, target + k * step, scratch)
+        call(t, y + k * row, parameters + k * own, target + k * step, scratch)

@@ -11,6 +11,7 @@ TURN = 7  # another family of methods would do better from here on
 NOTES_FULL = 8  # the caller has crossings to take away
 LOST_EVENT = 9
 AGAIN = (GO_ON, ROWS_FULL, TURN, NOTES_FULL)  # for the stepper alone: call again
+CAME_OPEN = 10  # a constraint that others implied no longer holds at the end of the step
 
 
 class Status(Enum):
@@ -33,6 +34,11 @@ class Status(Enum):
         "event {events} changed sides by t = {t} s without having been located: a fault of pliant's search for events; the rows up "
         "to there are sound; please report the model"
     )
+    CHATTERS = (
+        "{events} kept changing sides at t = {t} s: on either side of its jump the force pushes the state back across it, and in "
+        "between it has no value; smooth the formula over a small range, or use a friction law that holds"
+    )
+    CAME_OPEN = "a constraint that others implied is off by {amount} at t = {t_open} s; the last step that kept it ended at {t} s"
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
     def sentence(self, **fields: object) -> str:
@@ -51,6 +57,7 @@ STATUS_OF_CODE = {
     NOT_A_NUMBER: Status.NOT_FINITE,
     STEP_LIMIT: Status.TOO_MANY_STEPS,
     LOST_EVENT: Status.EVENT_LOST,
+    CAME_OPEN: Status.CAME_OPEN,
 }
 
 

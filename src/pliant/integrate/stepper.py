@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
+from pliant.integrate.course import Course, course_of
 from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
 from pliant.integrate.methods import RK4, Auto, Method
@@ -76,12 +77,19 @@ class Outcome:
     limit: float | str  # that was used up, if one was
     method: str
     component: int | None = None  # of the state, where one is to blame for the run's end
+    opened: tuple[int, float, float] = (0, 0.0, 0.0)  # constraint that came open, by how much, s when
 
     @property
     def sentence(self) -> str:
         """For the user; said when asked for, as runs through contacts stop at thousands of events."""
-        names = ", ".join(str(event.index) for event in self.events)
-        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, events=names, method=self.method)
+        return self.told(())
+
+    def told(self, names: Sequence[str]) -> str:
+        """The same with the events by their names."""
+        events = ", ".join(repr(names[event.index]) if names else str(event.index) for event in self.events)
+        _, amount, t_open = self.opened
+        words = {"events": events, "method": self.method, "amount": amount, "t_open": t_open}
+        return self.status.sentence(t=self.t, h=self.h, limit=self.limit, **words)
 
     def __str__(self) -> str:
         return self.sentence
@@ -95,7 +103,8 @@ class Stepper:
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
     along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
     `knots` are the ends of pieces of time on which functions of time are smooth: steps are kept to about two of them.
-    `project` is one whose numbers are the state put back on its constraints; it is applied after every step.
+    `project` is one whose numbers are the state put back on its constraints; it is applied after every step. `implied` is one
+    whose 2 `n_implied` numbers are constraints that others imply, and how far from zero each may be at the end of a step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
     components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
     own. Between two calls of `advance` the caller may write into `y`, `p`, `active`, `direction` and `required`; the stepper sees
@@ -117,6 +126,8 @@ class Stepper:
         step_limit: int | None = None,
         knots: Floats | None = None,
         project: int | None = None,
+        implied: int | None = None,
+        n_implied: int = 0,
         jacobian: Jacobian | None = None,
         n_newton: int | None = None,
         constraints: Constraints | None = None,
@@ -126,13 +137,15 @@ class Stepper:
     ) -> None:
         n_controlled = n_state if n_controlled is None else n_controlled
         _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
-        self.method = method
+        self.method, self._n_controlled, self._n_added = method, n_controlled, n_added
         atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
         # what no step is judged by may still be solved for
         self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
         self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
         self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
+        self._memory.set(implied=implied or 0, n_implied=n_implied)
+        self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
         self._memory.bind_knots(np.empty(0) if knots is None else knots)
         set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
@@ -163,6 +176,7 @@ class Stepper:
         self._memory.forget_motion()
         self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
         self._memory.bind_parameters(parameters)
+        self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
         self._memory.arrays["hit"][:] = 0
         self._memory.arrays["blind"][:] = 0
@@ -290,7 +304,8 @@ class Stepper:
         if status is Status.EVENT_LOST:
             events = (Located(t, int(run["lost"]) - 1, 0),)
         limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
-        return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status))
+        return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status),
+                       (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
 
     def _to_blame(self, status: Status) -> int | None:
         """The component that changes fastest, measured by its tolerance, where steps became too small; or the first that is nan."""
@@ -404,6 +419,10 @@ class Stepper:
 
     def _buffer(self, n: int) -> tuple[Floats, Floats]:
         return self._memory.arrays["row_t"][:n].copy(), self._memory.arrays["row_y"][:n].copy()
+
+    def course(self) -> Course:
+        """What was kept of the run so far, whatever was saved: some of its states, and extremes of what it added up."""
+        return course_of(self._memory)
 
     @property
     def dependent(self) -> tuple[int, ...]:

@@ -40,6 +40,11 @@ class FrictionLaw:
         """Slip speeds at which the law or a low derivative of it jumps, m/s, increasing."""
         return ()
 
+    @property
+    def returns(self) -> bool:
+        """Whether it may give energy for a moment: what holds does so against what slip is left."""
+        return self.holds
+
 
 @dataclass(frozen=True, kw_only=True)
 class Coulomb(FrictionLaw):
@@ -244,6 +249,7 @@ class BristleLaw:
     """
 
     states: ClassVar[int] = 1  # per tangential direction
+    returns: ClassVar[bool] = True  # bristles give back what they stored
     dwells: ClassVar[bool] = False  # whether there is one more state per contact, its memory of rest
 
     sigma0: float  # stiffness of the bristles, 1/m

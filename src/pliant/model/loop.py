@@ -20,6 +20,10 @@ KINDS = (*FRAME_KINDS, GEAR, PRESCRIBED)
 ALONG_AXIS = ("slider", "prismatic")  # kinds whose position along the axis may be told
 WAYS = ("multipliers", "springs")
 
+# Of the mechanism's size, or of 1 rad: what a row that others imply may miss by. Lengths written with six digits miss by as much.
+CLOSURE_TOLERANCE = 1e-6
+FINEST_TOLERANCE, COARSEST_TOLERANCE = 1e-12, 1e-2  # above round-off; below what is a mechanism of another shape
+
 
 @dataclass(frozen=True)
 class Closure:
@@ -95,6 +99,15 @@ def closure(
         raise ModelError.of(part, "other_axis", "must not be parallel to axis", other_axis)
     turns = _ratio(part, kind, ratio)
     return Closure(name, kind, a, b, along, apart, by, ks, drag, turns, told, other)
+
+
+def closure_tolerance(part: str, value: Any) -> float:
+    """The tolerance that decides which rows of closures are implied by others, checked."""
+    clean = check.number(part, "closure_tolerance", value)
+    if not FINEST_TOLERANCE <= clean <= COARSEST_TOLERANCE:
+        rule = f"must be in [{FINEST_TOLERANCE:g}, {COARSEST_TOLERANCE:g}] of the mechanism's size"
+        raise ModelError.of(part, "closure_tolerance", rule, value)
+    return clean
 
 
 def _length(part: str, kind: str, length: Any) -> tuple[float, tuple[Told, ...]]:

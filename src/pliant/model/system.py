@@ -15,7 +15,7 @@ from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointFor
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
-from pliant.model.loop import GEAR, PRESCRIBED, Closure, closure
+from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Signal, Told, signal
@@ -124,6 +124,8 @@ class System:
 
     name: str
     gravity: Sequence[float]  # m/s^2
+    # Of the mechanism's size (or 1 rad): rows of closures that others imply within it are left out, and must stay closed within it.
+    closure_tolerance: float = CLOSURE_TOLERANCE
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
@@ -135,7 +137,9 @@ class System:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError.of("System", "name", "must be a non-empty text", self.name)
-        self.gravity = check.vector(f"system {self.name!r}", "gravity", self.gravity, "m/s^2")
+        part = f"system {self.name!r}"
+        self.gravity = check.vector(part, "gravity", self.gravity, "m/s^2")
+        self.closure_tolerance = closure_tolerance(part, self.closure_tolerance)
 
     @property
     def ground(self) -> Frame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +15,40 @@ HELD = ("kinetic", "gravity", "strain", "spring", "contact")
 
 Series = NDArray[np.float64]
 
+# What a source that must only take energy may seem to give: this share of the largest exchange, or so many times the balance error.
+# Its work is integrated like everything else, and near rest its increments are smaller than the error of a step.
+GIVEN_SHARE = 1e-6
+GIVEN_ERRORS = 10.0
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """What the ledger knows of the whole run, whatever rows were saved."""
+
+    scale: float  # J, the largest exchange of energy
+    size: float  # J, the largest energy held, zero levels as they are: what round-off goes by
+    balance_error: float  # J, the largest at the steps looked at
+    # By source that must only take energy: what it gave, J, and when it had given that, s
+    given: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def violations(self, balance_error: float) -> tuple[str, ...]:
+        """A sentence for every source that gave more than errors explain; balance_error: the largest anywhere, J."""
+        allowed = float(np.maximum(GIVEN_SHARE * self.scale, GIVEN_ERRORS * balance_error))
+        return tuple(
+            f"{name} must only take energy but gave {energy:.3g} J by t = {t:.6g} s; errors of the run explain {allowed:.2g} J"
+            for name, (energy, t) in self.given.items()
+            if energy > allowed
+        )
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Extremes:
+        plain = json.loads(text)
+        given = {str(name): (float(energy), float(t)) for name, (energy, t) in plain["given"].items()}
+        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given)
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -21,6 +57,7 @@ class Ledger:
     time: Series
     held: dict[str, Series]  # J
     work: dict[str, Series]  # J
+    extremes: Extremes | None = None  # of the run; None where nothing was integrated, and in files of older versions
 
     @cached_property
     def energy(self) -> Series:
@@ -32,23 +69,35 @@ class Ledger:
         """E - work against their first row, J; zero but for the integration."""
         if not self.time.size:
             return np.zeros(0)
-        put_in = sum(self.work.values(), np.zeros_like(self.time))
-        return np.asarray(self.energy - self.energy[0] - (put_in - put_in[0]))
+        unaccounted = self.energy - np.sum(list(self.work.values()), axis=0) if self.work else self.energy
+        return np.asarray(unaccounted - unaccounted[0])
 
-    @property
+    @cached_property
     def balance_error_max(self) -> float:
-        return float(np.max(np.abs(self.balance_error), initial=0.0))
+        """The largest imbalance, J, in the saved rows and along the run."""
+        along = 0.0 if self.extremes is None else self.extremes.balance_error
+        return float(np.max(np.abs(self.balance_error), initial=along))  # nan where an energy is not known
 
     @cached_property
     def scale(self) -> float:
         """The largest exchange of energy in the run, J: what an error is to be held against."""
-        series = [*self.held.values(), *self.work.values()]
-        swings = [float(np.ptp(s)) for s in series if s.size]
-        return max([*swings, *(float(np.max(np.abs(self.held["kinetic"]), initial=0.0)),)], default=0.0)
+        if self.extremes is not None:
+            return self.extremes.scale
+        return exchange(np.array(list(self.held.values())), np.array(list(self.work.values())))
 
     @property
     def relative_error_max(self) -> float:
-        return self.balance_error_max / self.scale if self.scale > 0.0 else 0.0
+        """balance_error_max of the scale, 1; nan where an energy is not known."""
+        return 0.0 if self.scale == 0.0 else self.balance_error_max / self.scale
+
+    @cached_property
+    def violations(self) -> tuple[str, ...]:
+        """A sentence for every source that must only take energy and gave some.
+
+        Dampers, stops, damping of beams and of normal forces, and friction by a formula must take it at every moment; friction that
+        holds or has bristles returns what it stored, and must have taken on the whole. Drives, loads and motions are free.
+        """
+        return () if self.extremes is None else self.extremes.violations(self.balance_error_max)
 
     def rows(self) -> list[tuple[str, float, float]]:
         """(name, at the start, at the end) of all that is held, then of all work."""
@@ -66,14 +115,22 @@ class Ledger:
             lines.append(f"{'work, J':<{width}}{'':>16}{'since start':>16}")
             lines += [f"{name:<{width}}{'':>16}{s[-1]:>16.8g}" for name, s in self.work.items()]
         error = f"{self.balance_error_max:.3g} ({self.relative_error_max:.1g} of the largest exchange)"
-        return "\n".join([*lines, f"{'balance error':<{width}}largest {error}"])
+        lines.append(f"{'balance error':<{width}}largest {error}")
+        return "\n".join([*lines, *(f"violation: {sentence}" for sentence in self.violations)])
 
     @classmethod
-    def of(cls, values: Any, sources: list[str]) -> Ledger:
+    def of(cls, values: Any, sources: list[str], extremes: Extremes | None = None) -> Ledger:
         """From a mapping of arrays by name: time, the energies, work (time, source)."""
         work = np.asarray(values["work"])
         return cls(
             time=np.asarray(values["time"]),
             held={name: np.asarray(values[name]) for name in HELD},
             work={name: work[:, k] for k, name in enumerate(sources)},
+            extremes=extremes,
         )
+
+
+def exchange(held: Series, work: Series) -> float:
+    """The largest swing of an energy or a work, or the largest kinetic energy, J, of a row for each; nan where one is not known."""
+    swings = [np.ptp(series, axis=1) for series in (held, work) if series.size]
+    return float(np.max(np.concatenate([[0.0], *swings, np.abs(held[0])])))

@@ -16,7 +16,7 @@ from pliant.drafts import draft_of
 from pliant.errors import ModelError
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
-from pliant.results.ledger import Ledger
+from pliant.results.ledger import Extremes, Ledger
 from pliant.results.outline import Outline
 from pliant.results.state import State
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
@@ -59,6 +59,7 @@ class Result:
     origin: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
     # What a reader should know before believing the numbers, though the run went through: sentences with numbers
     warnings: tuple[str, ...] = ()
+    extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
@@ -103,7 +104,7 @@ class Result:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]))
+        return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]), self.extremes)
 
     def _column(self, quantity: str, dimension: str, label: str) -> NDArray[np.float64]:
         names = list(self.labels[dimension])
@@ -144,6 +145,8 @@ class Result:
             dataset["outline"] = ((), self.outline.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
         if self.final_state is not None:
             dataset["final_state"] = ((), self.final_state.to_json(), {"long_name": "where the run ended, JSON"})
+        if self.extremes is not None:
+            dataset["extremes"] = ((), self.extremes.to_json(), {"long_name": "the ledger's extremes over the whole run, JSON"})
         told = self.provenance
         if told:
             dataset["model"] = ((), told["model"], {"long_name": "the model as a file, YAML", "missing": told.get("no_model", "")})
@@ -165,10 +168,12 @@ class Result:
         labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
         labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
         time = dataset["time"].values
+        values = {name: _stored(dataset, name, labels, time.size) for name in QUANTITIES}
+        warnings = tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else ()
         return cls(
             name=dataset.attrs["title"],
             time=time,
-            values={name: _stored(dataset, name, labels, time.size) for name in QUANTITIES},
+            values=values,
             labels=labels,
             events=_stored_events(dataset),
             contacts=_stored_contacts(dataset),
@@ -179,7 +184,8 @@ class Result:
             outline=Outline.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
             final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             origin=_Stored(_stored_provenance(dataset)),
-            warnings=tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else (),
+            warnings=(*warnings, *_not_stored(dataset, values)),
+            extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
         )
 
 
@@ -221,4 +227,10 @@ def _stored_contacts(dataset: Any) -> ContactTable:
 def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
     if name in dataset:
         return np.asarray(dataset[name].values)
-    return np.zeros((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)))
+    return np.full((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)), np.nan)
+
+
+def _not_stored(dataset: Any, values: Mapping[str, NDArray[np.float64]]) -> tuple[str, ...]:
+    """What a file of an older version does not know. A quantity of no numbers, as forces where nothing can touch, is not missed."""
+    missing = [name for name, array in values.items() if name not in dataset and array.size]
+    return (f"the file holds no {', '.join(missing)} (an older version wrote it): they read as nan",) if missing else ()

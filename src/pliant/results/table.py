@@ -49,8 +49,9 @@ QUANTITIES = {
                  "joint included, world axes"),
         Quantity("reaction_moment", ("body", "axis"), "N m", "moment on each body from its inboard joint, drives and springs of "
                  "the joint included, about root_position, world axes"),
-        Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held"),
-        Quantity("constraint", ("row",), "m or 1", "residuals of closed loops"),
+        Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held; 0 where other rows "
+                 "imply it"),
+        Quantity("constraint", ("row",), "m or 1", "residuals of closed loops, of rows that others imply too"),
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),

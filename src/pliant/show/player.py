@@ -161,7 +161,7 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
                      for c in outline.contacts],
         "planes": [{"point": point, "normal": normal} for point, normal in sorted(planes)],
         "touches": [_touch(touch) for touch in result.contacts],
-        "largestForce": max([*peaks, float(np.max(result.values["normal_force"], initial=0.0))]) or 1.0,
+        "largestForce": max([*peaks, float(np.max(np.nan_to_num(result.values["normal_force"]), initial=0.0))]) or 1.0,
         "leaves": [k for k in range(len(outline.bodies)) if k not in carriers],
         "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
                     "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
@@ -206,7 +206,7 @@ def _up(gravity: tuple[float, float, float]) -> int:
 def _panels(result: Result) -> list[Panel]:
     panels = [_panel(f"{quantity}s" if quantity != "quaternion" else "quaternions", unit, [(n, result[n]) for n in names])
               for (quantity, unit), names in grouped(result, list(result.labels["coordinate"])).items()]  # fmt: skip
-    if np.any(result.values["tip_deflection"]):
+    if np.any(np.nan_to_num(result.values["tip_deflection"])):
         found = deflections(result)
         tips = [(f"{body} {axis}" if len(found) > 1 else body, values)
                 for axis, series in found.items() for body, values in series]  # fmt: skip

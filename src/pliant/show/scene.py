@@ -128,12 +128,16 @@ class Scene:
         return len(self.axes) == 2
 
 
+PLACING = ("q", "root_position", "orientation")  # what says where every body is
+
+
 def _finite(result: Result) -> Result:
-    """The rows in which every body is somewhere: a run that failed may end in others."""
-    placed = [np.isfinite(result.values[name]).all(axis=(1, 2)) for name in ("root_position", "orientation")]
-    rows = np.flatnonzero(placed[0] & placed[1])
+    """The rows in which every body is somewhere: a run that failed may end in others, and an old file may not know."""
+    placed = [np.isfinite(result.values[name]).reshape(len(result.time), -1).all(axis=1) for name in PLACING]
+    rows = np.flatnonzero(np.logical_and.reduce(placed))
     if not rows.size:
-        raise ModelError.of(f"result {result.name!r}", "rows", "must have at least one that is finite", len(result.time))
+        rule = f"must have at least one that is finite in {', '.join(PLACING)}"
+        raise ModelError.of(f"result {result.name!r}", "rows", rule, len(result.time))
     if rows.size == len(result.time):
         return result
     return replace(result, time=result.time[rows], values={name: values[rows] for name, values in result.values.items()})

@@ -34,7 +34,7 @@ class Sketch:
         half = np.maximum(0.5 * (high - low), 0.5 * (LEAST_ROOM if scene.flat else LEAST_DEPTH) * self.size) + ROOM * self.size
         self.low, self.high = middle - half, middle + half
         forces = [touch.peak_force for touch in scene.result.contacts]
-        self.largest_force = max([*forces, float(np.max(scene.result.values["normal_force"], initial=0.0))])
+        self.largest_force = max([*forces, float(np.max(np.nan_to_num(scene.result.values["normal_force"]), initial=0.0))])
         self.colours = _colours(scene.outline.bodies)
 
     def prepare(self, panel: Any) -> None:

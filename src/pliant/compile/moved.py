@@ -1,0 +1,59 @@
+"""What assembly changed of the start a user gave, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.dynamics.tree import Tree
+from pliant.model.joint import BALL, ROTATION
+
+Floats = NDArray[np.float64]
+
+# Of the mechanism's size (of 1 rad for angles, of itself for a rate): a start written with six digits is moved by about as much.
+WORTH_TELLING = 1e-6
+NAMED = 5  # changes that are told one by one, largest first
+
+
+def what_moved(
+    tree: Tree, given: tuple[Floats, Floats], found: tuple[Floats, Floats], free: tuple[Sequence[int], Sequence[int]], size: float
+) -> tuple[str, ...]:
+    """One sentence where assembly changed coordinates, or rates that were given; (q, v) before, after, and which of them are free.
+
+    A rate of zero is taken as not given: it follows from the others.
+    """
+    (q0, v0), (q, v) = given, found
+    lengths, turns = _units(tree)
+    scale = {k: 1.0 if lengths.get(k) in ("rad", "") else size for k in free[0]}
+    far = {k: abs(q[k] - q0[k]) / scale[k] for k in free[0]}
+    fast = {k: abs(v[k] - v0[k]) / abs(v0[k]) for k in free[1] if v0[k] != 0.0}
+    told = [*_changes("coordinate", far, tree.positions, q0, q, lengths), *_changes("rate", fast, tree.rates, v0, v, turns)]
+    if not told:
+        return ()
+    return (f"assembly changed the start to close the loops: {'; '.join(told)}",)
+
+
+def _changes(
+    kind: str, by: dict[int, float], names: Sequence[str], before: Floats, after: Floats, units: dict[int, str]
+) -> list[str]:
+    """Where coordinates or rates were and are, those that changed most first."""
+    far = sorted((k for k, change in by.items() if change > WORTH_TELLING), key=lambda k: -by[k])
+    if not far:
+        return []
+    each = [f"{names[k]} from {before[k]:.9g} to {after[k]:.9g} {units.get(k, '')}".rstrip() for k in far[:NAMED]]
+    rest = f" and {len(far) - NAMED} more" if len(far) > NAMED else ""
+    return [f"{len(far)} {kind}{'s' * (len(far) > 1)}, {', '.join(each)}{rest}"]
+
+
+def _units(tree: Tree) -> tuple[dict[int, str], dict[int, str]]:
+    """Units of the joints' coordinates and of their rates, by number; modes have one each of their own, and go without."""
+    lengths, rates = {}, {}
+    for slot in tree.slots:
+        unit = "rad" if slot.motion.kind == ROTATION else "" if slot.motion.kind == BALL else "m"
+        for i in range(len(slot.motion.positions)):
+            lengths[slot.q + i] = unit
+        for i in range(len(slot.motion.rates)):
+            rates[slot.v + i] = "m/s" if unit == "m" else "rad/s"
+    return lengths, rates
