@@ -9,7 +9,8 @@ first one took; `verdicts.py` judges both runs and whether they touch the same. 
 when they hang or crash. Rows of the JSON: `ended_early`, `hung` (limits of time or steps used up), `missed` (a touch or an event not
 seen), `fell_through`, `nan`, `exceptions` (other than ModelError and SolveError; crashes), `worst_ledger` (largest error of the
 balance in units of rtol; 1e3 is what is allowed), `seconds`; `open_ledger` and `open_loop` count silent violations, `warned` those
-that the result's own warnings mention, `refused` the models that were not run; `failures` tells every member that failed.
+that the result's own warnings mention, `singular` the runs that ended where the mass matrix of the model did, `refused` the models
+that were not run; `failures` tells every member of which one of these is true.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ sys.path.insert(0, str(Path(__file__).parent))  # a spawned worker finds the mod
 
 from random_mechanisms import STARTS, Mechanism, make, start
 
-COUNTS = ("ended_early", "hung", "missed", "fell_through", "nan", "exceptions", "open_ledger", "open_loop", "warned", "refused")
-FAILURES = COUNTS[:-2]
+COUNTS = ("ended_early", "hung", "missed", "fell_through", "nan", "exceptions", "open_ledger", "open_loop", "warned", "singular", "refused")
+FAILURES = COUNTS[:-3]
 MAX_SECONDS = 20.0  # s of computing for one run
 MAX_STEPS = 200_000
-PATIENCE = 75.0  # s without a word from a worker before it is replaced
+PATIENCE = 50.0  # s without a word from a worker before it is replaced
 FIRST_PATIENCE = 240.0  # s of the first task, in which compiled loops may have to be made
 ROWS = 200
 FIXED_STEP = 1e-4  # s, of methods that control no error

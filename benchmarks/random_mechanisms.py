@@ -25,6 +25,7 @@ from pliant.model.loop import KINDS
 from pliant.model.modes import BENDING_ENDS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.model.system import BodyHandle
+from pliant.model.telescopic import SLEEVE_ENDS
 from pliant.results.state import LAYOUT, State
 
 Rng = np.random.Generator
@@ -205,7 +206,7 @@ def beam(rng: Rng, spatial: bool) -> pl.Beam:
     if often(rng, 0.08):
         modes.append(one_of(rng, (pl.AxialModes("cf", 1), pl.AxialElements(1))))
     payload = pl.Payload(mass=0.3, inertia=(0.001, 0.002, 0.002), offset=(0.02, 0.01, 0.0)) if often(rng, 0.1) else None
-    stiffening = one_of(rng, ("none", "none", "none", "linear", "full"))
+    stiffening = one_of(rng, ("none", "none", "none", "none", "linear", "full", "full"))
     return pl.Beam(length=length, section=section(rng), material=material(rng), theory=theory, modes=modes, damping=damping(rng, True),
                    payload=payload, stiffening=stiffening)  # fmt: skip
 
@@ -213,7 +214,7 @@ def beam(rng: Rng, spatial: bool) -> pl.Beam:
 def telescope(rng: Rng, spatial: bool) -> pl.TelescopicBeam:
     length = even(rng, 0.4, 0.9)
     modes: list[Any] = [pl.Modes("cf", 1)] + ([pl.Modes("cf", 1, plane="z")] if spatial and often(rng, 0.4) else [])
-    end = one_of(rng, ("stop", "continue", "spring"))
+    end = one_of(rng, [end for end in SLEEVE_ENDS if end != "continue"])  # which goes on formally, out of the sleeve
     laws = [law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds]
     rubs = {"friction": law_of(rng, one_of(rng, laws)), "preload": spread(rng, 1.0, 50.0)} if often(rng, 0.4) else {}
     extension = even(rng, 0.4, 0.8) * length

@@ -17,6 +17,7 @@ from random_mechanisms import value_of
 
 import pliant as pl
 from pliant.compiled import Compiled
+from pliant.dynamics import gibbs_appell
 from pliant.dynamics.kinematics import poses
 from pliant.dynamics.loops import closure_rows
 from pliant.model.normal_law import PowerLaw
@@ -28,7 +29,8 @@ CLOSED_AT_LEAST = 1e-6  # ... but not below this
 ROUND_OFF = 1e-9  # m: no gap is asked to be better than this
 THROUGH = 0.05  # m: deeper than this, and ten times deeper than its energy can press it, is through
 FIRM = 5.0  # times what two runs differ by: shallower touches may be there in one and not in the other
-SAME = 1e-3  # m: runs whose gaps differ by more than this go different ways
+SAME = (1e-6, 1e3, 1e-3)  # m, rtol, m: runs whose gaps differ by more than the middle one, between the outer two, go different ways
+SINGULAR = 1e-4  # of a scaled mass matrix: a mode or a joint has lost its inertia, and no equation of motion is left to solve
 LIMITS = ("the limit of",)  # how the message of a run begins that was given up
 
 
@@ -45,8 +47,7 @@ def judge(compiled: Compiled, result: pl.Result, rtol: float | None) -> list[Wro
     scale = rtol or 1e-4
     found = [Wrong("nan", what) for what in not_finite(result)]
     if not result.ok:
-        kind = "hung" if result.message.startswith(LIMITS) else "ended_early"
-        found.append(Wrong(kind, message_class(result.message)))
+        found.append(Wrong(how_it_ended(compiled, result), message_class(result.message)))
     found += [Wrong("fell_through", what) for what in through(compiled, result)]
     found += [Wrong("missed", what) for what in unfelt(result, scale)]
     found += [Wrong("missed", what) for what in unseen_crossings(compiled, result, scale)]
@@ -61,6 +62,31 @@ def judge(compiled: Compiled, result: pl.Result, rtol: float | None) -> list[Wro
 def message_class(message: str) -> str:
     """A message without its numbers, so that equal reasons count together."""
     return re.sub(r"[-+]?\d+\.?\d*(e[-+]?\d+)?", "#", message)[:160]
+
+
+def how_it_ended(compiled: Compiled, result: pl.Result) -> str:
+    """What it is called when a run was given up: its fault, or that of a model whose inertia has run out."""
+    if result.message.startswith(LIMITS):
+        return "hung"
+    return "singular" if smallest_inertia(compiled, result) < SINGULAR else "ended_early"
+
+
+def smallest_inertia(compiled: Compiled, result: pl.Result) -> float:
+    """The smallest eigenvalue of the mass matrix of what is free, diagonal scaled to one, where the run ended.
+
+    Foreshortening to first order in the modes, and a telescopic link far out of its sleeve, bring it to zero and below: such a
+    model has left its validity, and the run cannot go on.
+    """
+    traced, state = compiled.traced, result.final_state
+    assert state is not None
+    q = [float(x) for x in result.values["q"][-1]] if result.time.size else list(traced.tree.start)
+    for i, k in enumerate(traced.free_q):
+        q[k] = float(state.y[i])
+    mass = np.array(gibbs_appell.mass_matrix(traced.tree, q), dtype=float)[np.ix_(traced.free_v, traced.free_v)]
+    size = np.diag(mass)
+    if not np.all(np.isfinite(mass)) or np.any(size <= 0.0):
+        return 0.0
+    return float(np.linalg.eigvalsh(mass / np.sqrt(np.outer(size, size)))[0])
 
 
 def not_finite(result: pl.Result) -> list[str]:
@@ -212,14 +238,16 @@ def different_touches(compiled: Compiled, coarse: pl.Result, fine: pl.Result, rt
 def _first_without_match(
     touches: Sequence[ContactRecord], other: pl.Result, pair: Any, time: np.ndarray, apart: np.ndarray, rtol: float
 ) -> str:
+    least, factor, most = SAME
+    row = float(time[1] - time[0]) if time.size > 1 else 0.0
     for touch in touches:
-        before = apart[time <= touch.begin]
-        drift = max(float(np.max(before, initial=0.0)), rtol, ROUND_OFF)
-        if drift > SAME or touch.begin > time[-1]:
+        drift = float(np.max(apart[time <= touch.begin], initial=0.0))
+        if drift > min(most, max(least, factor * rtol)) or touch.begin > time[-1]:
             return ""  # they have gone different ways by now
+        drift = max(drift, rtol, ROUND_OFF)
         if depth_of_force(pair.normal, touch.peak_force) < FIRM * drift or touch.entry_speed < FIRM * drift:
             continue
-        slack = 1e-9 + 4.0 * drift / touch.entry_speed
+        slack = row + 4.0 * drift / touch.entry_speed  # one that is nearly there was seen
         theirs = other.contacts.of(pair.name)
         if not any(r.begin <= touch.begin + slack and (r.lasting or r.end >= touch.begin - slack) for r in theirs):
             return f"at t = {touch.begin:.6g} s with {touch.entry_speed:.3g} m/s, {touch.peak_force:.3g} N"
