@@ -1,16 +1,18 @@
 """A campaign of random mechanisms: how many runs end early, hang, miss a contact or fall through one?
 
-    python benchmarks/campaign.py --members 20000 --seed 1 --json campaign.json [--methods all] [--workers 2]
+    python benchmarks/campaign.py --members 20000 --seed 1 --json campaign.json [--method all] [--workers 2]
     python benchmarks/campaign.py --seed 1 --only 4711      # one member: its model, both of its runs, the verdict
 
-Mechanisms are drawn by `random_mechanisms.py`; each is compiled once (LLVM only translates: the runs are short) and run from several
-starts, and a member is one mechanism from one start. Each member runs twice, the second time with a tenth of the longest step the
-first one took; `verdicts.py` judges both runs and whether they touch the same. Members run in processes of their own that are replaced
-when they hang or crash. Rows of the JSON: `ended_early`, `hung` (limits of time or steps used up), `missed` (a touch or an event not
-seen), `fell_through`, `nan`, `exceptions` (other than ModelError and SolveError; crashes), `worst_ledger` (largest error of the
-balance in units of rtol; 1e3 is what is allowed), `seconds`; `open_ledger` and `open_loop` count silent violations, `warned` those
-that the result's own warnings mention, `singular` the runs that ended where the mass matrix of the model did, `refused` the models
-that were not run; `failures` tells every member of which one of these is true.
+Mechanisms are drawn by `random_mechanisms.py`; each is compiled once (LLVM only translates: the runs are short) and run from the
+starts of `random_starts.py`; a member is one mechanism from one start. Each member runs twice, the second time with a tenth of the
+longest step the first one took; `verdicts.py` judges both runs and whether they touch the same. Members run in processes of their
+own that are replaced when they hang or crash.
+
+Rows of the JSON: `ended_early`, `hung` (limits of time or steps used up), `missed` (a touch or an event not seen), `fell_through`,
+`nan`, `exceptions` (other than ModelError and SolveError; crashes), `worst_ledger` (largest error of the balance in units of rtol;
+1e3 is allowed), `seconds`; `open_ledger` and `open_loop` count silent violations, `warned` those that the result's own warnings
+mention, `singular` the runs that ended where the mass matrix of the model did, `refused` the models that were not run; `failures`
+tells every member of which one of these is true.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # a spawned worker finds the modules beside this one
 
-from random_mechanisms import STARTS, Mechanism, make, start
+from random_mechanisms import Mechanism, make
+from random_starts import STARTS, start
 
-COUNTS = ("ended_early", "hung", "missed", "fell_through", "nan", "exceptions", "open_ledger", "open_loop", "warned", "singular", "refused")
-FAILURES = COUNTS[:-3]
+FAILURES = ("ended_early", "hung", "missed", "fell_through", "nan", "exceptions", "open_ledger", "open_loop")
+COUNTS = (*FAILURES, "warned", "singular", "refused")
 MAX_SECONDS = 20.0  # s of computing for one run
 MAX_STEPS = 200_000
 PATIENCE = 50.0  # s without a word from a worker before it is replaced
@@ -230,18 +233,23 @@ class Campaign:
             self._next(worker)
             return
         which, report = said
-        self.reports[worker.task.number * STARTS + which] = {**report, "method": worker.task.method}
+        self._take(worker.task, which, report)
         worker.task = replace(worker.task, first=which + 1)
+
+    def _take(self, task: Task, which: int, report: dict[str, Any]) -> None:
+        member = task.number * STARTS + which
+        self.reports[member] = {**report, "method": task.method}
+        for kind, what in report["wrongs"] if not self.quiet else ():
+            print(f"seed {task.seed}, member {member}, {task.method}: {kind}: {what}", file=sys.stderr, flush=True)
 
     def _replace(self, k: int, kind: str, what: str) -> None:
         """A worker that is lost: the member it was on is to blame, the rest of its task goes to another."""
         task = self.workers[k].task
         assert task is not None
-        code = self.workers[k].process.exitcode
+        code = self.workers[k].process.exitcode  # None while it lives
         self.workers[k].end()
         if task.first < task.last:
-            report = {"wrongs": [(kind, f"{what}, exit code {code}")], "ledger": 0.0, "touches": 0, "method": task.method}
-            self.reports[task.number * STARTS + task.first] = report
+            self._take(task, task.first, {"wrongs": [(kind, f"{what}, exit code {code}")], "ledger": 0.0, "touches": 0})
             if task.first + 1 < task.last:
                 self.waiting.append(replace(task, first=task.first + 1))
         self.workers[k] = Worker()
@@ -260,7 +268,8 @@ class Campaign:
 
 def tasks_of(members: int, seed: int, methods: list[str]) -> list[Task]:
     count = math.ceil(members / STARTS)
-    return [Task(seed, number, 0, min(STARTS, members - number * STARTS), methods[number % len(methods)]) for number in range(count)]
+    last = [min(STARTS, members - number * STARTS) for number in range(count)]
+    return [Task(seed, number, 0, last[number], methods[number % len(methods)]) for number in range(count)]
 
 
 def method_names(asked: str) -> list[str]:
@@ -280,7 +289,8 @@ def campaign(members: int, seed: int, method: str = AUTO, workers: int | None = 
     reports = Campaign(tasks, workers or os.cpu_count() or 1, quiet).run()
     seconds = time.perf_counter() - began
     counts = Counter(kind for report in reports.values() for kind, _ in report["wrongs"])
-    failures = [{"seed": seed, "member": member, "kind": kind, "what": what, "scene": report.get("scene", ""), "method": report["method"]}
+    failures = [{"seed": seed, "member": member, "kind": kind, "what": what, "scene": report.get("scene", ""),
+                 "method": report["method"]}
                 for member, report in sorted(reports.items()) for kind, what in report["wrongs"]]  # fmt: skip
     return {
         "members": len(reports),

@@ -1,7 +1,8 @@
 """What is wrong with a run: each function looks for one kind of wrong and returns sentences, none where all is well.
 
-A verdict must be beyond doubt. Rows between steps come from dense output, so nothing finer than the tolerance is asked of them; what
-two runs do after they have drifted apart is not compared; a run that says what is wrong with it (ok False, a warning) is not silent.
+A verdict must be beyond doubt. Rows between steps come from dense output, so nothing finer than the tolerance is asked of them;
+what two runs do after they have drifted apart is not compared; a run that says what is wrong with it (ok False, a warning) is not
+silent.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,7 +57,8 @@ def judge(compiled: Compiled, result: pl.Result, rtol: float | None) -> list[Wro
         found += [Wrong("open_loop", what) for what in open_loops(compiled, result, rtol)]
         error = ledger_error(compiled, result)
         if error > LEDGER * rtol:
-            found.append(Wrong("warned" if result.warnings else "open_ledger", f"ledger off by {error:.2g} = {error / rtol:.2g} rtol"))
+            what = f"ledger off by {error:.2g} = {error / rtol:.2g} rtol"
+            found.append(Wrong("warned" if result.warnings else "open_ledger", what))
     return found
 
 
@@ -147,7 +150,8 @@ def through(compiled: Compiled, result: pl.Result) -> list[str]:
         possible = depth_of_energy(slots.pair.normal, energy)
         if deepest < -max(THROUGH, 10.0 * possible):
             when = result.time[int(np.nanargmin(gaps))]
-            found.append(f"{slots.pair.name}: gap {deepest:.3g} m at t = {when:.4g} s, {possible:.2g} m is what its energy can press")
+            what = f"gap {deepest:.3g} m at t = {when:.4g} s, {possible:.2g} m is what its energy can press"
+            found.append(f"{slots.pair.name}: {what}")
     return found
 
 
@@ -190,7 +194,7 @@ def unseen_crossings(compiled: Compiled, result: pl.Result, rtol: float) -> list
         times = np.array([event.t for event in result.events if event.name == name])
         sides = np.where(values > slack, 1, np.where(values < -slack, -1, 0))
         rows = np.flatnonzero(sides)
-        for i, j in zip(rows, rows[1:], strict=False):
+        for i, j in pairwise(rows):
             if sides[i] == sides[j] or (way and sides[j] != way):
                 continue
             if not np.any((times >= result.time[i] - 1e-9) & (times <= result.time[j] + 1e-9)):
