@@ -68,10 +68,17 @@ def message_class(message: str) -> str:
 
 
 def how_it_ended(compiled: Compiled, result: pl.Result) -> str:
-    """What it is called when a run was given up: its fault, or that of a model whose inertia has run out."""
+    """What it is called when a run was given up: its fault, a machine too slow for it, or a model whose inertia has run out."""
     if result.message.startswith(LIMITS):
-        return "hung"
+        return "slow" if is_steady(result) else "hung"
     return "singular" if smallest_inertia(compiled, result) < SINGULAR else "ended_early"
+
+
+def is_steady(result: pl.Result) -> bool:
+    """Whether a run that used up its time was on its way: its last step no shorter than a tenth of the mean."""
+    last = re.search(r"\(step (\S+) s\)", result.message)
+    mean = (result.final_state.t if result.final_state else 0.0) / max(result.stats["steps"], 1)
+    return "computing time" in result.message and last is not None and float(last[1]) > 0.1 * mean
 
 
 def smallest_inertia(compiled: Compiled, result: pl.Result) -> float:
