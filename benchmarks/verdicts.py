@@ -1,0 +1,272 @@
+"""What is wrong with a run: each function looks for one kind of wrong and returns sentences, none where all is well.
+
+A verdict must be beyond doubt. Rows between steps come from dense output, so nothing finer than the tolerance is asked of them;
+what two runs do after they have drifted apart is not compared; a run that says what is wrong with it (ok False, a warning) is not
+silent.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from random_mechanisms import value_of
+
+import pliant as pl
+from pliant.compiled import Compiled
+from pliant.dynamics import gibbs_appell
+from pliant.dynamics.kinematics import poses
+from pliant.dynamics.loops import closure_rows
+from pliant.model.normal_law import PowerLaw
+from pliant.results.contacts import ContactRecord
+
+LEDGER = 1e3  # times rtol: beyond it the balance of energy is open
+CLOSED = 1e3  # times rtol, m or rad: beyond it a loop is open ...
+CLOSED_AT_LEAST = 1e-6  # ... but not below this
+ROUND_OFF = 1e-9  # m: no gap is asked to be better than this
+THROUGH = 0.05  # m: deeper than this, and ten times deeper than its energy can press it, is through
+FIRM = 5.0  # times what two runs differ by: shallower touches may be there in one and not in the other
+SAME = (1e-6, 1e3, 1e-3)  # m, rtol, m: runs whose gaps differ by more than the middle one, between the outer two, go different ways
+SINGULAR = 1e-4  # of a scaled mass matrix: a mode or a joint has lost its inertia, and no equation of motion is left to solve
+LIMITS = ("the limit of",)  # how the message of a run begins that was given up
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One thing that is wrong: its kind, a key of the campaign's counts, and a sentence with numbers."""
+
+    kind: str
+    what: str
+
+
+def judge(compiled: Compiled, result: pl.Result, rtol: float | None) -> list[Wrong]:
+    """All that is wrong with one run; rtol None: a method that controls no error, of which neither energy nor loops are asked."""
+    scale = rtol or 1e-4
+    found = [Wrong("nan", what) for what in not_finite(result)]
+    if not result.ok:
+        found.append(Wrong(how_it_ended(compiled, result), message_class(result.message)))
+    found += [Wrong("fell_through", what) for what in through(compiled, result)]
+    found += [Wrong("missed", what) for what in unfelt(result, scale)]
+    found += [Wrong("missed", what) for what in unseen_crossings(compiled, result, scale)]
+    if rtol is not None:
+        found += [Wrong("open_loop", what) for what in open_loops(compiled, result, rtol)]
+        error = ledger_error(compiled, result)
+        if error > LEDGER * rtol:
+            what = f"ledger off by {error:.2g} = {error / rtol:.2g} rtol"
+            found.append(Wrong("warned" if result.warnings else "open_ledger", what))
+    return found
+
+
+def message_class(message: str) -> str:
+    """A message without its numbers, so that equal reasons count together."""
+    return re.sub(r"[-+]?\d+\.?\d*(e[-+]?\d+)?", "#", message)[:160]
+
+
+def how_it_ended(compiled: Compiled, result: pl.Result) -> str:
+    """What it is called when a run was given up: its fault, a machine too slow for it, or a model whose inertia has run out."""
+    if result.message.startswith(LIMITS):
+        return "slow" if is_steady(result) else "hung"
+    return "singular" if smallest_inertia(compiled, result) < SINGULAR else "ended_early"
+
+
+def is_steady(result: pl.Result) -> bool:
+    """Whether a run that used up its time was on its way: its last step no shorter than a tenth of the mean."""
+    last = re.search(r"\(step (\S+) s\)", result.message)
+    mean = (result.final_state.t if result.final_state else 0.0) / max(result.stats["steps"], 1)
+    return "computing time" in result.message and last is not None and float(last[1]) > 0.1 * mean
+
+
+def smallest_inertia(compiled: Compiled, result: pl.Result) -> float:
+    """The smallest eigenvalue of the mass matrix of what is free, diagonal scaled to one, where the run ended.
+
+    Foreshortening to first order in the modes, and a telescopic link far out of its sleeve, bring it to zero and below: such a
+    model has left its validity, and the run cannot go on.
+    """
+    traced, state = compiled.traced, result.final_state
+    assert state is not None
+    q = [float(x) for x in result.values["q"][-1]] if result.time.size else list(traced.tree.start)
+    for i, k in enumerate(traced.free_q):
+        q[k] = float(state.y[i])
+    mass = np.array(gibbs_appell.mass_matrix(traced.tree, q), dtype=float)[np.ix_(traced.free_v, traced.free_v)]
+    size = np.diag(mass)
+    if not np.all(np.isfinite(mass)) or np.any(size <= 0.0):
+        return 0.0
+    return float(np.linalg.eigvalsh(mass / np.sqrt(np.outer(size, size)))[0])
+
+
+def not_finite(result: pl.Result) -> list[str]:
+    bad = [name for name, values in result.values.items() if not np.all(np.isfinite(values))]
+    return [f"not finite: {', '.join(bad)}"] if bad else []
+
+
+# ---- energy
+
+
+def ledger_error(compiled: Compiled, result: pl.Result) -> float:
+    """The largest error of the balance, against the energy exchanged or at hand at the start, whichever is more."""
+    if not result.time.size:
+        return 0.0
+    system, values = compiled.traced.system, result.values
+    tips = np.vstack([values["tip_position"][0], np.zeros(3)])
+    weight = system.mass * float(np.linalg.norm(np.array(system.gravity)))
+    at_hand = weight * float(np.max(np.ptp(tips, axis=0)))
+    at_hand += sum(abs(float(values[name][0])) for name in ("kinetic", "strain", "spring"))
+    error = result.ledger.balance_error_max
+    return error / max(result.ledger.scale, at_hand, 1e-12) if math.isfinite(error) else math.inf
+
+
+# ---- loops
+
+
+def open_loops(compiled: Compiled, result: pl.Result, rtol: float) -> list[str]:
+    """Residuals of all directions of exact closures, dropped ones too, computed anew from the coordinates of some rows."""
+    traced = compiled.traced
+    exact = [c for c in traced.system.closures.values() if c.by == "multipliers"]
+    if not exact or not result.time.size:
+        return []
+    worst, name, when = 0.0, "", 0.0
+    for row in np.unique(np.linspace(0, result.time.size - 1, 6).astype(int)):
+        t, q = float(result.time[row]), [float(x) for x in result.values["q"][row]]
+        if not np.all(np.isfinite(q)):
+            return []
+        bodies = poses(traced.tree, q)
+        for closure in exact:
+            told = [None if m is None else value_of(m, t) for m in closure.motion]
+            size = max((abs(float(c)) for _, c in closure_rows(traced.tree, closure, bodies, q, told)), default=0.0)
+            worst, name, when = max((worst, name, when), (size, closure.name, t))
+    limit = max(CLOSED * rtol, CLOSED_AT_LEAST)
+    return [f"closure {name!r} open by {worst:.3g} at t = {when:.4g} s"] if worst > limit else []
+
+
+# ---- contacts
+
+
+def through(compiled: Compiled, result: pl.Result) -> list[str]:
+    """Gaps deeper than the energy of the run can press them."""
+    held = sum(np.abs(result.values[name]) for name in ("kinetic", "strain", "spring", "contact"))
+    energy = float(np.nanmax(held, initial=0.0))
+    found = []
+    for k, slots in enumerate(compiled.traced.pairs):
+        gaps = result.values["gap"][:, k]
+        deepest = float(np.nanmin(gaps, initial=0.0))
+        possible = depth_of_energy(slots.pair.normal, energy)
+        if deepest < -max(THROUGH, 10.0 * possible):
+            when = result.time[int(np.nanargmin(gaps))]
+            what = f"gap {deepest:.3g} m at t = {when:.4g} s, {possible:.2g} m is what its energy can press"
+            found.append(f"{slots.pair.name}: {what}")
+    return found
+
+
+def depth_of_energy(law: Any, energy: float) -> float:
+    """The depth at which a law holds an energy, m."""
+    low, high = 1e-9, 1.0
+    while high / low > 1.05:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if float(law.stored(middle)) < energy else (low, middle)
+    return high
+
+
+def unfelt(result: pl.Result, rtol: float) -> list[str]:
+    """Pairs that are pressed at saved rows with no touch on record for it, or with no force against what still closes."""
+    slack = max(ROUND_OFF, 10.0 * rtol)
+    found = []
+    for k, pair in enumerate(result.labels["pair"]):
+        gaps, closing, force = (result.values[name][:, k] for name in ("gap", "closing_speed", "normal_force"))
+        pressed = gaps < -slack
+        records = [record for record in result.contacts if record.pair == pair]
+        for first in np.flatnonzero(pressed & ~np.concatenate([[False], pressed[:-1]])):
+            since = result.time[first - 1] if first else result.time[0]
+            if not any(r.begin <= result.time[first] and (r.lasting or r.end >= since) for r in records):
+                found.append(f"{pair}: pressed {-gaps[first]:.3g} m at t = {result.time[first]:.5g} s, no touch on record")
+                break
+        else:
+            numb = np.flatnonzero(pressed & (closing > 1e-3 + 10.0 * rtol) & (force == 0.0))
+            if numb.size:
+                row = numb[0]
+                found.append(f"{pair}: pressed {-gaps[row]:.3g} m, closing at {closing[row]:.3g} m/s without force at t = "
+                             f"{result.time[row]:.5g} s")  # fmt: skip
+    return found
+
+
+def unseen_crossings(compiled: Compiled, result: pl.Result, rtol: float) -> list[str]:
+    """Events of the user's own and stops whose function changes sign between two rows with nothing on record between them."""
+    found = []
+    for name, values, way in watched(compiled, result):
+        slack = max(ROUND_OFF, 10.0 * rtol * float(np.max(np.abs(values), initial=1.0)))
+        times = np.array([event.t for event in result.events if event.name == name])
+        sides = np.where(values > slack, 1, np.where(values < -slack, -1, 0))
+        rows = np.flatnonzero(sides)
+        for i, j in pairwise(rows):
+            if sides[i] == sides[j] or (way and sides[j] != way):
+                continue
+            if not np.any((times >= result.time[i] - 1e-9) & (times <= result.time[j] + 1e-9)):
+                found.append(f"event {name!r} crossed between t = {result.time[i]:.5g} and {result.time[j]:.5g} s unseen")
+                break
+    return found
+
+
+def watched(compiled: Compiled, result: pl.Result) -> list[tuple[str, np.ndarray, int]]:
+    """(name, function at the rows, direction) of conditions and of joints' stops."""
+    system = compiled.traced.system
+    q = dict(zip(result.labels["coordinate"], result.values["q"].T, strict=True))
+    v = dict(zip(result.labels["rate"], result.values["v"].T, strict=True))
+    ways = {"rising": 1, "falling": -1, "both": 0}
+    found = []
+    for one in system.conditions.values():
+        values = np.asarray(one.function(result.time, q, v), dtype=float)
+        if "v[" not in getattr(one.function, "text", "v["):  # rates jump where bodies strike: rows cannot tell
+            found.append((one.name, values, ways[one.direction]))
+    for link in system.links.values():
+        for name, stop in link.joint.stops.items():
+            label = f"{link.name}.{name}"
+            found.append((f"{label} low stop", q[label] - stop.low, 0))
+            found.append((f"{label} high stop", q[label] - stop.high, 0))
+    return found
+
+
+# ---- two runs of one start
+
+
+def different_touches(compiled: Compiled, coarse: pl.Result, fine: pl.Result, rtol: float) -> list[str]:
+    """Touches that one of two runs has and the other has not, as long as the gap of the pair is the same in both."""
+    count = min(coarse.time.size, fine.time.size)
+    found = []
+    for k, slots in enumerate(compiled.traced.pairs):
+        name = slots.pair.name
+        apart = np.abs(coarse.values["gap"][:count, k] - fine.values["gap"][:count, k])
+        for which, one, other in (("a tenth of the step", fine, coarse), ("the plain run", coarse, fine)):
+            what = _first_without_match(one.contacts.of(name), other, slots.pair, coarse.time[:count], apart, rtol)
+            if what:
+                found.append(f"{name}: {which} touches {what}, the other does not")
+    return found
+
+
+def _first_without_match(
+    touches: Sequence[ContactRecord], other: pl.Result, pair: Any, time: np.ndarray, apart: np.ndarray, rtol: float
+) -> str:
+    least, factor, most = SAME
+    row = float(time[1] - time[0]) if time.size > 1 else 0.0
+    for touch in touches:
+        drift = float(np.max(apart[time <= touch.begin], initial=0.0))
+        if drift > min(most, max(least, factor * rtol)) or touch.begin > time[-1]:
+            return ""  # they have gone different ways by now
+        drift = max(drift, rtol, ROUND_OFF)
+        if depth_of_force(pair.normal, touch.peak_force) < FIRM * drift or touch.entry_speed < FIRM * drift:
+            continue
+        slack = row + 4.0 * drift / touch.entry_speed  # one that is nearly there was seen
+        theirs = other.contacts.of(pair.name)
+        if not any(r.begin <= touch.begin + slack and (r.lasting or r.end >= touch.begin - slack) for r in theirs):
+            return f"at t = {touch.begin:.6g} s with {touch.entry_speed:.3g} m/s, {touch.peak_force:.3g} N"
+    return ""
+
+
+def depth_of_force(law: Any, force: float) -> float:
+    """The depth at which the elastic part alone is as large as a force, m."""
+    if isinstance(law, PowerLaw):
+        return float((max(force, 0.0) / law.stiffness) ** (1.0 / law.exponent))
+    return float((max(force, 0.0) / 1e7) ** (2.0 / 3.0))  # custom laws of the generator: Hertz-like

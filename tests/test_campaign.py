@@ -1,0 +1,149 @@
+"""300 random mechanisms that nothing may go wrong with, and the judge that says so: each of its verdicts can fail."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import random_mechanisms
+import random_parts
+import verdicts
+from campaign import FAILURES, Task, attempt, campaign, tasks_of
+from random_starts import STARTS
+
+import pliant as pl
+from pliant.compiled import compile_system
+from pliant.model.friction_law import FRICTION_LAWS
+from pliant.model.loop import KINDS
+from pliant.model.normal_law import NORMAL_LAWS
+
+SEEDS = (101, 102, 103)
+MEMBERS = 100  # of each seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_goes_wrong_with_random_mechanisms(seed):
+    record = campaign(MEMBERS, seed, workers=1, quiet=True)
+    failed = [one for one in record["failures"] if one["kind"] in FAILURES]
+    command = f"python benchmarks/campaign.py --seed {seed} --only"
+    again = [f"{command} {one['member']}  # {one['kind']}: {one['what']}" for one in failed]
+    assert record["members"] == MEMBERS
+    assert not failed, "\n".join(["reproduce one of them alone:", *again])
+
+
+def test_a_member_is_the_same_whenever_it_is_made():
+    task = Task(seed=101, number=3, first=1, last=2, method="Auto")
+    assert dict(attempt(task)) == dict(attempt(task))
+    models = [pl.dump_model(random_mechanisms.make(101, 3).system) for _ in range(2)]
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize("law", [*NORMAL_LAWS, *FRICTION_LAWS], ids=lambda law: law.__name__)
+def test_every_registered_law_can_be_drawn(law):
+    given = {"exponent": 1.0, "damping": 3.0} if law is pl.Linear else {}
+    assert isinstance(random_parts.law_of(np.random.default_rng(1), law, **given), law)
+
+
+def test_every_kind_of_closure_can_be_drawn():
+    assert set(random_mechanisms.TAKEN) == set(KINDS)
+
+
+# ---- the judge
+
+
+@pytest.fixture(scope="module")
+def bounce():
+    """A ball that bounces twice and passes a height on its way, compiled and run."""
+    system = pl.System("ball", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Prismatic(axis="y", displacement=0.5))
+    ground = pl.Plane(normal=(0, 1, 0))
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=ground, normal=pl.Exact(stiffness=1e6, restitution=0.7), name="ground")
+    system.event("half way", pl.files.parse_formula("q['ball.displacement'] - 0.2"))
+    compiled = compile_system(system)
+    return compiled, pl.simulate(compiled, 0.9, method=pl.DOP853(rtol=1e-8, atol=1e-11), save=0.005)
+
+
+def with_values(result, **changed):
+    return dataclasses.replace(result, values={**result.values, **changed})
+
+
+def kinds(compiled, result):
+    return {one.kind for one in verdicts.judge(compiled, result, 1e-8)}
+
+
+def test_a_right_run_is_judged_right(bounce):
+    compiled, result = bounce
+    assert len(result.contacts) == 2
+    assert kinds(compiled, result) == set()
+    assert verdicts.different_touches(compiled, result, result, 1e-8) == []
+
+
+def test_a_touch_that_is_not_on_record_is_missed(bounce):
+    compiled, result = bounce
+    numb = dataclasses.replace(result, contacts=type(result.contacts)(result.contacts[:1]))
+    assert kinds(compiled, numb) == {"missed"}
+    for pair in ((result, numb), (numb, result)):
+        assert len(verdicts.different_touches(compiled, *pair, 1e-8)) == 1
+
+
+def test_a_pair_that_closes_without_force_is_missed(bounce):
+    compiled, result = bounce
+    assert kinds(compiled, with_values(result, normal_force=np.zeros_like(result.values["normal_force"]))) == {"missed"}
+
+
+def test_a_crossing_that_is_not_on_record_is_missed(bounce):
+    compiled, result = bounce
+    assert len(result.events) == 3
+    assert kinds(compiled, dataclasses.replace(result, events=result.events[1:])) == {"missed"}
+
+
+def test_a_body_below_the_ground_fell_through(bounce):
+    compiled, result = bounce
+    gap = result.values["gap"].copy()
+    gap[-3:] = -0.4
+    assert "fell_through" in kinds(compiled, with_values(result, gap=gap))
+
+
+def test_an_open_ledger_is_seen_and_a_warning_makes_it_known(bounce):
+    compiled, result = bounce
+    short = with_values(result, kinetic=result.values["kinetic"] * (1.0 + 1e-4))
+    assert kinds(compiled, short) == {"open_ledger"}
+    assert kinds(compiled, dataclasses.replace(short, warnings=("the balance is open",))) == {"warned"}
+
+
+def test_what_is_not_finite_is_seen(bounce):
+    compiled, result = bounce
+    a = result.values["a"].copy()
+    a[7] = np.nan
+    assert kinds(compiled, with_values(result, a=a)) == {"nan"}
+
+
+def test_an_early_end_is_told_from_a_limit_and_from_an_inertia_that_runs_out(bounce):
+    compiled, result = bounce
+    stopped = dataclasses.replace(result, ok=False, message="the step fell to 1e-18 s")
+    assert kinds(compiled, stopped) == {"ended_early"}
+    assert kinds(compiled, dataclasses.replace(stopped, message="the limit of 20 s of computing time was used up")) == {"hung"}
+    system = pl.System("two masses at one place", gravity=(0, 0))
+    light = system.add("light", pl.RigidBody(mass=1e-9), joint=pl.Prismatic(axis="x"))
+    system.add("heavy", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="x"), on=light.root)
+    along = compile_system(system)
+    run = pl.simulate(along, 0.1, method=pl.DOP853(rtol=1e-8, atol=1e-11))
+    assert kinds(along, dataclasses.replace(run, ok=False, message="the step fell to 1e-18 s")) == {"singular"}
+
+
+def test_a_loop_that_is_open_in_the_coordinates_is_seen_whatever_the_rows_say():
+    system = pl.System("crank", gravity=(0, -9.81))
+    rod = pl.RigidBody.rod(0.5, 1.0)
+    crank = system.add("crank", rod, joint=pl.Revolute(angle=1.0))
+    coupler = system.add("coupler", rod, joint=pl.Revolute(angle=-2.0), on=crank.tip)
+    system.close("slide", "slider", coupler.tip, system.ground, axis="x")
+    compiled = compile_system(system)
+    result = pl.simulate(compiled, 0.1, method=pl.DOP853(rtol=1e-9, atol=1e-12))
+    assert kinds(compiled, result) == set()
+    q = result.values["q"].copy()
+    q[-1, 1] += 1e-4
+    assert kinds(compiled, with_values(result, q=q)) == {"open_loop"}
+
+
+def test_members_come_in_whole_mechanisms_but_for_the_last():
+    tasks = tasks_of(2 * STARTS + 1, 5, ["Auto", "RKF45"])
+    assert [(task.number, task.last, task.method) for task in tasks] == [(0, STARTS, "Auto"), (1, STARTS, "RKF45"), (2, 1, "Auto")]
