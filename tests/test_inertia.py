@@ -1,4 +1,4 @@
-"""Mass matrices that are singular, exactly or up to round-off: refused at the start, told of along the run; never refused for scale."""
+"""Mass matrices singular exactly or up to round-off: refused at the start, told of along the run; never refused for scale."""
 
 from __future__ import annotations
 
