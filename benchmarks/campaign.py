@@ -217,7 +217,16 @@ class Campaign:
         self.quiet, self.told = quiet, time.perf_counter()
 
     def run(self) -> dict[int, dict[str, Any]]:
-        """Reports by member."""
+        """Reports by member; after Ctrl-C, those there are."""
+        try:
+            self._go()
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+        for worker in self.workers:
+            worker.end()
+        return self.reports
+
+    def _go(self) -> None:
         for worker in self.workers:
             self._next(worker)
         while any(worker.task for worker in self.workers):
@@ -228,9 +237,6 @@ class Campaign:
                 if worker.late:
                     self._replace(k, "hung", f"no answer in {PATIENCE:.0f} s")
             self._tell()
-        for worker in self.workers:
-            worker.end()
-        return self.reports
 
     def _next(self, worker: Worker) -> None:
         if self.waiting:
