@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from mechanisms import planar_chain
 
 import pliant as pl
+from mechanisms import planar_chain
 from pliant.gallery.falling_chain import falling_chain
 
 

@@ -3,8 +3,8 @@
 import casadi as ca
 import numpy as np
 import pytest
-from mechanisms import planar_chain
 
+from mechanisms import planar_chain
 from pliant.compile.llvm import compile_function
 from pliant.compiled import compile_system
 from pliant.gallery.falling_chain import falling_chain

@@ -60,11 +60,12 @@ def _machine_code(name: str) -> tuple[int, Any]:
 
 def _load(name: str) -> tuple[int, Any]:
     target = host()
-    cache, key = ObjectCache(user_cache("loops")), _key(name, target)
-    stored = cache.load(key)
+    folder, key = user_cache("loops"), _key(name, target)
+    cache = None if folder is None else ObjectCache(folder)
+    stored = None if cache is None else cache.load(key)
     if stored is None:
         symbol, data = import_module(f"pliant.integrate.{name}").compile_code()
-        if NUMBA_RUNTIME not in data:
+        if cache is not None and NUMBA_RUNTIME not in data:
             cache.store(key, symbol.encode() + b"\0" + data)
     else:
         head, _, data = stored.partition(b"\0")

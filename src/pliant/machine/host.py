@@ -64,9 +64,10 @@ def require_functions(names: Iterable[str]) -> None:
 
 
 def _free_at_forks() -> None:
-    """A fork waits until no other thread is inside LLVM: held by a thread that the child has not, its lock would never be free there.
+    """A fork waits until no other thread is inside LLVM.
 
-    Other libraries have locks of their own; where threads are busy, processes are better spawned than forked.
+    Its lock, held by a thread that the child has not, would never be free there. Other libraries have locks of
+    their own: where threads are busy, processes are better spawned than forked.
     """
     lock = getattr(llvm.ffi.lib, "_lock", None)  # llvmlite has no public name for it
     if lock is not None and hasattr(os, "register_at_fork"):
