@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.exits import WRONG, stop
+from pliant.drafts import streamed
 from pliant.errors import ModelError
 
 if TYPE_CHECKING:
@@ -58,10 +60,15 @@ def is_result(file: Path) -> bool:
 
 def check_target(option: str, out: Path) -> None:
     """Before the run, not after: a result that cannot be written is an hour lost."""
-    folder = out.parent
-    if not folder.is_dir():
-        stop(WRONG, f"{option}: folder {str(folder)!r} must exist, got {str(out)!r}")
-    reason = "it is a folder" if out.is_dir() else _refusal(folder)
+    try:
+        if streamed(out):  # whether it takes anything shows when it is written to
+            return
+        folder = Path(os.path.realpath(out)).parent
+        if not folder.is_dir():
+            stop(WRONG, f"{option}: folder {str(folder if out.is_symlink() else out.parent)!r} must exist, got {str(out)!r}")
+        reason = _refusal(folder)
+    except OSError as trouble:
+        reason = trouble.strerror or str(trouble)
     if reason:
         stop(WRONG, f"{option}: must be a file that can be written, got {str(out)!r} ({reason})")
 
