@@ -18,6 +18,7 @@ import socket
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 _LONGEST_STEM = 40  # letters of the target's name in a draft's: names of 255 are allowed, and ours is longer
@@ -31,6 +32,7 @@ def draft_of(target: str | Path) -> Iterator[Path]:
     if streamed(target):
         with _streamed(target) as draft:
             yield draft
+        _note(target, None)
         return
     place = Path(os.path.realpath(target))
     clear_leftovers(place.parent)
@@ -38,10 +40,49 @@ def draft_of(target: str | Path) -> Iterator[Path]:
     try:
         yield draft
         _take_after(draft, place)
+        _note(target, os.stat(draft).st_ino)
         os.replace(draft, place)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+class Written:
+    """The files that came whole to their places while one watched: what to say where a command is interrupted."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[Path, int | None]] = []  # before the draft is renamed, with its number, which tells whether it was
+
+    @property
+    def files(self) -> list[str]:
+        return [str(target) for target, number in self.noted if number is None or _number(target) == number]
+
+
+_watching: ContextVar[Written | None] = ContextVar("watching", default=None)
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Written]:
+    """What is written while this lasts."""
+    written = Written()
+    token = _watching.set(written)
+    try:
+        yield written
+    finally:
+        _watching.reset(token)
+
+
+def _note(target: Path, number: int | None) -> None:
+    written = _watching.get()
+    if written is not None:
+        written.noted.append((target, number))
+
+
+def _number(target: Path) -> int | None:
+    try:
+        return os.stat(target).st_ino
+    except OSError:
+        return None
 
 
 def streamed(target: Path) -> bool:

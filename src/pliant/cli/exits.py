@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from pliant.drafts import watching
+
 DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = {
     DONE: "done",
@@ -35,14 +37,15 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def ended(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except KeyboardInterrupt:
-            end = Stopped(INTERRUPTED, "interrupted; nothing was written")
-        except Stopped as early:
-            end = early
-        else:
-            return
+        with watching() as written:
+            try:
+                command(*arguments, **options)
+            except KeyboardInterrupt:
+                end = Stopped(INTERRUPTED, f"interrupted; {' and '.join(dict.fromkeys(written.files)) or 'nothing'} was written")
+            except Stopped as early:
+                end = early
+            else:
+                return
         typer.echo(f"error: {end}" if end.code != INTERRUPTED else str(end), err=True)
         if options.get("as_json"):
             write_json({"error": str(end), "exit_code": end.code})

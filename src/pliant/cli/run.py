@@ -44,14 +44,11 @@ def run(
         if path is not None:
             check_target(option, path)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
-    try:
-        with _ended_softly():
-            result = _simulate(model, settings, start, quiet or as_json)
-            _write(result, target, csv)
-            if plot is not None:
-                _draw(result, plot)
-    except KeyboardInterrupt:
-        stop(INTERRUPTED, f"interrupted; nothing was written to {target}")
+    with _ended_softly():
+        result = _simulate(model, settings, start, quiet or as_json)
+        _write(result, target, csv)
+        if plot is not None:
+            _draw(result, plot)
     _report(result, target, quiet, as_json)
 
 
@@ -102,13 +99,9 @@ def _same_model(earlier: Result, model: Model) -> bool:
 
 @contextlib.contextmanager
 def _ended_softly() -> Iterator[None]:
-    """A polite kill is taken as Ctrl-C is: what was computed is kept."""
-
-    def interrupt(number: int, frame: Any) -> None:
-        signal.raise_signal(signal.SIGINT)
-
+    """A polite kill is taken as Ctrl-C is: what was computed is kept. In the background, where Ctrl-C is ignored, too."""
     try:
-        before = signal.signal(signal.SIGTERM, interrupt)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     except ValueError:  # only the main thread may
         yield
         return

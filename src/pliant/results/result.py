@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.drafts import draft_of
 from pliant.errors import ModelError
+from pliant.interrupts import postponed
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.ledger import Ledger
@@ -113,8 +114,9 @@ class Result:
 
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
-        with draft_of(path) as draft:
-            self._dataset_for_file().to_netcdf(draft, engine="netcdf4")
+        dataset = self._dataset_for_file()
+        with draft_of(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
+            dataset.to_netcdf(draft, engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write rows as a table of text, one column per number, names and units in its head.
