@@ -484,3 +484,19 @@ def test_errors_are_told_to_machines_too(tmp_path: Path) -> None:
     done = runner.invoke(app, ["check", str(tmp_path / "none.yaml"), "--json"])
     assert done.exit_code == 2
     assert json.loads(done.stdout) == {"error": f"{tmp_path / 'none.yaml'}: cannot be read: No such file", "exit_code": 2}
+
+
+def test_names_in_a_crafted_result_do_not_steer_the_terminal(ran: Path, tmp_path: Path) -> None:
+    import xarray
+
+    with xarray.open_dataset(ran, engine="netcdf4") as opened:
+        crafted = opened.load().assign_attrs(title="chain\x1b[2J\x1b]0;owned\x07", message="fine\x9b31m")
+    file = tmp_path / "crafted.nc"
+    crafted.to_netcdf(file, engine="netcdf4")
+    done = runner.invoke(app, ["info", str(file)], env={"COLUMNS": "300"})
+    assert done.exit_code == 0, done.stderr
+    assert r"chain\x1b[2J" in done.stdout
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.stdout)
+    crafted.assign_attrs(pliant="\x1b[2J").to_netcdf(file, engine="netcdf4")
+    refused = runner.invoke(app, ["info", str(file)])
+    assert refused.exit_code == 2 and "crafted.nc" in refused.stderr and "\x1b" not in refused.stderr

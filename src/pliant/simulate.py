@@ -23,7 +23,7 @@ from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
-from pliant.saving import Every, save_plan
+from pliant.saving import Every, check_rows, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.trace import Traced
@@ -168,6 +168,8 @@ class _Run:
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
+        if not isinstance(times, str):
+            check_rows(times.size, self.y0.size + compiled.observe.n_out, f"{times.size} times")
         first = self.traced.parameters(t_start, self.stops[1])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
         self.stepper.start(t_start, self.y0, first, save=times)

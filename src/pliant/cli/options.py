@@ -22,14 +22,18 @@ ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The r
 AsJson = Annotated[bool, typer.Option("--json", help="Report as JSON, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, no report.")]
 
+IncludesOutside = Annotated[
+    bool, typer.Option("--allow-includes-outside", help="Let the model include files from outside its folder.")
+]
+
 HEADS = (b"\x89HDF", b"CDF")  # how files of results begin
 
 
-def load_model(file: Path) -> Model:
+def load_model(file: Path, includes_outside: bool = False) -> Model:
     from pliant import files
 
     try:
-        return files.load_model(file)
+        return files.load_model(file, includes_outside)
     except ModelError as trouble:
         stop(WRONG, str(trouble))
 

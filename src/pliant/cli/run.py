@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli import progress
-from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, ModelArgument, Quiet, check_target, load_model, load_result
-from pliant.errors import ModelError, PliantError
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model, load_result
+from pliant.errors import ModelError, PliantError, plain
 
 if TYPE_CHECKING:
     from pliant.files import Model, RunSettings
@@ -33,11 +33,12 @@ def run(
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
+    includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a model file and write the result. Ctrl-C keeps what was computed."""
-    model = load_model(file)
+    model = load_model(file, includes_outside)
     settings = _settings(model, file, t_end)
     target = out or Path(f"{file.stem}.nc")
     for option, path in (("--out", target), ("--csv", csv), ("--plot", plot)):
@@ -60,7 +61,7 @@ def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
         _print_summary(result, target)
     if code != DONE:
         words = f"{str(result.message).rstrip('.')}; what was computed is in {target}"
-        typer.echo(words if code == INTERRUPTED else f"error: {words}", err=True)
+        say(words if code == INTERRUPTED else f"error: {words}", err=True)
         raise typer.Exit(code)
 
 
@@ -172,7 +173,7 @@ def _print_summary(result: Any, target: Path) -> None:
 
     table = Table(show_header=False, box=None)
     for name, value in [*summary_rows(result), ("written to", str(target))]:
-        table.add_row(Text(name), Text(value))  # Text: messages may hold [brackets]
+        table.add_row(Text(plain(name)), Text(plain(value)))  # Text: messages may hold [brackets]
     Console().print(table)
 
 

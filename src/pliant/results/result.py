@@ -20,6 +20,7 @@ from pliant.results.csv import write_csv
 from pliant.results.ledger import Ledger
 from pliant.results.outline import Outline
 from pliant.results.state import State
+from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
@@ -154,10 +155,12 @@ class Result:
         return dataset
 
     @classmethod
+    @refusing
     def from_netcdf(cls, path: str | Path) -> Result:
         import xarray
 
         with xarray.open_dataset(path, engine="netcdf4") as opened:
+            check_size(path, opened.nbytes)
             dataset = opened.load()
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"
