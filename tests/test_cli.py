@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
 import sys
@@ -20,6 +21,7 @@ import yaml
 from typer.testing import CliRunner
 
 from pliant.cli import app
+from pliant.drafts import draft_of
 from pliant.errors import ModelError, SolveError
 from pliant.files.schema import schema
 from pliant.gallery.reproduction import ABOUT, REPRODUCTIONS
@@ -52,6 +54,7 @@ class Outcome:
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
+    warnings: tuple[str, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     warnings: tuple[str, ...] = ()
 
@@ -197,6 +200,49 @@ def test_a_run_that_never_began_writes_nothing(
     assert (str(trouble) or "interrupted; nothing was written") in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("moment", ["_draw", "_report"])
+def test_ctrl_c_after_the_result_was_written_says_that_it_was(
+    moment: str, simulate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first file is there whole when the interrupt comes: a message that nothing was written would have it thrown away."""
+
+    class Written(Outcome):
+        def to_netcdf(self, path: Path) -> None:
+            with draft_of(path) as draft:
+                draft.write_text("result")
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    simulate(Written())
+    monkeypatch.setattr(f"pliant.cli.run.{moment}", interrupted)
+    out = tmp_path / "result.nc"
+    done = runner.invoke(app, ["run", CHAIN, "--out", str(out), "--plot", str(tmp_path / "picture.png")]
+                         if moment == "_draw" else ["run", CHAIN, "--out", str(out)])  # fmt: skip
+    assert done.exit_code == 130
+    assert done.stderr == f"interrupted; {out} was written\n"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_ctrl_c_at_the_moment_of_renaming_tells_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just before and just after: the file itself tells, not where the program stood."""
+    rename = os.replace
+
+    def before(draft: Path, place: Path) -> None:
+        raise KeyboardInterrupt
+
+    def after(draft: Path, place: Path) -> None:
+        rename(draft, place)
+        raise KeyboardInterrupt
+
+    for strike, words, there in ((before, "nothing", []), (after, "arm.yaml", ["arm.yaml"])):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(os, "replace", strike)
+        done = runner.invoke(app, ["new", "arm.yaml"])
+        assert (done.exit_code, done.stderr) == (130, f"interrupted; {words} was written\n")
+        assert [path.name for path in tmp_path.iterdir()] == there
 
 
 def test_a_failed_writing_is_told_and_exits_with_1(simulate: Any, tmp_path: Path) -> None:
@@ -448,3 +494,19 @@ def test_errors_are_told_to_machines_too(tmp_path: Path) -> None:
     done = runner.invoke(app, ["check", str(tmp_path / "none.yaml"), "--json"])
     assert done.exit_code == 2
     assert json.loads(done.stdout) == {"error": f"{tmp_path / 'none.yaml'}: cannot be read: No such file", "exit_code": 2}
+
+
+def test_names_in_a_crafted_result_do_not_steer_the_terminal(ran: Path, tmp_path: Path) -> None:
+    import xarray
+
+    with xarray.open_dataset(ran, engine="netcdf4") as opened:
+        crafted = opened.load().assign_attrs(title="chain\x1b[2J\x1b]0;owned\x07", message="fine\x9b31m")
+    file = tmp_path / "crafted.nc"
+    crafted.to_netcdf(file, engine="netcdf4")
+    done = runner.invoke(app, ["info", str(file)], env={"COLUMNS": "300"})
+    assert done.exit_code == 0, done.stderr
+    assert r"chain\x1b[2J" in done.stdout
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.stdout)
+    crafted.assign_attrs(pliant="\x1b[2J").to_netcdf(file, engine="netcdf4")
+    refused = runner.invoke(app, ["info", str(file)])
+    assert refused.exit_code == 2 and "crafted.nc" in refused.stderr and "\x1b" not in refused.stderr

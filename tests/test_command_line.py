@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -79,12 +80,13 @@ class Terminal:
             self.process.wait(timeout=10)
         os.close(self.master)
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, deaf: bool = False, program: Sequence[str] = ("-m", "pliant")) -> None:
         self.master, slave = os.openpty()
         environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pliant", *arguments], cwd=folder, stdin=slave, stdout=slave, stderr=slave,
+            [sys.executable, *program, *arguments], cwd=folder, stdin=slave, stdout=slave, stderr=slave,
             env=environment, start_new_session=True,
+            preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if deaf else None,
         )  # fmt: skip
         os.close(slave)
         self.seen = ""
@@ -129,6 +131,45 @@ def test_an_interrupted_run_shows_its_bar_keeps_what_it_computed_and_can_go_on(n
         done = pliant("run", "pendulum.yaml", "--continue", "pendulum.nc", "--t-end", end, "--out", "rest.nc", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert Result.from_netcdf(tmp_path / "rest.nc").time[0] == result.final_state.t
+
+
+def test_a_job_in_the_background_ignores_ctrl_c_as_its_shell_wanted_and_takes_a_polite_kill(tmp_path: Path) -> None:
+    (tmp_path / "pendulum.yaml").write_text(PENDULUM)
+    with Terminal(tmp_path, "run", "pendulum.yaml", deaf=True) as run:
+        run.wait_for("x real time")
+        run.process.send_signal(signal.SIGINT)
+        run.seen = ""
+        run.wait_for(r"(?s)(x real time.*){20}")  # the bar is drawn again and again: it goes on
+        assert run.process.poll() is None
+        run.process.send_signal(signal.SIGTERM)
+        assert run.finish() == 130, run.seen[-2000:]
+    assert Result.from_netcdf(tmp_path / "pendulum.nc").interrupted
+
+
+STRUCK_TWICE = """
+import signal, threading, time
+from pliant.cli import progress
+progress.PATIENCE = 0.05
+alive = threading.Timer.is_alive
+def struck(timer):
+    signal.raise_signal(signal.SIGINT)
+    return alive(timer)
+threading.Timer.is_alive = struck
+try:
+    with progress.waiting("waiting", False):
+        time.sleep(0.5)
+        signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("left", threading.active_count())
+"""
+
+
+def test_a_second_ctrl_c_leaves_no_bar_up_that_would_abort_python_at_its_end(tmp_path: Path) -> None:
+    """The bar's thread writes to the error stream; caught doing so while Python ends, it takes the process down."""
+    (tmp_path / "struck.py").write_text(STRUCK_TWICE)
+    with Terminal(tmp_path, program=["struck.py"]) as run:
+        assert run.finish() == 0, run.seen
+    assert "waiting" in run.seen and "left 1" in run.seen
 
 
 def test_a_killed_run_leaves_nothing_half_written(tmp_path: Path) -> None:

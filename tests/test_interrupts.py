@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import pliant as pl
-from pliant.interrupts import Interrupts
+from pliant.interrupts import Interrupts, postponed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 
@@ -22,6 +22,31 @@ def test_ctrl_c_is_noted_where_it_is_held_and_raised_where_it_is_not() -> None:
         with pytest.raises(KeyboardInterrupt), interrupts.at_once():
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts().held():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        with postponed():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_is_postponed_is_taken_at_the_end_and_a_kill_too_where_it_is_taken_as_ctrl_c() -> None:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            done = []
+            with pytest.raises(KeyboardInterrupt), postponed():
+                signal.raise_signal(number)
+                done.append("all of it")
+            assert done == ["all of it"]
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_ctrl_c_between_two_pieces_of_a_run_keeps_what_was_computed() -> None:

@@ -1,5 +1,5 @@
 """python -m pliant."""
 
-from pliant.cli import app
+from pliant.cli import main
 
-app()
+main()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.caches import user_cache
+from pliant.errors import ModelError
 from pliant.model.system import System
 from pliant.results.outline import Outline
 
@@ -91,7 +92,12 @@ def compile_system(
     from pliant.compile.trace import trace
 
     began = clock.perf_counter()
-    traced = trace(system, formulation, still, near, t_start)
+    try:
+        traced = trace(system, formulation, still, near, t_start)
+    except (OverflowError, ZeroDivisionError) as trouble:
+        rule = "must hold numbers from which the equations can be computed"
+        got = f"some that are too large or too small ({trouble})"
+        raise ModelError.of(f"system {system.name!r}", "model", rule, got) from trouble
     done = clock.perf_counter()
     folder: Path | None = user_cache("machine-code") if cache else None
     code = {}

@@ -1,4 +1,7 @@
-"""Ctrl-C while a run is under way: taken at once inside the compiled loop, and between its pieces when they are in order again."""
+"""Ctrl-C while a run is under way: taken at once inside the compiled loop, and between its pieces when they are in order again.
+
+A shell starts jobs in the background with Ctrl-C ignored; then it stays ignored.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,15 @@ class Interrupts:
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """While this lasts, Ctrl-C only makes a note, but inside `at_once`."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGINT, self._note)
+        main = threading.current_thread() is threading.main_thread()
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if main and _raises(number)}
+        for number in before:
+            signal.signal(number, self._note)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
@@ -41,3 +45,19 @@ class Interrupts:
         self.asked = True
         if self._at_once:
             raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def postponed() -> Iterator[None]:
+    """Ctrl-C is taken when this ends: of what must not be left half done."""
+    interrupts = Interrupts()
+    with interrupts.held():
+        yield
+    if interrupts.asked:
+        raise KeyboardInterrupt
+
+
+def _raises(number: int) -> bool:
+    """Whether a signal is there to interrupt: Ctrl-C wherever Python handles it, a polite kill where it is handled as Ctrl-C is."""
+    handler = signal.getsignal(number)
+    return handler is signal.default_int_handler or (number == signal.SIGINT and callable(handler))

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.memory import require_memory
 from pliant.model import check
 
-MOST_ROWS = 50_000_000  # more would not fit in memory, with all that is observed in each
+MOST_ROWS = 50_000_000  # whatever the memory
+COPIES = 2  # of every number while rows are collected
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
 
@@ -45,6 +47,7 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
         interval = save.interval if isinstance(save, Every) else every(save).interval
         if (t_end - t_start) / interval > MOST_ROWS:
             raise ModelError.of("simulate", "save", f"must give at most {MOST_ROWS:.0e} rows", interval)
+        check_rows((t_end - t_start) / interval, 1, interval)
         count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
         times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
         times[-1] = min(times[-1], t_end)
@@ -53,3 +56,9 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
     if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
     return times
+
+
+def check_rows(rows: float, width: int, save: Any) -> None:
+    """Refuse rows of so many numbers that would not fit into memory, before the run."""
+    rule = f"must give rows that fit into memory, {rows:.3g} of {width} numbers"
+    require_memory("simulate", "save", rule, COPIES * 8.0 * rows * width, save)

@@ -30,7 +30,7 @@ from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
 from pliant.results.table import OBSERVED, QUANTITIES
 from pliant.round_off import round_off, size_of_round_off
-from pliant.saving import Every, save_plan
+from pliant.saving import Every, check_rows, save_plan
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.trace import Traced
@@ -192,6 +192,8 @@ class _Run:
         self.warnings: list[str] = list(self.traced.warnings)
         if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
+        if not isinstance(times, str):
+            check_rows(times.size, self.y0.size + compiled.observe.n_out, f"{times.size} times")
         first = self.traced.parameters(t_start, self.stops[1])
         _check_centres(self.traced, compiled.observe(t_start, self.y0, first)[self.columns["gap"]])
         _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)

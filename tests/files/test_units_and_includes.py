@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import pliant as pl
+from pliant.cli import app
 from pliant.files import parse_formula
 
 HEAD = "pliant: 1\nsystem: s\ngravity: [0, -9.81]\n"
@@ -272,3 +274,49 @@ bodies:
     model = pl.loads_model(text)
     assert isinstance(model.system.links["boom"].body.friction, pl.CustomFriction)
     assert pl.loads_model(pl.dump_model(model.system)) == model
+
+
+def outside(tmp_path: Path) -> Path:
+    """A model in a folder of its own, and beside that folder a file with a secret."""
+    write(tmp_path, secret="materials: {brass: {E: 100 GPa, density: 8500}}\nhunter2: 1\n",
+          alloys="materials: {brass: {E: 100 GPa, density: 8500}}\n")  # fmt: skip
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    (tmp_path / "models" / "lib").mkdir()
+    (tmp_path / "models" / "lib" / "up.yaml").write_text("include: ../../secret.yaml\n")
+    return tmp_path / "models"
+
+
+@pytest.mark.parametrize("include", ["../secret.yaml", "../none.yaml", "link.yaml", "lib/../../secret.yaml", "lib/up.yaml"])
+def test_includes_stay_inside_the_folder_of_the_model(include: str, tmp_path: Path) -> None:
+    """Nothing of the file is quoted, nor told whether there is one."""
+    folder = outside(tmp_path)
+    model = write(folder, model=HEAD + f"include: {include}\n" + MODEL.removeprefix(HEAD))
+    with pytest.raises(pl.ModelError, match=r"must stay inside the folder of the model \(--allow-includes-outside") as refusal:
+        pl.load_model(model)
+    assert "hunter2" not in str(refusal.value) and "No such file" not in str(refusal.value)
+    with pytest.raises(pl.ModelError, match="must stay inside"):
+        pl.loads_model(model.read_text(), folder=folder)
+
+
+def test_includes_inside_may_go_up_and_down_and_outside_where_allowed(tmp_path: Path) -> None:
+    folder = outside(tmp_path)
+    (folder / "lib" / "up.yaml").write_text("include: ../alloys.yaml\n")
+    write(folder, alloys="materials: {brass: {E: 100 GPa, density: 8500}}\n")
+    model = write(folder, model=HEAD + "include: lib/up.yaml\n" + MODEL.removeprefix(HEAD))
+    assert pl.load_model(model).system.links
+    model = write(folder, model=HEAD + "include: ../alloys.yaml\n" + MODEL.removeprefix(HEAD))
+    assert pl.load_model(model, includes_outside=True).system.links
+    assert pl.loads_model(model.read_text(), folder=folder, includes_outside=True).system.links
+    runner = CliRunner()
+    assert runner.invoke(app, ["check", str(model)]).exit_code == 2
+    assert runner.invoke(app, ["check", str(model), "--allow-includes-outside"]).exit_code == 0
+
+
+def test_files_that_include_each_other_too_deep_are_refused(tmp_path: Path) -> None:
+    """1,200 of them went deeper than Python's stack."""
+    for k in range(1200):
+        (tmp_path / f"f{k}.yaml").write_text(f"include: f{k + 1}.yaml\n")
+    model = write(tmp_path, model=HEAD + "include: f0.yaml\n" + MODEL.removeprefix(HEAD))
+    with pytest.raises(pl.ModelError, match="files must include each other at most 20 deep"):
+        pl.load_model(model)

@@ -217,3 +217,38 @@ def test_a_long_loop_names_its_bodies_and_no_other() -> None:
         text += f"  {name}: {{part: r, joint: revolute, on: {parent}.tip}}\n"
     with pytest.raises(ModelError, match=r"bodies\.x: the tree must have no loop, got x on y on z on x"):
         loads_model(text)
+
+
+def test_a_list_of_millions_is_refused_before_it_is_read() -> None:
+    """It took 398 s: every value was made an object that knows its line."""
+    for values in ("[" + "1," * 9_000_000 + "1]", "\n" + "  - 1\n" * 300_000):
+        text = RIGHT.replace("[0, -9.81]", values)
+        with pytest.raises(ModelError, match=r"m\.yaml: must hold at most 200000 values, got some \d+"):
+            loads_model(text, "m.yaml")
+
+
+def test_a_file_of_many_megabytes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text(RIGHT + "# " + "x" * 5_000_000)
+    with pytest.raises(ModelError, match="must be at most 5000000 bytes"):
+        load_model(tmp_path / "m.yaml")
+
+
+STEERING = [
+    ("hand:", '"ha\\e[2Jnd":'),
+    ("motor:", '"mo\\u202etor":'),
+    ("theory:", '"the\\e]0;ory":'),
+    ("theory: timoshenko", 'theory: "\\e[31m"'),
+    ("system: arm", 'system: "a\\x9brm"'),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), STEERING)
+def test_control_characters_of_a_file_do_not_reach_the_terminal(old: str, new: str) -> None:
+    with pytest.raises(ModelError) as refusal:
+        loads_model(RIGHT.replace(old, new), "m.yaml")
+    assert str(refusal.value).isprintable()
+
+
+def test_numbers_from_which_nothing_can_be_computed_are_refused_with_their_place() -> None:
+    with pytest.raises(ModelError, match=r"m\.yaml:9:\d+: bodies\.arm\.beam.*: .*length must be a number of size <= 1e\+60 m"):
+        loads_model(RIGHT.replace("length: 1.0", "length: 1e200"), "m.yaml")

@@ -34,3 +34,14 @@ def test_prescribed_coordinates_are_no_freedoms():
 
 def test_mass_is_the_sum_of_all():
     assert mechanisms.planar_chain(3).mass == pytest.approx(3 * 7860.0 * 2e-4 * 0.8)
+
+
+def test_a_chain_longer_than_pythons_stack_prints_itself():
+    system = pl.System("chain", (0, -9.81))
+    on = None
+    for k in range(1100):
+        on = system.add(f"link{k}", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(), on=on).tip
+    lines = str(system).splitlines()
+    assert len(lines) == 3 + 1100
+    assert [line.split("└─ ")[1].split(":")[0] for line in lines[3:]] == list(system.links)
+    assert max(map(len, lines)) < 300

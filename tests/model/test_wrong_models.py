@@ -35,6 +35,18 @@ def bare_section(**changes):
 
 
 WRONG = {
+    # sizes and names
+    "a huge length": (lambda: pl.RigidBody.rod(1e160, 1.0), "RigidBody.rod: length must be a number of size <= 1e+60 m, got 1e+16"),
+    "a huge section": (lambda: pl.Section.tube(1e200, 1.0), "Section.tube: outer must be a number of size <= 1e+60 m, got 1e+200"),
+    "a huge beam": (lambda: beam(length=1e160), "Beam: length must be a number of size <= 1e+60 m, got 1e+160"),
+    "a whole number no float holds": (lambda: body(mass=10**400), "RigidBody: mass must be a finite number in kg, got inf"),
+    "a huge inertia of a rod": (lambda: pl.RigidBody.rod(1e59, 1e59), "RigidBody: inertia[1] must be a number of size <= 1e+60"),
+    "a name that clears the screen": (lambda: system(**{"a\x1b[2Jb": {"body": body(), "joint": pl.Weld()}}),
+                                      r"system 's': name must hold no control characters, got 'a\x1b[2Jb'"),
+    "a system that clears it": (lambda: pl.System("a\x1b[2J", (0, 0)), r"System: name must hold no control characters"),
+    "a name that turns the text": (lambda: pl.System("a\u202eb", (0, 0)), r"must hold no control characters, got 'a\u202eb'"),
+    "a contact's name of two lines": (lambda: system().contact(points=[], against=None, normal=None, name="a\nb"),
+                                      r"name must hold no control characters, got 'a\nb'"),
     # material and section
     "negative modulus": (lambda: pl.Material(E=-1.0), "Material: E must be > 0 Pa, got -1.0"),
     "modulus nan": (lambda: pl.Material(E=NAN), "Material: E must be a finite number in Pa, got nan"),
@@ -198,3 +210,10 @@ def test_a_wrong_model_is_refused_in_words(case):
 
 def test_the_table_is_long():
     assert len(WRONG) >= 40
+
+
+def test_a_length_whose_square_is_nothing_is_no_raw_error():
+    made = pl.System("s", gravity=(0, -9.81))
+    made.add("a", beam(length=1e-200), joint=pl.Revolute())
+    with pytest.raises(pl.ModelError, match="system 's': model must hold numbers from which the equations can be computed"):
+        pl.compile_system(made)

@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.axis import Tick
+from matplotlib.text import Text
 
 import pliant as pl
 from pliant.show.plot import PLOTS
@@ -145,3 +147,26 @@ def test_contact_forces_need_contacts(arm):
 ])  # fmt: skip
 def test_units_take_the_prefix_that_fits(unit, value, expected):
     assert prefixed(unit, [np.array([-value, 0.1 * value])]) == expected
+
+
+@pytest.fixture(scope="module")
+def named_in_tex():
+    system = pl.System(r"$\wrong{$ 5 $x_1$", (0, -9.81))
+    law = pl.Hertz(stiffness=1e6)
+    ball = system.add(r"$\frac{1$", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Planar(position=(0, 0.11)))
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)), normal=law, name=r"floor $\foo$")
+    link = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 1))  # fmt: skip
+    system.add("$}$", link, joint=pl.Revolute())
+    return pl.simulate(system, 0.2, save=1e-3)
+
+
+@pytest.mark.parametrize("kind", PLOTS)
+def test_a_name_that_looks_like_tex_is_drawn_as_it_is(kind, named_in_tex):
+    """Wrong TeX made matplotlib raise where the picture is saved; right TeX would show another name."""
+    drawn = PLOTS[kind](named_in_tex)
+    drawn.set_dpi(40)
+    drawn.canvas.draw()
+    shown = [text for text in drawn.findobj(Text) if "$" in text.get_text()]
+    ticks = {label for tick in drawn.findobj(Tick) for label in (tick.label1, tick.label2)}
+    assert all(text in ticks or not text.get_parse_math() for text in shown)

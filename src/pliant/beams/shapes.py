@@ -20,9 +20,11 @@ from pliant.beams.bending import BendingMode, bending_modes
 from pliant.beams.elements import as_given
 from pliant.beams.given import GivenShape, given_shapes
 from pliant.beams.reduction import element_shapes
+from pliant.memory import require_memory
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, AxialModes, ElementModes, Modes, ModeSet, TorsionModes
 
+DOUBLES, DOUBLES_REDUCED = 260, 65  # numbers in memory for each element and coordinate of a mesh, of one that is reduced
 Floats = NDArray[np.float64]
 Shape = BarMode | BendingMode | GivenShape
 
@@ -95,12 +97,22 @@ class Shapes:
 
 def beam_shapes(beam: Beam) -> Shapes:
     """The shapes of all mode sets of a beam."""
+    for modes in beam.mode_sets:
+        if isinstance(modes, AxialElements | ElementModes):
+            _check_mesh(modes)
     columns = [column for modes in beam.mode_sets for column in _columns(beam, modes)]
     breaks = [column.shape.breaks for column in columns]
     smooth = max((b for b, column in zip(breaks, columns, strict=True) if not _is_given(column)), key=len, default=None)
     given = [b for b, column in zip(breaks, columns, strict=True) if _is_given(column)]
     panels = np.unique(np.concatenate([*given, *([] if smooth is None else [smooth])]))
     return Shapes(tuple(columns), panels)
+
+
+def _check_mesh(modes: AxialElements | ElementModes) -> None:
+    """Refuse a mesh whose integrals would not fit into memory; measured for 100 to 200 elements."""
+    numbers = DOUBLES_REDUCED if modes.reduction else DOUBLES
+    rule = f"must give a mesh that fits into memory, {len(modes.nodal)} coordinates"
+    require_memory(type(modes).__name__, "elements", rule, 8.0 * numbers * modes.elements * len(modes.nodal), modes.elements)
 
 
 def _columns(beam: Beam, modes: ModeSet) -> list[Column]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pliant.cli import progress
-from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json
+from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, ResultArgument, check_target, load_result
 from pliant.errors import PliantError
 
@@ -41,8 +41,6 @@ def animate(
                 from pliant.show import player
 
                 player.write(result, html, scale=scale, speed=speed)
-    except KeyboardInterrupt:
-        stop(INTERRUPTED, "interrupted; nothing was written")
     except PliantError as trouble:
         stop(WRONG, str(trouble))
     except OSError as trouble:

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from pliant.cli.exits import WRONG, stop, write_json
-from pliant.cli.options import AsJson, ModelArgument, load_model
+from pliant.cli.exits import WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, load_model
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.files import Model
 
 
-def check(file: ModelArgument, as_json: AsJson = False) -> None:
+def check(file: ModelArgument, includes_outside: IncludesOutside = False, as_json: AsJson = False) -> None:
     """Check a model file and print its tree and its run settings; where loops are closed, what is left to move."""
-    model = load_model(file)
+    model = load_model(file, includes_outside)
     left = _freedom(model) if model.system.closures else None
     if as_json:
         loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1]), "warnings": list(left[2])}
         write_json({"ok": True, **model_data(model), **loops})
         return
-    typer.echo(model.system)
+    say(model.system)
     if left is not None:
         implied = f"; implied by others: {', '.join(left[1])}" if left[1] else ""
-        typer.echo(f"{left[0]} degrees of freedom with the loops closed{implied}")
+        say(f"{left[0]} degrees of freedom with the loops closed{implied}")
         for sentence in left[2]:
-            typer.echo(f"warning: {sentence}")
-    typer.echo(model.run if model.run is not None else "no run section")
+            say(f"warning: {sentence}")
+    say(model.run if model.run is not None else "no run section")
 
 
 def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:

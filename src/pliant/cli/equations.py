@@ -10,7 +10,7 @@ import typer
 
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, ModelArgument, Quiet, check_target, load_model
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model
 from pliant.drafts import draft_of
 from pliant.errors import ModelError, PliantError
 
@@ -33,6 +33,7 @@ def equations(
         Path | None, typer.Option("--out", help="Where it goes; LaTeX and SymPy are printed unless this is given.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Do not simplify: quicker for larger systems.")] = False,
+    includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,7 +43,7 @@ def equations(
     target = out if out is not None or form in TEXTS else Path(f"{file.stem}{SUFFIXES[form]}")
     if target is not None:
         check_target("--out", target)
-    model = load_model(file)
+    model = load_model(file, includes_outside)
     try:
         with progress.waiting(f"deriving {form}", quiet or as_json):
             derived = model.system.equations()

@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 
 import typer
 
+from pliant.drafts import watching
+from pliant.errors import plain
+
 DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = {
     DONE: "done",
@@ -35,20 +38,26 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def ended(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except KeyboardInterrupt:
-            end = Stopped(INTERRUPTED, "interrupted; nothing was written")
-        except Stopped as early:
-            end = early
-        else:
-            return
-        typer.echo(f"error: {end}" if end.code != INTERRUPTED else str(end), err=True)
+        with watching() as written:
+            try:
+                command(*arguments, **options)
+            except KeyboardInterrupt:
+                end = Stopped(INTERRUPTED, f"interrupted; {' and '.join(dict.fromkeys(written.files)) or 'nothing'} was written")
+            except Stopped as early:
+                end = early
+            else:
+                return
+        say(f"error: {end}" if end.code != INTERRUPTED else str(end), err=True)
         if options.get("as_json"):
             write_json({"error": str(end), "exit_code": end.code})
         raise typer.Exit(end.code)
 
     return ended
+
+
+def say(what: object, err: bool = False, nl: bool = True) -> None:
+    """Words for people; names in them come from files, and must not steer the terminal."""
+    typer.echo(plain(str(what)), err=err, nl=nl)
 
 
 def write_json(data: Any) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.check import model_data
-from pliant.cli.exits import WRONG, stop, write_json
-from pliant.cli.options import AsJson, is_result, load_model, load_result
+from pliant.cli.exits import WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, is_result, load_model, load_result
 from pliant.cli.run import summary_data, summary_rows
+from pliant.errors import plain
 
 if TYPE_CHECKING:
     from pliant.files import Model
@@ -22,6 +23,7 @@ SHOWN_FREQUENCIES = 4  # of a beam
 
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file (YAML) or the result of a run (netCDF).")],
+    includes_outside: IncludesOutside = False,
     as_json: AsJson = False,
     model: Annotated[bool, typer.Option("--model", help="Of a result: print only the model it came from, as a file.")] = False,
 ) -> None:
@@ -31,7 +33,7 @@ def info(
     elif model:
         stop(WRONG, f"{file}: must be a result of a run to hold a model, got another kind of file")
     else:
-        _of_model(load_model(file), as_json)
+        _of_model(load_model(file, includes_outside), as_json)
 
 
 def _of_model(model: Model, as_json: bool) -> None:
@@ -39,12 +41,12 @@ def _of_model(model: Model, as_json: bool) -> None:
     if as_json:
         write_json({**model_data(model), "frequencies_Hz": frequencies})
         return
-    typer.echo(model.system)
+    say(model.system)
     for name, values in frequencies.items():
         more = " ..." if len(values) > SHOWN_FREQUENCIES else ""
         shown = ", ".join(f"{value:.5g}" for value in values[:SHOWN_FREQUENCIES])
-        typer.echo(f"{name}: {shown}{more} Hz with its frame held")
-    typer.echo(model.run if model.run is not None else "no run section")
+        say(f"{name}: {shown}{more} Hz with its frame held")
+    say(model.run if model.run is not None else "no run section")
 
 
 def beam_frequencies(model: Model) -> dict[str, list[float]]:
@@ -61,7 +63,7 @@ def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> N
     if model_only:
         if not told.get("model"):
             stop(WRONG, f"{file}: holds no model: {told.get('no_model', 'it was written by an older version')}")
-        typer.echo(told["model"], nl=False)
+        say(told["model"], nl=False)
         return
     if as_json:
         write_json({**summary_data(result), **_contents(result), "provenance": dict(told)})
@@ -94,6 +96,6 @@ def _print_result(result: Result, told: Any) -> None:
         held = f"{len(told['model'].splitlines())} lines, see --model" if told["model"] else f"none: {told['no_model']}"
         rows.append(("model", held))
     for name, value in rows:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(plain(name)), Text(plain(value)))
     Console().print(table)
-    typer.echo(result.ledger)
+    say(result.ledger)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.exits import WRONG, stop
+from pliant.drafts import streamed
 from pliant.errors import ModelError
 
 if TYPE_CHECKING:
@@ -20,14 +22,18 @@ ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The r
 AsJson = Annotated[bool, typer.Option("--json", help="Report as JSON, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, no report.")]
 
+IncludesOutside = Annotated[
+    bool, typer.Option("--allow-includes-outside", help="Let the model include files from outside its folder.")
+]
+
 HEADS = (b"\x89HDF", b"CDF")  # how files of results begin
 
 
-def load_model(file: Path) -> Model:
+def load_model(file: Path, includes_outside: bool = False) -> Model:
     from pliant import files
 
     try:
-        return files.load_model(file)
+        return files.load_model(file, includes_outside)
     except ModelError as trouble:
         stop(WRONG, str(trouble))
 
@@ -58,10 +64,15 @@ def is_result(file: Path) -> bool:
 
 def check_target(option: str, out: Path) -> None:
     """Before the run, not after: a result that cannot be written is an hour lost."""
-    folder = out.parent
-    if not folder.is_dir():
-        stop(WRONG, f"{option}: folder {str(folder)!r} must exist, got {str(out)!r}")
-    reason = "it is a folder" if out.is_dir() else _refusal(folder)
+    try:
+        if streamed(out):  # whether it takes anything shows when it is written to
+            return
+        folder = Path(os.path.realpath(out)).parent
+        if not folder.is_dir():
+            stop(WRONG, f"{option}: folder {str(folder if out.is_symlink() else out.parent)!r} must exist, got {str(out)!r}")
+        reason = _refusal(folder)
+    except OSError as trouble:
+        reason = trouble.strerror or str(trouble)
     if reason:
         stop(WRONG, f"{option}: must be a file that can be written, got {str(out)!r} ({reason})")
 

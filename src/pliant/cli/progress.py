@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from time import perf_counter
+
+from pliant.interrupts import postponed
 
 PATIENCE = 1.0  # s before anything is shown
 
@@ -61,11 +64,19 @@ def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") 
     timer.daemon = True
     if console.is_terminal and not quiet:
         timer.start()
-    try:
-        yield lambda done, doing: shown.update(task, completed=done - begin, description=doing)
-    finally:
+
+    def take_down() -> None:
         timer.cancel()
         if timer.is_alive():
             timer.join()  # it may be about to show the bar: then there is one to take down
         if shown.live.is_started:
             shown.stop()
+
+    # A bar left up by a second Ctrl-C would be drawn by its thread while Python ends, which aborts the process.
+    atexit.register(take_down)
+    try:
+        yield lambda done, doing: shown.update(task, completed=done - begin, description=doing)
+    finally:
+        with postponed():
+            take_down()
+        atexit.unregister(take_down)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli import progress
-from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, ModelArgument, Quiet, check_target, load_model, load_result
-from pliant.errors import ModelError, PliantError
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model, load_result
+from pliant.errors import ModelError, PliantError, plain
 
 if TYPE_CHECKING:
     from pliant.files import Model, RunSettings
@@ -33,25 +33,23 @@ def run(
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
+    includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a model file and write the result. Ctrl-C keeps what was computed."""
-    model = load_model(file)
+    model = load_model(file, includes_outside)
     settings = _settings(model, file, t_end)
     target = out or Path(f"{file.stem}.nc")
     for option, path in (("--out", target), ("--csv", csv), ("--plot", plot)):
         if path is not None:
             check_target(option, path)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
-    try:
-        with _ended_softly():
-            result = _simulate(model, settings, start, quiet or as_json)
-            _write(result, target, csv)
-            if plot is not None:
-                _draw(result, plot)
-    except KeyboardInterrupt:
-        stop(INTERRUPTED, f"interrupted; nothing was written to {target}")
+    with _ended_softly():
+        result = _simulate(model, settings, start, quiet or as_json)
+        _write(result, target, csv)
+        if plot is not None:
+            _draw(result, plot)
     _report(result, target, quiet, as_json)
 
 
@@ -63,10 +61,10 @@ def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
         _print_summary(result, target)
     else:
         for sentence in result.warnings:
-            typer.echo(f"warning: {sentence}", err=True)
+            say(f"warning: {sentence}", err=True)
     if code != DONE:
         words = f"{str(result.message).rstrip('.')}; what was computed is in {target}"
-        typer.echo(words if code == INTERRUPTED else f"error: {words}", err=True)
+        say(words if code == INTERRUPTED else f"error: {words}", err=True)
         raise typer.Exit(code)
 
 
@@ -92,7 +90,7 @@ def _earlier(file: Path, target: Path, model: Model, settings: RunSettings) -> R
         end = earlier.final_state.t
         stop(WRONG, f"--continue: the run in {str(file)!r} ended at t = {end:.6g} s; give --t-end beyond it")
     if not _same_model(earlier, model):
-        typer.echo(f"note: {file} comes from another model than this; its coordinates are taken as they are", err=True)
+        say(f"note: {file} comes from another model than this; its coordinates are taken as they are", err=True)
     return earlier
 
 
@@ -105,13 +103,9 @@ def _same_model(earlier: Result, model: Model) -> bool:
 
 @contextlib.contextmanager
 def _ended_softly() -> Iterator[None]:
-    """A polite kill is taken as Ctrl-C is: what was computed is kept."""
-
-    def interrupt(number: int, frame: Any) -> None:
-        signal.raise_signal(signal.SIGINT)
-
+    """A polite kill is taken as Ctrl-C is: what was computed is kept. In the background, where Ctrl-C is ignored, too."""
     try:
-        before = signal.signal(signal.SIGTERM, interrupt)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     except ValueError:  # only the main thread may
         yield
         return
@@ -182,7 +176,7 @@ def _print_summary(result: Any, target: Path) -> None:
 
     table = Table(show_header=False, box=None)
     for name, value in [*summary_rows(result), ("written to", str(target))]:
-        table.add_row(Text(name), Text(value))  # Text: messages may hold [brackets]
+        table.add_row(Text(plain(name)), Text(plain(value)))  # Text: messages may hold [brackets]
     Console().print(table)
 
 

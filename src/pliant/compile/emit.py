@@ -62,6 +62,10 @@ def kernel_text(schedule: Schedule, calls: list[list[str]]) -> str:
     before, after = calls
     lines = [f"define void @{KERNEL}{_SIGNATURE} nounwind {{", *before]
     if schedule.batch:
+        # Lanes without an angle: what lies in work must not send the angles beside it to the C library, whose last bit differs.
+        for k in range(schedule.angles, schedule.batch):
+            lines.append(f"  %pad{k} = getelementptr double, ptr %work, i64 {k}")
+            lines.append(f"  store double 0.0, ptr %pad{k}")
         lines.append(f"  %sines = getelementptr double, ptr %work, i64 {schedule.batch}")
         lines.append(f"  %cosines = getelementptr double, ptr %work, i64 {2 * schedule.batch}")
         lines.append(f"  call void @sincos_batch(ptr %work, ptr %sines, ptr %cosines, i64 {schedule.batch})")

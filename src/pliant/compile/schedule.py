@@ -45,13 +45,14 @@ Piece = Chunk | Loop
 
 @dataclass
 class Schedule:
-    """The pieces `before` put the angles into work[0:batch], the batch puts their sines and cosines into the next two
-    parts of that length, the pieces `after` compute the rest. `place` is where in work a value is found that the
+    """The pieces `before` put the angles into work[0:angles], the batch puts sines and cosines of work[0:batch] into the next
+    two parts of that length, the pieces `after` compute the rest. `place` is where in work a value is found that the
     batch or an earlier piece has computed."""
 
     before: list[Piece]
     after: list[Piece]
-    batch: int
+    angles: int
+    batch: int  # angles rounded up to whole passes
     place: list[int]  # by value; negative where it has none
     n_work: int
 
@@ -84,7 +85,7 @@ def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Sc
     making.write_angles(before, chunk_size)
     n_work = making.share_work(before + after)
     making.write_outputs(before, after, chunk_size)
-    return Schedule(making.finished(before), making.finished(after), batch, making.place.tolist(), n_work)
+    return Schedule(making.finished(before), making.finished(after), len(angles), batch, making.place.tolist(), n_work)
 
 
 def batched_angles(program: Program) -> dict[int, int]:

@@ -14,16 +14,20 @@ from typing import Any
 
 import yaml
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, plain
 from pliant.files import units
 from pliant.files.formula import Known, ParsedFormula, parse_number, short
 
 LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
+MOST_VALUES = 200_000  # of one file: each takes some 40 us to read
 
 
 class ModelFileError(ModelError):
     """A model file breaks a rule; the message begins with file, line, column and path of keys."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))  # it may quote the file
 
 
 @dataclass
@@ -169,6 +173,10 @@ class Item:
 
 def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
     """The one document of a text, refused where it holds anchors, tags or a nesting no model needs."""
+    # Values end at a comma or at the end of a line: counting those takes no time, reading ten million values hours.
+    values = text.count(",") + text.count("\n")
+    if values > MOST_VALUES:
+        raise ModelFileError(f"{source}: must hold at most {MOST_VALUES} values, got some {values}")
     try:
         node = _Strict(text, source).get_single_node()
     except yaml.YAMLError as trouble:
@@ -189,6 +197,8 @@ def build(make: Callable[..., Any], item: Item, /, *args: Any, **values: Any) ->
         raise
     except ModelError as trouble:
         raise _blamed(item, str(trouble)).error(str(trouble)) from None
+    except (OverflowError, ZeroDivisionError):
+        raise item.error("must hold numbers from which others can be computed, got some that are too large or too small") from None
 
 
 def _blamed(item: Item, message: str) -> Item:

@@ -1,4 +1,8 @@
-"""`include`: definitions, materials and parts from other files, named relative to the file that includes them."""
+"""`include`: definitions, materials and parts from other files, named relative to the file that includes them.
+
+They stay inside the folder of the model, links followed, unless who loads it allows otherwise: a model may come from anyone, and
+what is wrong with a file is told with words of that file.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from pathlib import Path
 
 from pliant.files.document import Item, ModelFileError, read_document
 
-MAX_BYTES = 20_000_000  # of one file: far beyond any model, far below what fills a memory
+MAX_BYTES = 5_000_000  # of one file: far beyond any model, and read in seconds
+DEEPEST = 20  # files that include each other in a row
 SHARED = ("define", "materials", "parts")  # what included files may hold
 KEYS = ("pliant", "include", *SHARED)
 
@@ -27,19 +32,31 @@ def read_text(path: str | Path) -> str:
         raise ModelFileError(f"{path}: must be UTF-8 text, got byte {trouble.object[trouble.start]:#04x}") from None
 
 
-def read_includes(item: Item, folder: Path | None, above: tuple[Path, ...] = ()) -> list[Mapping[str, Item]]:
-    """The sections of all files that an include names, those that these include before them; each file once."""
+def read_includes(
+    item: Item, folder: Path | None, above: tuple[Path, ...] = (), outside: bool = False
+) -> list[Mapping[str, Item]]:
+    """The sections of all files that an include names, those that these include before them; each file once.
+
+    outside: files may stand outside the folder.
+    """
     found: list[Mapping[str, Item]] = []
     seen: set[Path] = set()
-    _collect(item, folder, above, seen, found)
+    _collect(item, folder, None if outside or folder is None else folder.resolve(), above, seen, found)
     return found
 
 
 def _collect(
-    item: Item, folder: Path | None, above: tuple[Path, ...], seen: set[Path], found: list[Mapping[str, Item]]
+    item: Item,
+    folder: Path | None,
+    inside: Path | None,
+    above: tuple[Path, ...],
+    seen: set[Path],
+    found: list[Mapping[str, Item]],
 ) -> None:
+    if len(above) > DEEPEST:
+        raise item.error(f"files must include each other at most {DEEPEST} deep")
     for name in item.items() if item.is_list else [item]:
-        target = _target(name, folder)
+        target = _target(name, folder, inside)
         if target in above:
             chain = " includes ".join(path.name for path in (*above[above.index(target) :], target))
             raise name.error(f"files must not include each other in a circle, got {chain}")
@@ -52,14 +69,21 @@ def _collect(
             raise name.error(str(trouble)) from None
         sections = document.fields(KEYS)
         if "include" in sections:
-            _collect(sections["include"], target.parent, (*above, target), seen, found)
+            _collect(sections["include"], target.parent, inside, (*above, target), seen, found)
         found.append(sections)
 
 
-def _target(item: Item, folder: Path | None) -> Path:
+def _target(item: Item, folder: Path | None, inside: Path | None) -> Path:
     text = item.text("the name of a file")
     if folder is None:
         raise item.wrong("must be left out of a text that is no file (or say in which folder to look)")
     if Path(text).is_absolute() or "\0" in text:
         raise item.wrong("must be a path relative to this file")
-    return (folder / text).resolve()
+    try:
+        target = (folder / text).resolve()
+    except (OSError, RuntimeError):  # links in a circle, a name too long
+        raise item.wrong("must be the name of a file") from None
+    # Refused before anything is read: not even whether there is such a file is told.
+    if inside is not None and not target.is_relative_to(inside):
+        raise item.wrong("must stay inside the folder of the model (--allow-includes-outside lets it out)")
+    return target

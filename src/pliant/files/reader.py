@@ -42,14 +42,19 @@ class Model:
     run: RunSettings | None  # None where the file has no run section
 
 
-def load_model(path: str | Path) -> Model:
-    """Read a model file; every refusal names the file, the line and column, the keys, the rule and the value."""
-    return _read_model(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),))
+def load_model(path: str | Path, includes_outside: bool = False) -> Model:
+    """Read a model file; every refusal names the file, the line and column, the keys, the rule and the value.
+
+    includes_outside: it may include files from outside its folder.
+    """
+    return _read_model(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),), includes_outside)
 
 
-def loads_model(text: str, source: str = "<text>", folder: str | Path | None = None) -> Model:
+def loads_model(
+    text: str, source: str = "<text>", folder: str | Path | None = None, includes_outside: bool = False
+) -> Model:
     """Read a model from a text; `source` is how messages call it, `folder` where the files are that it includes."""
-    return _read_model(text, source, None if folder is None else Path(folder))
+    return _read_model(text, source, None if folder is None else Path(folder), (), includes_outside)
 
 
 TOLERANCE = "closure_tolerance"
@@ -57,11 +62,11 @@ NEEDED = ("pliant", "system", "gravity", "bodies")
 SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", *CALLS, "run")
 
 
-def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, ...] = ()) -> Model:
+def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, ...], outside: bool) -> Model:
     scope = Scope()
     document = read_document(text, source, scope)
     sections = document.fields(SECTIONS, NEEDED)
-    included = read_includes(sections["include"], folder, above) if "include" in sections else []
+    included = read_includes(sections["include"], folder, above, outside) if "include" in sections else []
     parts: dict[str, Body] = {}
     defined: list[tuple[str, Item]] = []
     for shared in (*included, sections):  # the file's own last: it may use what it includes

@@ -46,15 +46,26 @@ def family_address(name: str) -> int:
     return _machine_code(name)[0]
 
 
-@functools.cache
+_loaded: dict[str, tuple[int, Any]] = {}  # addresses live as long as their engines: as long as the process
+
+
 def _machine_code(name: str) -> tuple[int, Any]:
-    """Address of what the module's `compile_code` makes, and the engine that keeps it alive."""
+    """Address of what the module's `compile_code` makes, and the engine that keeps it alive.
+
+    Threads may come here together. Whoever is first past the loading keeps its engine and all use that: with functools.cache the
+    last one would, and an address already handed out would die with its engine. A lock could be held over a fork.
+    """
+    return _loaded.get(name) or _loaded.setdefault(name, _load(name))
+
+
+def _load(name: str) -> tuple[int, Any]:
     target = host()
-    cache, key = ObjectCache(user_cache("loops")), _key(name, target)
-    stored = cache.load(key)
+    folder, key = user_cache("loops"), _key(name, target)
+    cache = None if folder is None else ObjectCache(folder)
+    stored = None if cache is None else cache.load(key)
     if stored is None:
         symbol, data = import_module(f"pliant.integrate.{name}").compile_code()
-        if NUMBA_RUNTIME not in data:
+        if cache is not None and NUMBA_RUNTIME not in data:
             cache.store(key, symbol.encode() + b"\0" + data)
     else:
         head, _, data = stored.partition(b"\0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -59,3 +61,18 @@ def require_functions(names: Iterable[str]) -> None:
     missing = [name for name in wanted if llvm.address_of_symbol(name) is None]
     if missing:
         raise SolveError(f"machine code: the C library must have {', '.join(missing)}, {_C_LIBRARY} does not")
+
+
+def _free_at_forks() -> None:
+    """A fork waits until no other thread is inside LLVM.
+
+    Its lock, held by a thread that the child has not, would never be free there. Other libraries have locks of
+    their own: where threads are busy, processes are better spawned than forked.
+    """
+    lock = getattr(llvm.ffi.lib, "_lock", None)  # llvmlite has no public name for it
+    if lock is not None and hasattr(os, "register_at_fork"):
+        leave = functools.partial(lock.__exit__, None, None, None)
+        os.register_at_fork(before=lock.__enter__, after_in_parent=leave, after_in_child=leave)
+
+
+_free_at_forks()

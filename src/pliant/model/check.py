@@ -9,7 +9,9 @@ from itertools import pairwise
 from numbers import Real
 from typing import Any
 
-from pliant.errors import ModelError
+from pliant.errors import CONTROL, ModelError
+
+LARGEST = 1e60  # in any unit: powers of it are still numbers, and no mechanism comes near
 
 Vector = tuple[float, float, float]
 
@@ -19,9 +21,15 @@ def number(part: str, field: str, value: Any, unit: str = "") -> float:
     rule = f"must be a finite number{_in(unit)}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ModelError.of(part, field, rule, value)
-    if not math.isfinite(value):
-        raise ModelError.of(part, field, rule, float(value))
-    return float(value)
+    try:
+        clean = float(value)
+    except OverflowError:  # a whole number or a fraction that no float holds
+        clean = math.inf
+    if not math.isfinite(clean):
+        raise ModelError.of(part, field, rule, clean)
+    if abs(clean) > LARGEST:
+        raise ModelError.of(part, field, f"must be a number of size <= {LARGEST:g}{_in(unit, '')}", clean)
+    return clean
 
 
 def positive(part: str, field: str, value: Any, unit: str = "") -> float:
@@ -58,6 +66,13 @@ def identifier(part: str, field: str, value: Any) -> str:
     """A name that can stand before a dot in `body.coordinate` and before @ in `body@station`."""
     if not isinstance(value, str) or not value or "." in value or "@" in value or value != value.strip():
         raise ModelError.of(part, field, "must be a non-empty text without dots, @ or outer blanks", value)
+    return visible(part, field, value)
+
+
+def visible(part: str, field: str, value: str) -> str:
+    """A name of one line that a terminal only shows."""
+    if CONTROL.search(value) or "\n" in value or "\t" in value:
+        raise ModelError.of(part, field, "must hold no control characters", value)
     return value
 
 

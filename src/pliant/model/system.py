@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Body = Beam | RigidBody | TelescopicBeam
 
 PAYLOAD = " payload"  # what a beam's payload is called after the beam
+DEEPEST_INDENT = 150  # characters before a printed body: longer chains go straight down from there
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class System:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError.of("System", "name", "must be a non-empty text", self.name)
+        check.visible("System", "name", self.name)
         part = f"system {self.name!r}"
         self.gravity = check.vector(part, "gravity", self.gravity, "m/s^2")
         self.closure_tolerance = closure_tolerance(part, self.closure_tolerance)
@@ -213,6 +215,8 @@ class System:
         speed, normal force), or None. Returns the names of the pairs, one per point: "contact arm.tip".
         """
         part = f"contact {name!r}"
+        check.instance(part, "name", name, str, "a text")
+        check.visible(part, "name", name)
         check.instance(part, "against", against, (Plane, Point, Sphere), "a Plane, a Sphere or a Point")
         law = normal_law(part, "normal", normal)
         slip = None if friction is None else friction_law(part, "friction", friction)
@@ -324,7 +328,7 @@ class System:
         if self.closures:
             head += f", {len(self.closures)} closures not counted"
         lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]
-        self._describe(GROUND, "", lines)
+        lines += self._tree()
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
@@ -334,14 +338,22 @@ class System:
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
-    def _describe(self, parent: str, indent: str, lines: list[str]) -> None:
-        children = [link for link in self.links.values() if link.on.body == parent]
-        for k, link in enumerate(children):
-            last = k == len(children) - 1
+    def _tree(self) -> list[str]:
+        """A line a body, under what carries it; without recursion, for chains may be longer than Python's stack is deep."""
+        children: dict[str, list[Link]] = {}
+        for link in self.links.values():
+            children.setdefault(link.on.body, []).append(link)
+        lines: list[str] = []
+        waiting = [(link, "") for link in reversed(children.get(GROUND, []))]
+        while waiting:
+            link, indent = waiting.pop()
+            last = link is children[link.on.body][-1]
             rates = ", ".join(link.rates) or "no coordinates"
             kind = f"{type(link.body).__name__} {link.body.mass:.6g} kg"
             lines.append(f"{indent}{'└─' if last else '├─'} {link.name}: {link.joint.part} {kind} ({rates})")
-            self._describe(link.name, indent + ("   " if last else "│  "), lines)
+            below = indent + ("   " if last else "│  ") if len(indent) < DEEPEST_INDENT else indent
+            waiting += [(child, below) for child in reversed(children.get(link.name, []))]
+        return lines
 
     def _add_payload(self, name: str, beam: Beam | TelescopicBeam) -> None:
         """The payload is a rigid body welded to the tip, so that its offset turns with the tip exactly."""

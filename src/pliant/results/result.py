@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from pliant.drafts import draft_of
 from pliant.errors import ModelError
+from pliant.interrupts import postponed
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.ledger import Extremes, Ledger
 from pliant.results.outline import Outline
 from pliant.results.state import State
+from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
@@ -114,8 +116,9 @@ class Result:
 
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
-        with draft_of(path) as draft:
-            self._dataset_for_file().to_netcdf(draft, engine="netcdf4")
+        dataset = self._dataset_for_file()
+        with draft_of(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
+            dataset.to_netcdf(draft, engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write rows as a table of text, one column per number, names and units in its head.
@@ -155,10 +158,12 @@ class Result:
         return dataset
 
     @classmethod
+    @refusing
     def from_netcdf(cls, path: str | Path) -> Result:
         import xarray
 
         with xarray.open_dataset(path, engine="netcdf4") as opened:
+            check_size(path, opened.nbytes)
             dataset = opened.load()
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"

@@ -36,7 +36,7 @@ def phase_portrait(result: Result, names: Sequence[str] | None = None) -> Figure
         drawn = _draw(result, panel, name)
     for panel in list(panels.flat)[len(chosen) :]:
         panel.remove()
-    bar = made.colorbar(drawn, ax=panels, label="time, s", pad=0.02, fraction=0.05)
+    bar = made.colorbar(drawn, ax=list(panels.flat)[: len(chosen)], label="time, s", pad=0.02, fraction=0.05)
     bar.outline.set_visible(False)
     made.suptitle(f"{result.name}: phase portraits", x=0.01, ha="left", fontsize=10.5)
     return made

@@ -49,6 +49,7 @@ STYLE = {
     "figure.dpi": 120,
     "savefig.dpi": 120,
     "figure.facecolor": "white",
+    "text.usetex": False,
 }
 
 
@@ -60,9 +61,22 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
-            return draw(*given, **options)
+            made = draw(*given, **options)
+            _take_literally(made)
+            return made
 
     return drawn
+
+
+def _take_literally(figure: Figure) -> None:
+    """Names come from models, and a $ in one begins no formula; the labels of ticks are matplotlib's own, and may be formulas."""
+    from matplotlib.axis import Tick
+    from matplotlib.text import Text
+
+    ticks = {label for tick in figure.findobj(Tick) for label in (tick.label1, tick.label2)}
+    for text in figure.findobj(Text):
+        if text not in ticks:
+            text.set_parse_math(False)
 
 
 def figure(rows: int = 1, columns: int = 1, height: float = PANEL, width: float = WIDTH, **options: Any) -> tuple[Figure, Any]:

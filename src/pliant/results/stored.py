@@ -1,0 +1,118 @@
+"""Files of results may come from anyone: what is not as pliant writes it is refused by name, whatever it is."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from pliant.errors import ModelError, PliantError
+from pliant.memory import require_memory
+from pliant.results.outline import GROUND, BodyOutline, Outline
+from pliant.results.state import State
+from pliant.results.table import QUANTITIES
+
+if TYPE_CHECKING:
+    from pliant.results.result import Result
+
+Class = TypeVar("Class")
+Read = Callable[[Class, "str | Path"], "Result"]
+WHOLE = "must be a result as pliant writes it, and whole"
+LARGEST = 1e300
+COPIES = 2  # of what a file holds, while it is read
+
+
+def refusing(read: Read[Class]) -> Read[Class]:
+    """The reader; what is wrong with a file is a ModelError that names it, what hinders reading stays an OSError."""
+
+    @functools.wraps(read)
+    def refused(cls: Class, path: str | Path) -> Result:
+        try:
+            result = read(cls, path)
+            check_result(result)
+        except PliantError:
+            raise
+        except Exception as trouble:
+            if isinstance(trouble, OSError) and (trouble.errno or 0) > 0:  # the system's; netCDF counts its own below zero
+                raise
+            raise ModelError.of(f"file {str(path)!r}", "contents", WHOLE, f"{type(trouble).__name__}: {trouble}") from trouble
+        return result
+
+    return refused
+
+
+def check_size(path: str | Path, size: int) -> None:
+    """Before it is loaded: a few bytes may stand for any number of zeros."""
+    require_memory(f"file {str(path)!r}", "rows", "must fit into memory", float(COPIES * size), size)
+
+
+def check_result(result: Result) -> None:
+    """Shapes and kinds of everything that others rely on."""
+    _be(isinstance(result.name, str) and isinstance(result.message, str), "title and message are texts")
+    _be(isinstance(result.ok, bool) and isinstance(result.interrupted, bool), "ok and interrupted are true or false")
+    _be(isinstance(result.stats, Mapping), "statistics are a mapping")
+    _be(result.time.ndim == 1 and result.time.dtype == np.float64, "time is a row of numbers")
+    _be(bool(np.all(np.diff(result.time) >= 0.0)), "time does not go back")
+    for name, values in result.values.items():
+        shape = (result.time.size, *(len(result.labels[d]) for d in QUANTITIES[name].dims))
+        _be(values.shape == shape and values.dtype == np.float64, f"{name} holds numbers, {shape}")
+    told = result.provenance
+    _be(all(isinstance(told.get(key, ""), str) for key in ("model", "version", "no_model")), "the provenance holds texts")
+    _be(isinstance(told.get("settings", {}), Mapping), "settings are a mapping")
+    if result.final_state is not None:
+        _check_state(result.final_state)
+    if result.outline is not None:
+        _check_outline(result.outline, result)
+
+
+def _check_state(state: State) -> None:
+    numbers = (state.t, state.t_assembled, state.t_first)
+    _be(all(_is_number(x) for x in numbers) and state.y.ndim == 1, "the final state holds times and a row of numbers")
+    _be(isinstance(state.labels, Mapping) and all(isinstance(names, list) for names in state.labels.values()), "it has its labels")
+    for one in (record for _, record in state.closed.values()):
+        so_far = {name: value for name, value in asdict(one).items() if name not in ("let_go", "peak_time")}  # the last may be nan
+        _be(all(_is_number(x) for x in so_far.values()), "contacts under way hold numbers")
+
+
+def _check_outline(outline: Outline, result: Result) -> None:
+    counts = [len(body.rest) for body in outline.bodies]
+    spots = [body.on for body in outline.bodies] + [spot for _, *pair in outline.closures for spot in pair]
+    _be(bool(np.all(np.isfinite(outline.ground))), "the ground has points")
+    _be(len(outline.gravity) == 3 and all(_is_number(x) for x in outline.gravity), "gravity is a vector")
+    _be(isinstance(outline.units, Mapping) and all(isinstance(unit, str) for unit in outline.units.values()), "units are texts")
+    _be(set(result.labels["coordinate"]) <= set(outline.units), "every coordinate has its unit")
+    _be([body.name for body in outline.bodies] == list(result.labels["body"]), "the outline draws the result's bodies")
+    _be([contact.pair for contact in outline.contacts] == list(result.labels["pair"]), "and its contacts")
+    for body in outline.bodies:
+        _check_body(body, result)
+    for number, point in spots:
+        _be(isinstance(number, int) and GROUND <= number < len(counts), "places stand on bodies that are there")
+        there = len(outline.ground) if number == GROUND else counts[number]
+        _be(isinstance(point, int) and 0 <= point < there, "at their points")
+    for contact in outline.contacts:
+        sizes = (contact.radius, 0.0 if contact.other_radius is None else contact.other_radius, *contact.point, *contact.normal)
+        _be(len(contact.point) == len(contact.normal) == 3 and all(_is_number(x) for x in sizes), "contacts hold numbers")
+
+
+def _check_body(body: BodyOutline, result: Result) -> None:
+    points = len(body.rest)
+    _be(bool(np.all(np.isfinite(body.rest))), f"points of {body.name} stand somewhere")
+    _be(points > 0 and isinstance(body.joint, str) and isinstance(body.kind, str), f"{body.name} has points")
+    _be(all(isinstance(k, int) and 0 <= k < points for line in body.lines for k in line), f"lines of {body.name} join them")
+    for field in body.fields:
+        _be(field.shape.shape == field.bow.shape == body.rest.shape, f"fields of {body.name} move them")
+        _be(bool(np.all(np.isfinite(field.shape)) and np.all(np.isfinite(field.bow))), "by numbers")
+        _be(set(field.coordinates) <= set(result.labels["coordinate"]), f"with coordinates, as {body.name} has")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LARGEST
+
+
+def _be(right: bool, what: str) -> None:
+    if not right:
+        raise ValueError(f"not so: {what}")
