@@ -144,8 +144,9 @@ def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
 
 def _all_told(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
+    from pliant.observed import values_of
     from pliant.saving import save_times
-    from pliant.simulate import collect_rows, values_of
+    from pliant.simulate import collect_rows
 
     compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
     times = save_times(options.get("save"), t_start, t_end)
@@ -157,8 +158,9 @@ def _all_told(system: System, t_start: float, t_end: float, elastic: str, **opti
 
 def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
+    from pliant.observed import values_of
     from pliant.saving import save_times
-    from pliant.simulate import collect_rows, values_of
+    from pliant.simulate import collect_rows
 
     formulation = options.get("formulation", "articulated")
     compiled = compile_system(system, formulation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,6 +39,13 @@ class Seen(NamedTuple):
         """A gap of a few units of round-off is neither open nor closed, m."""
         along = self.contact_point[k] * self.contact_normal[k]
         return float(size_of_round_off(np.array([*along, pair.radius, pair.other_radius])))
+
+
+def seen_in(observed: Floats, columns: Mapping[str, slice]) -> Seen:
+    """Out of what the observer wrote."""
+    rows = {name: observed[columns[name]].copy() for name in Seen._fields}
+    points = {name: rows[name].reshape(-1, 3) for name in ("contact_point", "contact_normal")}
+    return Seen(**{**rows, **points})
 
 
 class Doubts(NamedTuple):

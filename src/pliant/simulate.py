@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from pliant.accounts import extremes_of, remarks
 from pliant.compiled import Compiled, compile_system
-from pliant.errors import ModelError, SolveError
+from pliant.errors import ModelError
+from pliant.flags import Flags
 from pliant.grips import Grips
 from pliant.inertia import Resistance
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
@@ -21,28 +21,25 @@ from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.interrupts import Interrupts
 from pliant.model import check
-from pliant.model.contact import Plane
 from pliant.model.system import System
+from pliant.observed import columns_of, component_name, values_of
 from pliant.origin import Origin
-from pliant.phases import Doubts, Phases, Precision, Seen
+from pliant.phases import Phases, Precision, Seen, seen_in
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
-from pliant.results.table import OBSERVED, QUANTITIES
-from pliant.round_off import round_off, size_of_round_off
+from pliant.round_off import round_off
 from pliant.saving import Every, check_rows, save_plan
+from pliant.starts import check_start, doubts, unresisted
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.compile.trace import Traced
-    from pliant.integrate.stepper import Located, Outcome, Stepper
+    from pliant.integrate.stepper import Outcome, Stepper
 
 AUTO = "auto"  # the method Auto() by its name
-CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s of the last, are chatter and no motion
-MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
 TELLING = 0.03  # s of computing between two reports of progress, at least
 
 ROWS_JUDGED = 3  # of a run, the last one among them, whose mass matrix is looked at
-_LOOSE = "the mass matrix is singular at t = {:.10g} s: no mass or inertia resists a motion of {}"
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
     "what it does between two steps may be missed; give the method a max_step"
@@ -183,10 +180,9 @@ class _Run:
             max_seconds=max_seconds,
         )
         self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
-        self.columns = _columns_of(self.traced)
+        self.columns = columns_of(self.traced)
         self.seen = self.stepper.look(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
         self.events: list[EventRecord] = []
-        self._flips: dict[int, list[float]] = {}  # by event: when its flag changed, lately
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
@@ -195,73 +191,24 @@ class _Run:
         if not isinstance(times, str):
             check_rows(times.size, self.y0.size + compiled.observe.n_out, f"{times.size} times")
         first = self.traced.parameters(t_start, self.stops[1])
-        _check_centres(self.traced, compiled.observe(t_start, self.y0, first)[self.columns["gap"]])
-        _check_start(self.traced, compiled.rhs(t_start, self.y0, first), t_start)
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
-        self._check_resistance(t_start, first)
+        check_start(compiled, self.resistance, t_start, self.y0, first)
         self.stepper.start(t_start, self.y0, first, save=times)
+        self.flags = Flags(self.traced, self.stepper)
         self._take_up_events()
         grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.seen()[self.columns["friction_force"]].copy())
         self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
-        self.contacts.begin(self._doubts(), state)
+        self.contacts.begin(doubts(compiled, t_start, self.stepper.y, self.stepper.p), state)
         for number, direction in () if state is None else state.hits:
             self.stepper.settle(number, direction)
 
     def _take_up_events(self) -> None:
-        """Which way each event counts, what of it round-off may do at the start, and which damped stops are pressed then."""
-        stepper = self.stepper
+        """Which way each event counts, and what of it only round-off decides at the start."""
         for k, event in enumerate(self.traced.events):
-            stepper.direction[k], stepper.active[k] = event.direction, True
-        if self.compiled.flight is None:
-            return
-        state = stepper.t, stepper.y, stepper.p
-        stepper.noise[:] = round_off(self.compiled.flight, *state)
-        flagged = [k for k, event in enumerate(self.traced.events) if event.flag is not None]
-        for _ in range(len(flagged)):  # what a formula compares may depend on what it compared before
-            g, before = self.compiled.flight(*state), stepper.p.copy()
-            for k in flagged:
-                stepper.dead[k] = stepper.noise[k]
-                self._set_flag(k, bool(g[k] * self.traced.events[k].pressed > stepper.dead[k]))
-            if np.array_equal(before, stepper.p):
-                break
-
-    def _set_flag(self, k: int, pressed: bool) -> None:
-        """What jumps at event k, a damped stop or a formula, is on this side from now on, and watched from there."""
-        event = self.traced.events[k]
-        self.stepper.p[event.flag] = float(pressed)
-        self.stepper.required[k] = event.pressed if pressed else -event.pressed
-
-    def _note_flip(self, located: Located) -> None:
-        """A flag that is set and cleared without end, in no time, ends the run."""
-        flips = self._flips.setdefault(located.index, [])
-        flips.append(located.t)
-        if len(flips) > CHATTER and flips.pop(0) > located.t - CHATTER * SHORTEST_TURN:
-            assert self.outcome is not None
-            self.outcome = replace(self.outcome, status=Status.CHATTERS, events=(located,))
-
-    def _doubts(self) -> Doubts:
-        """What is uncertain of contacts at the start."""
-        if not self.traced.pairs:
-            return Doubts(*(np.zeros(0),) * 3)
-        observe, (t, y, p) = self.compiled.observe, (self.stepper.t, self.stepper.y, self.stepper.p)
-        gap, closing = self.columns["gap"], self.columns["closing_speed"]
-        seen = observe(t, y, p).copy()
-        doubt = round_off(observe, t, y, p)
-        at_least = [self._seen_in(seen).round_off_of_gap(k, slots.pair) for k, slots in enumerate(self.traced.pairs)]
-        doubt_of_gap = np.fmax(doubt[gap], at_least)
-        fastest = np.max(np.abs(seen[self.columns["tip_velocity"]]))
-        doubt_of_closing = np.fmax(doubt[closing], size_of_round_off(np.array([fastest])))
-        later = observe(t + MOMENT, y + MOMENT * self.compiled.rhs(t, y, p), p)
-        return Doubts(doubt_of_gap, doubt_of_closing, (later[closing] - seen[closing]) / MOMENT)
-
-    def _check_resistance(self, t: float, p: NDArray[np.float64]) -> None:
-        """Refuse to start where the mass matrix is singular, nearly or exactly: accelerations would be round-off, enlarged."""
-        loose = self.resistance.unresisted(t, self.y0, p)
-        if loose is not None:
-            raise SolveError(
-                f"system {self.traced.system.name!r}: {_LOOSE.format(t, loose)}; give what moves there some mass or inertia, or "
-                "take the coordinate out"
-            )
+            self.stepper.direction[k], self.stepper.active[k] = event.direction, True
+        if self.compiled.flight is not None:
+            self.stepper.noise[:] = round_off(self.compiled.flight, self.stepper.t, self.stepper.y, self.stepper.p)
+            self.flags.begin(self.compiled.flight)
 
     def _warn_of_resistance(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> None:
         """The same along the run, at a few of its rows: where M has become singular, what follows cannot be believed."""
@@ -270,13 +217,13 @@ class _Run:
             p = self.rows[int(np.searchsorted(firsts, k, side="right")) - 1][1]
             loose = self.resistance.unresisted(float(times[k]), states[k], p)
             if loose is not None:
-                self.warnings.append(_LOOSE.format(times[k], loose))
+                self.warnings.append(unresisted(float(times[k]), loose))
                 return
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
         seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
-        columns = _columns_of(self.traced)
+        columns = columns_of(self.traced)
         tips = seen[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
@@ -340,10 +287,9 @@ class _Run:
                 continue
             if event.told:
                 self.events.append(EventRecord(located.t, event.name, located.direction))
-            if event.flag is not None:
-                self._set_flag(located.index, located.direction == event.pressed)
-                self._note_flip(located)
-                changed = True
+            changed = self.flags.happened(located) or changed
+            if self.flags.chatters(located):
+                self.outcome = replace(outcome, status=Status.CHATTERS, events=(located,))
             if event.stop:
                 self.ended_by = event.name
         return changed
@@ -355,7 +301,7 @@ class _Run:
             if event.pair is None:
                 self.events.append(EventRecord(note.t, event.name, note.direction))
             else:
-                self.contacts.noted(note, self._seen_in(self.compiled.observe(note.t, note.y, self.stepper.p)))
+                self.contacts.noted(note, seen_in(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
 
     def _watched(self) -> Callable[[], NDArray[np.float64]]:
         """A function that evaluates all event functions at the present state."""
@@ -367,12 +313,7 @@ class _Run:
 
     def _probe(self) -> Seen:
         """What contacts need to know of the present state."""
-        return self._seen_in(self.seen())
-
-    def _seen_in(self, observed: NDArray[np.float64]) -> Seen:
-        rows = {name: observed[self.columns[name]].copy() for name in Seen._fields}
-        points = {name: rows[name].reshape(-1, 3) for name in ("contact_point", "contact_normal")}
-        return Seen(**{**rows, **points})
+        return seen_in(self.seen(), self.columns)
 
     def _say_what_was_not_seen(self) -> None:
         """Events whose functions could not be judged at some steps."""
@@ -401,7 +342,7 @@ class _Run:
         extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
         message = self.outcome.told([event.name for event in self.traced.events])
         if self.outcome.component is not None:
-            message += f" (most of all {_component_name(self.traced, self.outcome.component)})"
+            message += f" (most of all {component_name(self.traced, self.outcome.component)})"
         if self.outcome.status is Status.CAME_OPEN:
             message = _came_open(self.traced, self.outcome)
         if self.ended_by:
@@ -474,26 +415,6 @@ class _Run:
         return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
 
 
-def values_of(
-    traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observed: NDArray[np.float64]
-) -> dict[str, NDArray[np.float64]]:
-    """States and observed quantities, by the names of the table; prescribed coordinates come from the observer's tail."""
-    labels, columns = traced.columns, _columns_of(traced)
-    values = {"q": np.empty((times.size, len(labels["coordinate"]))), "v": np.empty((times.size, len(labels["rate"])))}
-    n_q, n_v = len(traced.free_q), len(traced.free_v)
-    works = traced.n_controlled
-    values["q"][:, traced.free_q] = states[:, :n_q]
-    values["v"][:, traced.free_v] = states[:, n_q : n_q + n_v]
-    values["work"] = states[:, works : works + len(traced.sources)]
-    for name, place in columns.items():
-        shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
-        values[name] = observed[:, place].reshape((times.size, *shape))
-    told, tail = traced.tree.told, observed[:, columns[OBSERVED[-1]].stop :]
-    for k, one in enumerate(told):
-        values["q"][:, one.q], values["v"][:, one.v] = tail[:, k], tail[:, len(told) + k]
-    return {name: values[name] for name in QUANTITIES}
-
-
 def collect_rows(
     compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, origin: Origin
 ) -> Result:
@@ -513,25 +434,6 @@ def _precision(method: Method, stepper: Stepper) -> Precision | None:
     return lambda near: stepper.set_rtol(fine if near else coarse)
 
 
-def _columns_of(traced: Traced) -> dict[str, slice]:
-    """Where each observed quantity stands in what the observer writes."""
-    columns, offset = {}, 0
-    for name in OBSERVED:
-        width = math.prod(len(traced.columns[d]) for d in QUANTITIES[name].dims)
-        columns[name] = slice(offset, offset + width)
-        offset += width
-    return columns
-
-
-def _component_name(traced: Traced, k: int) -> str:
-    """What a component of the state is, in words."""
-    names = [traced.tree.positions[i] for i in traced.free_q] + [f"the rate of {traced.tree.rates[i]}" for i in traced.free_v]
-    names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]
-    names += [f"the impulse of {slots.pair.name}" for slots in traced.pairs]
-    return names[k]
-
-
-
 def _came_open(traced: Traced, outcome: Outcome) -> str:
     """Which closure came open, where, when, and what that means."""
     number, amount, t_open = outcome.opened
@@ -542,30 +444,3 @@ def _came_open(traced: Traced, outcome: Outcome) -> str:
         f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
         "mechanism's size: the loops are locked, or a motion asks for what they forbid, or they have passed a singular position"
     )
-
-
-def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:
-    """Two balls about one centre have no direction to press in."""
-    for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
-        if isinstance(slots.pair.against, Plane):
-            continue
-        reach = slots.pair.radius + slots.pair.other_radius
-        if gap + reach <= COINCIDENT_SHARE * reach:
-            rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
-            raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
-
-
-COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
-
-
-def _check_start(traced: Traced, rates: NDArray[np.float64], t: float) -> None:
-    """A first right-hand side that is not finite means a coordinate that nothing resists, or a formula out of its domain."""
-    n_q = len(traced.free_q)
-    bad = [traced.tree.rates[k] for i, k in enumerate(traced.free_v) if not math.isfinite(rates[n_q + i])]
-    if bad:
-        raise SolveError(
-            f"system {traced.system.name!r}: accelerations of {', '.join(bad)} must be finite at the start, t = {t} s, got nan or "
-            "inf: a coordinate that no mass or inertia resists (a singular mass matrix), or a formula outside its domain"
-        )
-
-
