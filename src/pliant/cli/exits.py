@@ -42,7 +42,9 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
             try:
                 command(*arguments, **options)
             except KeyboardInterrupt:
-                end = Stopped(INTERRUPTED, f"interrupted; {' and '.join(dict.fromkeys(written.files)) or 'nothing'} was written")
+                files = list(dict.fromkeys(written.files)) or ["nothing"]
+                words = f"{' and '.join(files)} {'were' if len(files) > 1 else 'was'} written"
+                end = Stopped(INTERRUPTED, f"interrupted; {words}")
             except Stopped as early:
                 end = early
             else:
