@@ -115,9 +115,10 @@ def run_member(task: Task, which: int, mechanism: Mechanism, compiled: Any) -> d
 
 
 def enough(plain: Any, longest: float) -> int:
-    """Steps that a run with shorter steps may take: those of the plain one and those of the limit, and some more."""
+    """Steps that a run with shorter steps may take: those of the plain one and those of the limit, and many more, as it may stay
+    with an explicit method where the plain one turned to an implicit one."""
     steps = plain.stats["steps"] + plain.stats["rejected"] + plain.final_state.t / longest
-    return int(5.0 * steps) + 1000
+    return int(5.0 * steps) + 50_000
 
 
 def missed_by_one(sentences: list[str]) -> list[Any]:

@@ -11,7 +11,7 @@ from pliant.compile.traced import Scalar
 from pliant.dynamics.contact import Pressed, holds
 from pliant.dynamics.coupling import Coupled
 from pliant.dynamics.tree import Node, Tree
-from pliant.integrate.memory import CUTS, RECORDS, STOPS
+from pliant.integrate.memory import CUTS, MARKS, RECORDS, STOPS
 from pliant.model.force import DIRECTIONS
 from pliant.model.joint import ROTATION, Limits
 from pliant.model.system import System
@@ -125,9 +125,9 @@ def contact_events(
     for k, one in enumerate(pressed):
         name = one.touch.pair.name
         found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
-        found.append((Event(f"{name} {PEAK}", -1, pair=k, kind=RECORDS), growing[k], True))
+        found.append((Event(f"{name} {PEAK}", -1, pair=k, kind=MARKS), growing[k], True))
         if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
-            found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=RECORDS), one.raw, True))
+            found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), one.raw, True))
         if near is not None:
             found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - near, False))
         corners = grip_functions(one, next(left)) if holds(one.touch) else switch_functions(one.touch)

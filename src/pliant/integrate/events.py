@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.integrate.family import hermite, interpolate, take_step
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
-from pliant.integrate.memory import INTERIOR, NOTES, RECORDS, SAMPLES, STOPS
+from pliant.integrate.memory import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, STOPS
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
 ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
@@ -53,7 +53,7 @@ def crosses(run: Any, e: int, value: float, before: int) -> bool:
 def sought(run: Any, e: int) -> bool:
     """Whether event e is what is looked for now."""
     if run.searched == EVERY:
-        return bool(flags(run.kind, run.n_events)[e] != RECORDS)
+        return bool(flags(run.kind, run.n_events)[e] < RECORDS)
     return bool(run.searched == e)
 
 
@@ -123,7 +123,7 @@ def lost_event(run: Any) -> int:
     for e in range(n):
         if math.isnan(g[e]):
             blind[e] += 1
-        if hit[e] == 0 and flags(run.kind, n)[e] != RECORDS and crosses(run, e, g[e], side[e]):
+        if hit[e] == 0 and flags(run.kind, n)[e] < RECORDS and crosses(run, e, g[e], side[e]):
             lost = e + 1
     return lost
 
@@ -428,7 +428,7 @@ def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
     put(run.y_kept, run.y_new, run.n)
     moved = False
     for e in range(n):
-        if flags(run.active, n)[e] and flags(run.kind, n)[e] == RECORDS:
+        if flags(run.active, n)[e] and flags(run.kind, n)[e] >= RECORDS:
             run.searched = e
             moved = _note_event(run, e, h, t_new, moved)
     run.searched = EVERY
@@ -441,35 +441,41 @@ def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
     """All crossings of one event. moved: y_new and the stages are not those of the step as it stands; returns the same."""
     n, noted, floor = run.n_events, 0, 0.0
+    marks = flags(run.kind, n)[e] == MARKS
     _sides_of_start(run)
     if run.at_ends:
         if happened(run, e, floats(run.g_new, n)[e]):
-            _note(run, e, t_new)
+            _note(run, e, t_new, run.y_new)
         return False
     for i in range(run.n_places - 1):
         if happened(run, e, floats(sample(run, i + 1), n)[e]):
             if noted == NOTES:
-                ints(run.blind, n)[e] += 1
+                ints(run.blind, n)[e] += 0 if marks else 1
                 break
             if moved:  # the dense output is that of the step as it stands
                 take_step(run, h, t_new)
-            moved = True
+            moved = not marks
             low, high = _guessed(run, i, h, t_new)
-            low, high = _straddle(run, low, high, floor, h, t_new)
-            if high > 0.0:
-                floor = _reached(run, low, high, t_new)
-                _note(run, e, min(run.t + floor, t_new))
+            if marks:
+                interpolate(run, run.y_try, h, high / h)
+                _note(run, e, min(run.t + high, t_new), run.y_try)
                 noted += 1
+            else:
+                low, high = _straddle(run, low, high, floor, h, t_new)
+                if high > 0.0:
+                    floor = _reached(run, low, high, t_new)
+                    _note(run, e, min(run.t + floor, t_new), run.y_new)
+                    noted += 1
         take_sides(run, run.before, sample(run, i + 1))
     return moved
 
 
 @compiled
-def _note(run: Any, e: int, t: float) -> None:
+def _note(run: Any, e: int, t: float, y: int) -> None:
     """Time, event, direction and state of a crossing, for the caller to take away."""
     k = run.n_notes
     floats(run.note_t, run.max_notes)[k] = t
     ints(run.note_event, run.max_notes)[k] = e
     ints(run.note_direction, run.max_notes)[k] = -ints(run.before, run.n_events)[e]
-    put(run.note_y + 8 * run.n * k, run.y_new, run.n)
+    put(run.note_y + 8 * run.n * k, y, run.n)
     run.n_notes += 1

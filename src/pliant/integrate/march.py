@@ -124,7 +124,7 @@ def _settle(run: Any, moved: bool) -> None:
 def _count_recording(run: Any) -> None:
     run.n_recording = 0
     for e in range(run.n_events):
-        if flags(run.active, run.n_events)[e] and flags(run.kind, run.n_events)[e] == RECORDS:
+        if flags(run.active, run.n_events)[e] and flags(run.kind, run.n_events)[e] >= RECORDS:
             run.n_recording += 1
 
 

@@ -25,8 +25,9 @@ NOTES = 4  # crossings of one recording event that a single step can note
 
 # What the loop does at an event.
 STOPS = 0  # ends the step there and hands over to the caller
-RECORDS = 1  # notes time and state, and leaves the step alone
-CUTS = 2  # ends the step there, since a force has a corner, and goes on
+CUTS = 1  # ends the step there, since a force has a corner, and goes on
+RECORDS = 2  # from here on: notes time and state, and leaves the step alone
+MARKS = 3  # the same on the dense output only: good to the tolerance, and cheap where g flickers
 
 _MOTION = {  # where the run is; times in s
     "t": "f8",
@@ -243,7 +244,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "dead": "i8",  # around zero, what round-off may do to g: no change of side
     "noise": "i8",  # at a start: what counts as zero
     "active": "i8",  # flags
-    "kind": "i8",  # flags: STOPS, RECORDS or CUTS
+    "kind": "i8",  # flags: STOPS, CUTS, RECORDS or MARKS
     "blind": "i8",  # ints: steps at whose end g was nan, or whose crossings were more than could be noted
     "direction": "i8",  # ints: -1 falling, +1 rising, 0 both
     "hit": "i8",  # ints: -1, +1 located now, falling or rising

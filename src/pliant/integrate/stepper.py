@@ -155,7 +155,7 @@ class Stepper:
         self._located: list[Located] = []
         self._notes: list[Note] = []
         self._memory.arrays["kind"][:] = kinds
-        self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] == RECORDS)), n_state)
+        self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)
         self._budget = FIRST_BUDGET
         self._seconds = 0.0
         self._steps_of: dict[str, int] = {}
