@@ -11,8 +11,9 @@ own that are replaced when they hang or crash.
 Rows of the JSON: `ended_early`, `hung` (limits of time or steps used up), `missed` (a touch or an event not seen), `fell_through`,
 `nan`, `exceptions` (other than ModelError and SolveError; crashes), `worst_ledger` (largest error of the balance in units of rtol;
 1e3 is allowed), `seconds`; `open_ledger` and `open_loop` count silent violations, `warned` those that the result's own warnings
-mention, `singular` the runs that ended where the mass matrix of the model did, `slow` those that used up their time at an even
-pace, `refused` the models that were not run; `failures` tells every member of which one of these is true.
+mention, `singular` the runs that ended where the mass matrix of the model did, `unstable` those of fixed steps that say they
+ended, `slow` those that used up a limit at an even pace, `refused` the models that were not run; `failures` tells every member of
+which one of these is true.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from random_mechanisms import Mechanism, make
 from random_starts import STARTS, start
 
 FAILURES = ("ended_early", "hung", "missed", "fell_through", "nan", "exceptions", "open_ledger", "open_loop")
-COUNTS = (*FAILURES, "warned", "singular", "slow", "refused")
+COUNTS = (*FAILURES, "warned", "singular", "unstable", "slow", "refused")
 MAX_SECONDS = 20.0  # s of computing for one run
 MAX_STEPS = 200_000
 PATIENCE = 60.0  # s without a word from a worker before it is replaced
