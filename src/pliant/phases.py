@@ -26,26 +26,32 @@ Precision = Callable[[bool], None]  # called with whether some contact is near o
 Probe = Callable[[], "Seen"]  # of every pair at the present state
 
 
-class Seen(NamedTuple):
-    """What contacts need to know of a state, one number (or point) a pair."""
+class Seen:
+    """What contacts need to know of a state, out of what the observer wrote there; each by the number of a pair."""
 
-    gap: Floats  # m
-    closing_speed: Floats  # m/s
-    normal_force: Floats  # N
-    contact_point: Floats  # m, (pair, axis)
-    contact_normal: Floats  # 1, (pair, axis)
+    def __init__(self, observed: Floats, columns: Mapping[str, slice]) -> None:
+        self._row, self._columns = observed.tolist(), columns
+
+    def _number(self, name: str, k: int) -> float:
+        return float(self._row[self._columns[name].start + k])
+
+    def _vector(self, name: str, k: int) -> list[float]:
+        first = self._columns[name].start + 3 * k
+        return list(self._row[first : first + 3])
+
+    def gap(self, k: int) -> float:
+        return self._number("gap", k)  # m
+
+    def closing_speed(self, k: int) -> float:
+        return self._number("closing_speed", k)  # m/s
+
+    def normal_force(self, k: int) -> float:
+        return self._number("normal_force", k)  # N
 
     def round_off_of_gap(self, k: int, pair: ContactPair) -> float:
         """A gap of a few units of round-off is neither open nor closed, m."""
-        along = self.contact_point[k] * self.contact_normal[k]
-        return float(size_of_round_off(np.array([*along, pair.radius, pair.other_radius])))
-
-
-def seen_in(observed: Floats, columns: Mapping[str, slice]) -> Seen:
-    """Out of what the observer wrote."""
-    rows = {name: observed[columns[name]].copy() for name in Seen._fields}
-    points = {name: rows[name].reshape(-1, 3) for name in ("contact_point", "contact_normal")}
-    return Seen(**{**rows, **points})
+        point, normal = self._vector("contact_point", k), self._vector("contact_normal", k)
+        return size_of_round_off([pair.radius, pair.other_radius, *(x * n for x, n in zip(point, normal, strict=True))])
 
 
 class Doubts(NamedTuple):
@@ -88,13 +94,13 @@ class Phases:
         seen = self._probe()
         for k, slots in enumerate(self._traced.pairs):
             self._stepper.dead[slots.gap] = seen.round_off_of_gap(k, slots.pair)
-            if self._traced.near is not None and seen.gap[k] < self._traced.near:
+            if self._traced.near is not None and seen.gap(k) < self._traced.near:
                 self._close_by.add(k)
             if k in self._under_way:
                 continue
             self._watch(slots, closed=False)
             if _touches(k, seen, doubts):
-                self._close(k, slots, seen.closing_speed[k])
+                self._close(k, slots, seen.closing_speed(k))
         self._tell_precision()
 
 
@@ -115,14 +121,14 @@ class Phases:
         if located.index == slots.gap:
             self._stepper.dead[slots.gap] = seen.round_off_of_gap(k, slots.pair)
             if k in self._under_way:
-                self._open(k, slots, -seen.closing_speed[k])
+                self._open(k, slots, -seen.closing_speed(k))
             else:
-                self._close(k, slots, seen.closing_speed[k])
+                self._close(k, slots, seen.closing_speed(k))
             return True
         if k in self._under_way:
             if self.grips.happened(k, located.index):
                 return True
-            self._note_force(self._under_way[k], located.t, seen.normal_force[k])
+            self._note_force(self._under_way[k], located.t, seen.normal_force(k))
         return False
 
     def noted(self, note: Note, seen: Seen) -> None:
@@ -132,15 +138,15 @@ class Phases:
         if k in self._under_way:
             record = self._under_way[k]
             if note.index == self._traced.pairs[k].let_go:
-                record.let_go = (note.t, -float(seen.closing_speed[k])) if note.direction < 0 else None
-            self._note_force(record, note.t, seen.normal_force[k])
+                record.let_go = (note.t, -seen.closing_speed(k)) if note.direction < 0 else None
+            self._note_force(record, note.t, seen.normal_force(k))
 
     def table(self, t: float) -> ContactTable:
         """All touches; those that last are closed in the table only."""
         if not self._under_way:
             return table(self._records)
         seen = self._probe()
-        lasting = [self._finished(k, r, math.nan, -seen.closing_speed[k]) for k, r in self._under_way.items()]
+        lasting = [self._finished(k, r, math.nan, -seen.closing_speed(k)) for k, r in self._under_way.items()]
         return table([*self._records, *lasting])
 
     def _close(self, k: int, slots: PairSlots, speed: float) -> None:
@@ -152,7 +158,7 @@ class Phases:
         self.grips.close(k)
         record = UnderWay(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
         self._under_way[k] = record
-        self._note_force(record, stepper.t, self._probe().normal_force[k])
+        self._note_force(record, stepper.t, self._probe().normal_force(k))
 
     def _resume(self, k: int, slots: PairSlots, state: State) -> None:
         """A contact that an earlier run left closed: its law, its bristles and its record go on."""
@@ -213,8 +219,8 @@ class Phases:
 
 def _touches(k: int, seen: Seen, doubts: Doubts) -> bool:
     """Whether a pair is closed from the start: it is pressed; or it touches and closes, or rests and is not pulled apart."""
-    if abs(seen.gap[k]) > doubts.gap[k]:
-        return bool(seen.gap[k] < 0.0)
-    if abs(seen.closing_speed[k]) > doubts.closing_speed[k]:
-        return bool(seen.closing_speed[k] > 0.0)
+    if abs(seen.gap(k)) > doubts.gap[k]:
+        return bool(seen.gap(k) < 0.0)
+    if abs(seen.closing_speed(k)) > doubts.closing_speed[k]:
+        return bool(seen.closing_speed(k) > 0.0)
     return bool(doubts.closing_acceleration[k] >= 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,6 @@ def round_off(kernel: Kernel, t: float, y: Floats, p: Floats) -> Floats:
     return MARGIN * doubt
 
 
-def size_of_round_off(terms: Floats) -> Floats:
-    """Of a sum of lengths or speeds of these sizes, however they cancel; summed along the last axis."""
-    return np.asarray(4.0 * EPSILON * np.sum(np.abs(terms), axis=-1))
+def size_of_round_off(terms: Iterable[float]) -> float:
+    """Of a sum of lengths or speeds of these sizes, however they cancel."""
+    return 4.0 * EPSILON * sum(abs(x) for x in terms)

@@ -24,7 +24,7 @@ from pliant.model import check
 from pliant.model.system import System
 from pliant.observed import columns_of, component_name, values_of
 from pliant.origin import Origin
-from pliant.phases import Phases, Precision, Seen, seen_in
+from pliant.phases import Phases, Precision, Seen
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, State
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
 AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
 
-ROWS_JUDGED = 3  # of a run, the last one among them, whose mass matrix is looked at
+ROWS_JUDGED = 2  # of a run, the last one among them, whose mass matrix is looked at
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
     "what it does between two steps may be missed; give the method a max_step"
@@ -301,7 +301,7 @@ class _Run:
             if event.pair is None:
                 self.events.append(EventRecord(note.t, event.name, note.direction))
             else:
-                self.contacts.noted(note, seen_in(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
+                self.contacts.noted(note, Seen(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
 
     def _watched(self) -> Callable[[], NDArray[np.float64]]:
         """A function that evaluates all event functions at the present state."""
@@ -313,7 +313,7 @@ class _Run:
 
     def _probe(self) -> Seen:
         """What contacts need to know of the present state."""
-        return seen_in(self.seen(), self.columns)
+        return Seen(self.seen(), self.columns)
 
     def _say_what_was_not_seen(self) -> None:
         """Events whose functions could not be judged at some steps."""

@@ -12,7 +12,7 @@ from pliant.errors import SolveError
 from pliant.inertia import Resistance
 from pliant.model.contact import Plane
 from pliant.observed import columns_of
-from pliant.phases import Doubts, seen_in
+from pliant.phases import Doubts, Seen
 from pliant.round_off import round_off, size_of_round_off
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ def doubts(compiled: Compiled, t: float, y: Floats, p: Floats) -> Doubts:
     observe, columns = compiled.observe, columns_of(traced)
     gap, closing = columns["gap"], columns["closing_speed"]
     observed = observe(t, y, p).copy()
-    doubt, seen = round_off(observe, t, y, p), seen_in(observed, columns)
+    doubt, seen = round_off(observe, t, y, p), Seen(observed, columns)
     at_least = [seen.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
     fastest = np.max(np.abs(observed[columns["tip_velocity"]]))
     later = observe(t + MOMENT, y + MOMENT * compiled.rhs(t, y, p), p)
     return Doubts(
         gap=np.fmax(doubt[gap], at_least),
-        closing_speed=np.fmax(doubt[closing], size_of_round_off(np.array([fastest]))),
+        closing_speed=np.fmax(doubt[closing], size_of_round_off([float(fastest)])),
         closing_acceleration=(later[closing] - observed[closing]) / MOMENT,
     )

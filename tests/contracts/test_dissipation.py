@@ -190,7 +190,10 @@ def test_stops_take_energy_whether_they_are_run_into_or_left(joint, beyond):
     mechanism = Mechanism(system)
     where = {f"body.{name}": np.sign(beyond) * 0.2 + beyond for name in names}
     speeds = np.linspace(-4.0, 4.0, STATES)  # left at 4 m/s they let go
-    falls(mechanism, [mechanism.state(q=where, v={f"body.{name}": speed for name in names}) for speed in speeds])
+    p = mechanism.traced.parameters(0.0, 1.0)
+    for event in mechanism.traced.events:
+        p[event.flag] = float(event.pressed == np.sign(beyond))  # a run sets it as the stop is reached
+    falls(mechanism, [mechanism.state(q=where, v={f"body.{name}": speed for name in names}) for speed in speeds], p)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -79,10 +79,14 @@ def measure(run: Any, t: float, y: int, g: int) -> None:
 
 
 @compiled
-def take_sides(run: Any, sides: int, g: int) -> None:
-    values, side = floats(g, run.n_events), ints(sides, run.n_events)
+def take_sides(run: Any, sides: int, g: int) -> bool:
+    """Whether one of them changed."""
+    values, side, changed = floats(g, run.n_events), ints(sides, run.n_events), False
     for e in range(run.n_events):
-        side[e] = side_at(run, e, values[e], side[e])
+        now = side_at(run, e, values[e], side[e])
+        changed = changed or now != side[e]
+        side[e] = now
+    return changed
 
 
 @compiled
@@ -136,12 +140,11 @@ def first_event(run: Any, h: float, t_new: float) -> float:
     happened. None, where it is cut between two crossings of one g: each is looked for in a step of its own.
     """
     run.searched = EVERY
-    forget_hits(run)
     measure(run, t_new, run.y_new, run.g_new)
     _sides_of_start(run)
     if run.at_ends:
         return h if _note_hits(run) else 0.0
-    places = _sample_step(run, h)
+    places, changed = _sample_step(run, h), False
     for i in range(places - 1):
         if any_happened(run, sample(run, i + 1)):
             shorter = _cut(run, i, t_new) if _turned_before(run, i) else _locate(run, i, h, t_new)
@@ -150,10 +153,11 @@ def first_event(run: Any, h: float, t_new: float) -> float:
             # The interpolant saw what the step does not have: the full step stands.
             take_step(run, h, t_new)
             _sides_at(run, i)
-        take_sides(run, run.before, sample(run, i + 1))
-    _sides_of_start(run)
-    if any_happened(run, run.g_new):
-        return _enclosed(run, h, t_new)
+        changed = take_sides(run, run.before, sample(run, i + 1)) or changed
+    if changed:  # else g_new, the last of the places, was held against the sides of the start already
+        _sides_of_start(run)
+        if any_happened(run, run.g_new):
+            return _enclosed(run, h, t_new)
     return 0.0
 
 

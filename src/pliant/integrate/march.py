@@ -139,7 +139,7 @@ def _march(run: Any) -> int:
             return STEP_LIMIT
         if run.rhs_evaluations >= enough:
             return GO_ON
-        if run.save == SAVE_STEPS and run.n_rows >= run.capacity:
+        if run.save == SAVE_STEPS and run.n_rows + NOTES * run.n_recording >= run.capacity:
             return ROWS_FULL
         if run.n_notes + NOTES * run.n_recording > run.max_notes:
             return NOTES_FULL
@@ -166,6 +166,7 @@ def _march(run: Any) -> int:
             end_slope(run, t_new)
             if run.error_rows > 0 and _too_rough(run, hit):
                 continue
+        first_note = run.n_notes
         if run.n_recording > 0:
             note_crossings(run, h, t_new, hit > 0.0)
         if run.n_events > 0:
@@ -176,10 +177,14 @@ def _march(run: Any) -> int:
             _project(run, t_new)
         if run.implied != 0 and _came_open(run, t_new):
             return CAME_OPEN
+        if run.save == SAVE_STEPS and run.n_notes > first_note:
+            _save_notes(run, first_note, t_new)
         _save(run, h, t_new)
         _move(run, t_new)
-        if hit > 0.0 and hit_stops(run):
-            return AT_EVENT
+        if hit > 0.0:
+            if hit_stops(run):
+                return AT_EVENT
+            forget_hits(run)
         if turn:
             return TURN
 
@@ -224,6 +229,21 @@ def _put_row(run: Any, t: float, y: int) -> None:
     floats(run.row_t, run.capacity)[run.n_rows] = t
     put(run.row_y + 8 * run.n * run.n_rows, y, run.n)
     run.n_rows += 1
+
+
+@compiled
+def _save_notes(run: Any, first: int, t_new: float) -> None:
+    """Where every step is saved, rows at what was recorded inside the step, in the order of time."""
+    times, last = floats(run.note_t, run.max_notes), run.t
+    for _ in range(first, run.n_notes):
+        earliest = -1
+        for k in range(first, run.n_notes):
+            if last < times[k] < t_new and (earliest < 0 or times[k] < times[earliest]):
+                earliest = k
+        if earliest < 0:
+            break
+        last = times[earliest]
+        _put_row(run, last, run.note_y + 8 * run.n * earliest)
 
 
 @compiled

@@ -195,7 +195,8 @@ class Stepper:
         elif isinstance(save, str):
             if save != "steps":
                 raise ModelError.of("run", "save", "must be times, 'steps' or None", save)
-            plan, capacity, mode = np.empty(0), max(16, BLOCK // n), SAVE_STEPS
+            inside_a_step = int(self._run["max_notes"])
+            plan, capacity, mode = np.empty(0), max(16, BLOCK // n) + inside_a_step, SAVE_STEPS
         else:
             plan = np.array(save, dtype=np.float64).reshape(-1)
             if not np.all(np.isfinite(plan)) or np.any(np.diff(plan) <= 0.0):
@@ -260,6 +261,8 @@ class Stepper:
 
     def _take_notes(self) -> None:
         arrays, count = self._memory.arrays, int(self._run["n_notes"])
+        if not count:
+            return
         times, events, directions = (arrays[f"note_{name}"][:count].tolist() for name in ("t", "event", "direction"))
         notes = [Note(t, e, d, y) for t, e, d, y in zip(times, events, directions, arrays["note_y"][:count].copy(), strict=True)]
         self._notes += sorted(notes, key=lambda note: note.t)
@@ -298,8 +301,8 @@ class Stepper:
         t = float(run["t"])
         events: tuple[Located, ...] = ()
         if status is Status.EVENT:
-            hit = np.where(self._memory.arrays["kind"] == STOPS, self._memory.arrays["hit"], 0)
-            events = tuple(Located(t, int(e), int(hit[e])) for e in np.flatnonzero(hit))
+            hits, kinds = self._memory.arrays["hit"].tolist(), self._memory.arrays["kind"].tolist()
+            events = tuple(Located(t, e, hit) for e, hit in enumerate(hits) if hit != 0 and kinds[e] == STOPS)
             self._located += events
         if status is Status.EVENT_LOST:
             events = (Located(t, int(run["lost"]) - 1, 0),)

@@ -74,8 +74,9 @@ def _check_state(state: State) -> None:
     _be(all(_is_number(x) for x in numbers) and state.y.ndim == 1, "the final state holds times and a row of numbers")
     _be(isinstance(state.labels, Mapping) and all(isinstance(names, list) for names in state.labels.values()), "it has its labels")
     for one in (record for _, record in state.closed.values()):
-        so_far = {name: value for name, value in asdict(one).items() if name not in ("let_go", "peak_time")}  # the last may be nan
-        _be(all(_is_number(x) for x in so_far.values()), "contacts under way hold numbers")
+        own = ("let_go", "peak_time", "grip")  # the second may be nan
+        so_far = [value for name, value in asdict(one).items() if name not in own] + list(one.grip or ())
+        _be(all(_is_number(x) for x in so_far), "contacts under way hold numbers")
 
 
 def _check_outline(outline: Outline, result: Result) -> None:
