@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -394,7 +394,8 @@ def chain_on_ground(rng: Rng) -> pl.System:
     speed = one_of(rng, (0.0, even(rng, -1.0, 1.0)))
     on = scene.add(link, pl.Planar(position=(0.0, height), velocity=(speed, 0.0), rate=one_of(rng, (0.0, even(rng, 0.0, 2.0))))).tip
     for _ in range(count - 1):
-        on = scene.add(link, joint_of(rng, pl.Revolute, False, size=0.0 if often(rng, 0.5) else 0.3), on).tip
+        joint = joint_of(rng, pl.Revolute, False, size=0.0 if often(rng, 0.5) else 0.3)
+        on = scene.add(link, replace(joint, angle=abs(joint.angle)), on).tip  # upwards: none begins deep in the ground
     ground = pl.Plane(normal=(0, 1, 0))
     scene.system.contact(points=scene.system.ends(), against=ground, normal=normal_law(rng), friction=friction_law(rng))
     return scene.system
