@@ -138,6 +138,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "extras": "i8",
     "terms": "i8",  # of the dense output
     "error_rows": "i8",
+    "last_stage": "i8",  # the last one before it that is at the step's end, 0: none
     "error_needs_end": "i8",  # the estimate uses the derivative at the step's end (first same as last)
     "order": "f8",
     "exponent": "f8",
@@ -355,7 +356,8 @@ class Memory:
             self.bind(k=k)
         self.bind(**scheme, weights=np.zeros(n_k))
         self.set(stages=tableau.stages, extras=len(tableau.extra_a), terms=3 + len(tableau.dense))
-        self.set(error_rows=len(tableau.error))
+        at_end = [i for i in range(1, tableau.stages) if tableau.c[i] == 1]
+        self.set(error_rows=len(tableau.error), last_stage=max(at_end, default=0))
         self.set(error_needs_end=any(tableau.stages in row for row in tableau.error))
 
     def bind_implicit(self, arrays: dict[str, NDArray[Any]], stages: int, pairs: int, n_newton: int, n_rows: int) -> None:
