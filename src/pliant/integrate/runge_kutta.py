@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act, hermite
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
 from pliant.integrate.memory import BLOCK
+
+ASTRAY = 2  # `extras_done`: an extra stage means nothing, and the dense output is the cubic through both ends
+STEEPER = 10.0  # than the steepest stage of a step: what no smooth solution does between them
 
 
 @fused
@@ -123,13 +126,37 @@ def extra_stages(run: Any, h: float) -> None:
     for i in range(run.stages + 1, c.size):
         combine(run, run.y_try, run.y, h, i)
         call_kernel(run.rhs, run.t + c[i] * h, run.y_try, run.p, stage(run, i), run.work)
+        if _is_astray(run, h, i):
+            run.extras_done = ASTRAY
     run.rhs_evaluations += run.extras
+
+
+@compiled
+def _is_astray(run: Any, h: float, extra: int) -> bool:
+    """Whether an extra stage has nothing to do with the step: far steeper than the stages that the solution is made of.
+
+    Its state is none of the solution's, and can lie deep in a contact that the step only grazes.
+    """
+    n, row = run.n_controlled, ints(run.row_first + 8 * run.stages, 2)
+    column, k, k_end = ints(run.column, row[1]), floats(stage(run, extra), n), floats(stage(run, run.stages), n)
+    y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
+    for i in range(n):
+        steepest = abs(k_end[i])
+        for term in range(row[0], row[1]):
+            steepest = max(steepest, abs(floats(stage(run, column[term]), n)[i]))
+        size = atol[i] / run.rtol + max(abs(y[i]), abs(y_new[i]))
+        if not abs(h * k[i]) <= STEEPER * abs(h) * steepest + size:
+            return True
+    return False
 
 
 @compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
     """The dense output at t + x h; needs k_s."""
     extra_stages(run, h)
+    if run.extras_done == ASTRAY:
+        hermite(run, target, h, x)
+        return
     n, n_k = run.n, run.stages + 1 + run.extras
     weights, out, y = floats(run.weights, n_k), floats(target, n), floats(run.y, n)
     basis = x
