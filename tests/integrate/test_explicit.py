@@ -169,22 +169,3 @@ def test_stiffness_costs_steps_but_not_accuracy(kind, equations):
     stiff = solve_ivp(lambda t, y: [y[1], 100.0 * (1.0 - y[0] ** 2) * y[1] - y[0]], (0.0, 50.0), [2.0, 0.0],
                       method="Radau", rtol=1e-10, atol=1e-12)  # fmt: skip
     assert stepper.y == pytest.approx(stiff.y[:, -1], rel=1e-6)
-
-
-def hard_wall(t, y, p, out, work):
-    """A mass that meets a spring of p[0] N/m^1.5 at y = 0."""
-    depth = -y[0] if y[0] < 0.0 else 0.0
-    out[0], out[1] = y[1], p[0] * depth * math.sqrt(depth)
-
-
-@pytest.mark.parametrize("first_step", [1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3])
-@every_adaptive
-def test_a_long_first_step_into_a_hard_wall_is_refused(kind, first_step, kernel):
-    """Stages thrown clear of the wall agree with each other; the estimate sees nothing wrong where the step's end is deep in it."""
-    stepper = Stepper(kernel(hard_wall), 2, 0, kind(rtol=1e-4, atol=1e-7, first_step=first_step))
-    stepper.start(0.0, [0.0, -1.0], [5e7], save="steps")
-    assert stepper.advance(1.0).status is Status.REACHED
-    assert stepper.y[1] == pytest.approx(1.0, rel=0.02)
-    _, rows = stepper.rows()
-    energy = 0.5 * rows[:, 1] ** 2 + 0.4 * 5e7 * np.maximum(-rows[:, 0], 0.0) ** 2.5
-    assert energy == pytest.approx(0.5, rel=0.02)
