@@ -58,6 +58,7 @@ class Task:
     first: int
     last: int  # not included
     method: str
+    starts: int = STARTS  # of every mechanism
 
 
 # ---- one member
@@ -83,7 +84,8 @@ def compiled_mechanism(task: Task) -> tuple[Mechanism, Any]:
     import pliant.compile.llvm as llvm
     from pliant.compiled import compile_system
 
-    llvm.LARGEST_OPTIMISED = llvm.LARGEST_OPTIMISED_IN_RUN = 0  # translate only: a fifth of the time, and runs are short
+    # translate only, Jacobians too: a fifth of the time, and runs are short
+    llvm.LARGEST_OPTIMISED = llvm.LARGEST_OPTIMISED_IN_RUN = llvm.compile_function.__kwdefaults__["largest"] = 0
     mechanism = make(task.seed, task.number)
     near = getattr(method_for(task.method, 1e-6), "near", None)
     return mechanism, compile_system(mechanism.system, cache=False, near=near)
@@ -262,7 +264,7 @@ class Campaign:
         worker.task = replace(worker.task, first=which + 1)
 
     def _take(self, task: Task, which: int, report: dict[str, Any]) -> None:
-        member = task.number * STARTS + which
+        member = task.number * task.starts + which
         self.reports[member] = {**report, "method": task.method}
         for kind, what in report["wrongs"] if not self.quiet else ():
             print(f"seed {task.seed}, member {member}, {task.method}: {kind}: {what}", file=sys.stderr, flush=True)
@@ -291,10 +293,10 @@ class Campaign:
 # ---- a campaign
 
 
-def tasks_of(members: int, seed: int, methods: list[str]) -> list[Task]:
-    count = math.ceil(members / STARTS)
-    last = [min(STARTS, members - number * STARTS) for number in range(count)]
-    return [Task(seed, number, 0, last[number], methods[number % len(methods)]) for number in range(count)]
+def tasks_of(members: int, seed: int, methods: list[str], starts: int = STARTS) -> list[Task]:
+    count = math.ceil(members / starts)
+    last = [min(starts, members - number * starts) for number in range(count)]
+    return [Task(seed, number, 0, last[number], methods[number % len(methods)], starts) for number in range(count)]
 
 
 def method_names(asked: str) -> list[str]:
@@ -307,11 +309,13 @@ def method_names(asked: str) -> list[str]:
     return chosen
 
 
-def campaign(members: int, seed: int, method: str = AUTO, workers: int | None = None, quiet: bool = False) -> dict[str, Any]:
+def campaign(
+    members: int, seed: int, method: str = AUTO, workers: int | None = None, quiet: bool = False, starts: int = STARTS
+) -> dict[str, Any]:
     """Run it, and count."""
     make_loops()
     began = time.perf_counter()
-    tasks = tasks_of(members, seed, method_names(method))
+    tasks = tasks_of(members, seed, method_names(method), starts)
     reports = Campaign(tasks, workers or os.cpu_count() or 1, quiet).run()
     seconds = time.perf_counter() - began
     counts = Counter(kind for report in reports.values() for kind, _ in report["wrongs"])
@@ -325,6 +329,7 @@ def campaign(members: int, seed: int, method: str = AUTO, workers: int | None = 
         "seconds": seconds,
         "seconds_per_member": seconds / max(len(reports), 1),
         "mechanisms": len(tasks),
+        "starts": starts,
         "touches": sum(report["touches"] for report in reports.values()),
         "seed": seed,
         "method": method,
@@ -332,11 +337,11 @@ def campaign(members: int, seed: int, method: str = AUTO, workers: int | None = 
     }
 
 
-def show(seed: int, member: int, method: str) -> None:
+def show(seed: int, member: int, method: str, starts: int) -> None:
     """One member: the model, and the verdict."""
     import pliant as pl
 
-    number, which = divmod(member, STARTS)
+    number, which = divmod(member, starts)
     names = method_names(method)
     task = Task(seed, number, which, which + 1, names[number % len(names)])
     mechanism = make(seed, number)
@@ -356,12 +361,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", type=int, help="run this member alone and print its model")
     parser.add_argument("--method", "--methods", default=AUTO, help="one of the methods, or all in turn, mechanism by mechanism")
+    parser.add_argument("--starts", type=int, default=STARTS, help="members of one mechanism; --only wants the same number")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     given = parser.parse_args()
     if given.only is not None:
-        show(given.seed, given.only, given.method)
+        show(given.seed, given.only, given.method, given.starts)
         return
-    record = campaign(given.members, given.seed, given.method, given.workers)
+    record = campaign(given.members, given.seed, given.method, given.workers, starts=given.starts)
     if given.json:
         given.json.write_text(json.dumps(record, indent=1))
     print(json.dumps({name: value for name, value in record.items() if name != "failures"}, indent=1))
