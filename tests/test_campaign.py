@@ -8,7 +8,7 @@ import random_mechanisms
 import random_parts
 import verdicts
 from campaign import FAILURES, Task, attempt, campaign, compiled_mechanism, run_member, tasks_of
-from random_starts import STARTS
+from random_starts import STARTS, start
 
 import pliant as pl
 from pliant.compiled import compile_system
@@ -28,6 +28,14 @@ def test_nothing_goes_wrong_with_random_mechanisms(seed):
     again = [f"{command} {one['member']}  # {one['kind']}: {one['what']}" for one in failed]
     assert record["members"] == MEMBERS
     assert not failed, "\n".join(["reproduce one of them alone:", *again])
+
+
+@pytest.mark.parametrize("member", [16, 465])
+def test_a_run_that_ends_as_its_model_loses_its_inertia_says_so(member):
+    number, which = divmod(member, STARTS)
+    mechanism, compiled = compiled_mechanism(Task(1, number, which, which + 1, "Auto"))
+    run = pl.simulate(compiled, mechanism.t_end, method=pl.Auto(rtol=1e-6, atol=1e-9), start=start(1, number, which, compiled))
+    assert not run.ok and "the mass matrix is nearly singular there" in run.message and "resists a motion of" in run.message
 
 
 # 474, 1320, 1370: a long first step into a stiff contact, whose stages were all thrown clear of it, was accepted at an error of

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 ALL_JUDGED = 30  # rates up to which M is judged whole; of more, what each body and the one it stands on move by
 MOST_JUDGED = 500  # rates up to which that is done
 SINGULAR = 1e-14  # per rate: an eigenvalue of the scaled M that round-off alone could leave
+HARDLY = 1e-4  # the same where a run could not go on: it has come as near to the singular state as steps can be told apart
 CHUNK = 64  # states evaluated at once
 FAST = 1e8  # of a rate tried, where prescribed motions have kinetic energy of their own that must not count
 
@@ -38,8 +39,11 @@ class Resistance:
         self._largest = np.zeros(len(self._names))  # the largest diagonal so far: what it could be
         self._told = bool(traced.tree.told)
 
-    def unresisted(self, t: float, y: Floats, p: Floats) -> str | None:
-        """The coordinates, by name, of a motion that nothing resists; None where there is none."""
+    def unresisted(self, t: float, y: Floats, p: Floats, nothing: float = SINGULAR) -> str | None:
+        """The coordinates, by name, of a motion that nothing resists; None where there is none.
+
+        nothing: the eigenvalue of the scaled M, per rate, that counts as none.
+        """
         n = len(self._names)
         if not self._groups:
             return None
@@ -56,7 +60,7 @@ class Resistance:
         scaled[i, j] = scaled[j, i] = 0.5 * (self._quadratic(t, y, p, units[i] + units[j]) - 2.0)
         for group in self._groups:  # a part of M that is singular makes the whole so
             values, vectors = np.linalg.eigh(scaled[np.ix_(group, group)])
-            if values[0] <= SINGULAR * len(group):
+            if values[0] <= nothing * len(group):
                 part = np.zeros(n)
                 part[group] = vectors[:, 0]
                 return self._named(part)

@@ -15,7 +15,7 @@ from pliant.compiled import Compiled, compile_system
 from pliant.errors import ModelError
 from pliant.flags import Flags
 from pliant.grips import Grips
-from pliant.inertia import Resistance
+from pliant.inertia import HARDLY, Resistance
 from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
@@ -220,6 +220,16 @@ class _Run:
                 self.warnings.append(unresisted(float(times[k]), loose))
                 return
 
+    def _lost_inertia(self) -> str:
+        """Why steps became too small, where the model's own mass matrix is to blame."""
+        loose = self.resistance.unresisted(self.stepper.t, self.stepper.y, self.stepper.p, HARDLY)
+        if loose is None:
+            return ""
+        return (
+            f"; the mass matrix is nearly singular there: hardly any mass or inertia resists a motion of {loose}, so the model has "
+            "left its validity (deflections beyond a first-order stiffening, a telescopic link out of its sleeve)"
+        )
+
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
         seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
@@ -343,6 +353,8 @@ class _Run:
         message = self.outcome.told([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
+        if self.outcome.status is Status.STEP_TOO_SMALL:
+            message += self._lost_inertia()
         if self.outcome.status is Status.CAME_OPEN:
             message = _came_open(self.traced, self.outcome)
         if self.ended_by:
