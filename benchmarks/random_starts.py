@@ -72,7 +72,7 @@ def _without_closing(compiled: Compiled, y: np.ndarray, k: int) -> np.ndarray:
     offset = seen(compiled, rest, "closing_speed")[k]
     row = np.array([seen(compiled, _shifted(rest, n_q + i, 1.0), "closing_speed")[k] - offset for i in range(n_v)])
     found = y.copy()
-    if row @ row > 0.0:
+    if row @ row > 1e-6:  # else no rate that is worth the name changes it
         found[n_q : n_q + n_v] -= row * (seen(compiled, y, "closing_speed")[k] / (row @ row))
     return found
 
