@@ -81,8 +81,8 @@ def tolerance_of(method: Any) -> float | None:
 
 
 def compiled_mechanism(task: Task) -> tuple[Mechanism, Any]:
-    import pliant.compile.llvm as llvm
-    from pliant.compiled import compile_system
+    import pliant.codegen.llvm as llvm
+    from pliant.run.prepare import compile_system
 
     # translate only, Jacobians too: a fifth of the time, and runs are short
     llvm.LARGEST_OPTIMISED = llvm.LARGEST_OPTIMISED_IN_RUN = llvm.compile_function.__kwdefaults__["largest"] = 0

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 import pliant as pl
-from pliant.compiled import Compiled, compile_system
 from pliant.gallery.falling_chain.runs import Run
 from pliant.gallery.falling_chain.system import MODE_SETS, T_END, falling_chain
+from pliant.run.prepare import Compiled, compile_system
 
 METHODS = (pl.DOP853, pl.DormandPrince, pl.RKF45)
 TOLERANCES = tuple(10.0**-k for k in range(4, 12))

@@ -23,8 +23,8 @@ import numpy as np
 from recursion import repeat
 
 import pliant as pl
-from pliant.compile.llvm import MachineCode
-from pliant.compiled import Compiled
+from pliant.codegen.llvm import MachineCode
+from pliant.run.prepare import Compiled
 
 METHOD = pl.DOP853(rtol=1e-6, atol=1e-9)
 SAVED = 0.05  # s between rows

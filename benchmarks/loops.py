@@ -19,10 +19,10 @@ import numpy as np
 from recursion import microseconds
 
 import pliant as pl
-from pliant.compile.llvm import LARGEST_OPTIMISED_IN_RUN, compile_function
-from pliant.compile.trace import trace
-from pliant.compiled import compile_system
+from pliant.codegen.llvm import LARGEST_OPTIMISED_IN_RUN, compile_function
 from pliant.gallery.parallel_robot.system import parallel_robot
+from pliant.run.prepare import compile_system
+from pliant.trace.tracing import trace
 
 REPEATS = 5  # the fastest of so many runs: the others were disturbed
 ROBOT_SECONDS = 6.0

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.compiled import Compiled, compile_system
 from pliant.integrate.methods import METHODS, RK4, Auto, RealTime, TwoLoop
 from pliant.results.state import LAYOUT, State
+from pliant.run.prepare import Compiled, compile_system
 
 RADIUS = 0.1  # m
 DEEPEST = 0.2 * RADIUS  # m: deeper than any of these contacts gets when it is seen

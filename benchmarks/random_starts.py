@@ -7,8 +7,8 @@ import math
 import numpy as np
 from random_parts import Rng, often, one_of
 
-from pliant.compiled import Compiled
 from pliant.results.state import LAYOUT, State
+from pliant.run.prepare import Compiled
 
 STARTS = 4  # of one mechanism: a member of a campaign is one of them
 ULP = 2.0**-53
@@ -85,7 +85,7 @@ def _shifted(y: np.ndarray, i: int, by: float) -> np.ndarray:
 
 def seen(compiled: Compiled, y: np.ndarray, name: str) -> np.ndarray:
     """A quantity that the observer gives at t = 0, all contacts open."""
-    from pliant.observed import columns_of
+    from pliant.run.observed import columns_of
 
     values = compiled.observe(0.0, y, compiled.traced.parameters(0.0, 1.0))
     return np.asarray(values[columns_of(compiled.traced)[name]])

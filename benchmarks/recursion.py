@@ -22,9 +22,9 @@ from numba import njit
 from peer_environments import ask
 
 import pliant as pl
-from pliant.compile.llvm import MachineCode, compile_function
-from pliant.compile.trace import trace
+from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.integrate.kernels import call_kernel
+from pliant.trace.tracing import trace
 
 RIGID = (30, 100)
 BATCHES = 15  # the fastest of so many counts: the others were disturbed

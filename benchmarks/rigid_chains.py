@@ -9,8 +9,8 @@ import numpy as np
 from peer_environments import ask
 from recursion import microseconds, rigid_chain
 
-from pliant.compile.llvm import compile_function
-from pliant.compile.trace import trace
+from pliant.codegen.llvm import compile_function
+from pliant.trace.tracing import trace
 
 LINKS = (3, 10, 30, 100, 300, 1000)
 PEERS = {"pinocchio": ("pinocchio_aba.py", "pin"), "mujoco": ("mujoco_forward.py", "mujoco")}

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import pliant as pl
-from pliant.compiled import Compiled
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.run.prepare import Compiled
 
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)
 TOUCH = 1e-9  # m: ends that are so near the ground when another touches it touch it too

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pliant as pl
-from pliant.compiled import compile_system
 from pliant.gallery.telescopic_arm.claims import PAPERS_SECONDS
 from pliant.gallery.telescopic_arm.runs import TIGHT
 from pliant.gallery.telescopic_arm.system import MODELS, T_END, telescopic_arm
+from pliant.run.prepare import compile_system
 
 METHODS = {"tight": TIGHT, "default": pl.DOP853(rtol=1e-9, atol=1e-12)}
 COLD_S, RUN_MS = 0.5, 5.0  # targets

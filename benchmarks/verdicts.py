@@ -18,12 +18,12 @@ import numpy as np
 from random_mechanisms import value_of
 
 import pliant as pl
-from pliant.compiled import Compiled
 from pliant.dynamics import gibbs_appell
 from pliant.dynamics.kinematics import poses
 from pliant.dynamics.loops import closure_rows
 from pliant.model.normal_law import PowerLaw
 from pliant.results.contacts import ContactRecord
+from pliant.run.prepare import Compiled
 
 LEDGER = 1e3  # times rtol: beyond it the balance of energy is open
 CLOSED = 1e3  # times rtol, m or rad: beyond it a loop is open ...

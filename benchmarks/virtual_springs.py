@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 import pliant as pl
-from pliant.compiled import Compiled, compile_system
 from pliant.gallery.parallel_robot.runs import GRID, Run
 from pliant.gallery.parallel_robot.system import T_END, parallel_robot
+from pliant.run.prepare import Compiled, compile_system
 
 STIFFNESSES = tuple(10.0**n for n in range(1, 9))  # N/m
 SHORTEST_REACH = 1e3  # N/m: stretched by softer springs the legs would have to be longer than they are

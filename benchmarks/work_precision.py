@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 import pliant as pl
-from pliant.compiled import Compiled, compile_system
 from pliant.gallery.representative import REPRESENTATIVES, Representative
 from pliant.integrate.methods import METHODS
+from pliant.run.prepare import Compiled, compile_system
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 ATOL = 1e-3  # of rtol, as in the default method

@@ -8,9 +8,7 @@ import pytest
 
 import mechanisms
 import pliant as pl
-from pliant.compile.trace import trace
-from pliant.compile.traced import Tracer
-from pliant.compiled import compile_system
+from pliant.codegen.tracer import Tracer
 from pliant.dynamics.algebra import add, cross
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.rotation import quaternion_of
@@ -18,6 +16,8 @@ from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.slider_crank import slider_crank
 from pliant.model.rigid import RigidBody
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.run.prepare import compile_system
+from pliant.trace.tracing import trace
 
 TIGHT = pl.DOP853(rtol=1e-11, atol=1e-13)
 FAT = pl.RigidBody(mass=0.8, inertia=(0.02, 0.03, 0.04), com=(0.1, 0.05, -0.02), tip=(0.3, 0.02, 0.05))

@@ -11,11 +11,11 @@ from campaign import FAILURES, Task, attempt, campaign, compiled_mechanism, run_
 from random_starts import STARTS, start
 
 import pliant as pl
-from pliant.compile import llvm
-from pliant.compiled import compile_system
+from pliant.codegen import llvm
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.loop import KINDS
 from pliant.model.normal_law import NORMAL_LAWS
+from pliant.run.prepare import compile_system
 
 SEEDS = (101, 102, 103)
 MEMBERS = 100  # of each seed

@@ -21,10 +21,10 @@ import yaml
 from typer.testing import CliRunner
 
 from pliant.cli import app
-from pliant.drafts import draft_of
 from pliant.errors import ModelError, SolveError
 from pliant.files.schema import schema
 from pliant.gallery.reproduction import ABOUT, REPRODUCTIONS
+from pliant.host.atomic_files import draft_of
 from pliant.results.result import Result
 
 CHAIN = str(Path(__file__).parents[1] / "examples" / "falling_chain.yaml")
@@ -76,9 +76,9 @@ def simulate(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], dict[str, Any]]
                 raise outcome
             return outcome
 
-        module = types.ModuleType("pliant.simulate")
+        module = types.ModuleType("pliant.run.simulate")
         module.simulate = stand_in  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "pliant.simulate", module)
+        monkeypatch.setitem(sys.modules, "pliant.run.simulate", module)
         return seen
 
     return install

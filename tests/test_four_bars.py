@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
-from pliant.compile.trace import trace
+from pliant.trace.tracing import trace
 
 T_END = 10.0
 G = 9.81

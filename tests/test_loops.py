@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compiled import compile_system
+from pliant.run.prepare import compile_system
 
 TIGHT = pl.DOP853(rtol=1e-11, atol=1e-13)
 

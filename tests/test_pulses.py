@@ -113,7 +113,7 @@ def test_a_condition_of_time_alone_is_seen() -> None:
 
 def test_smooth_motions_cost_no_steps() -> None:
     """A slow sine and a ramp are resolved by the error control already: the pieces of time are longer than its steps."""
-    import pliant.compiled as ready
+    import pliant.run.prepare as ready
     from pliant.integrate.time_pieces import Pieces
 
     for motion in (lambda t: 2.0 * t, lambda t: pl.sin(6.0 * t)):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compiled import compile_system
 from pliant.gallery.parallel_robot.runs import GRID, Run
 from pliant.gallery.parallel_robot.system import T_END, parallel_robot
 from pliant.gallery.representative import REPRESENTATIVES
+from pliant.run.prepare import compile_system
 
 IMPLICIT = (pl.Radau5, pl.Radau9, pl.Rodas5P)
 every_implicit = pytest.mark.parametrize("kind", IMPLICIT, ids=lambda kind: kind.__name__)

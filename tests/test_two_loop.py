@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compiled import compile_system
 from pliant.gallery.ivp_test_set import andrews_squeezer
 from pliant.gallery.slider_crank import slider_crank
+from pliant.run.prepare import compile_system
 
 FINE = pl.TwoLoop(rtol=1e-10, atol=1e-12)
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)

@@ -1,7 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
-from pliant.compiled import absolute_coordinates, compile_system
-from pliant.denoc import Denoc, denoc
+from pliant.analysis.denoc import Denoc, denoc
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
@@ -17,7 +16,6 @@ from pliant.integrate.methods import (
     TwoLoop,
     VariablePrecisionRK4,
 )  # fmt: skip
-from pliant.inverse import inverse_dynamics
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
@@ -88,7 +86,10 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
-from pliant.saving import every
+from pliant.run.inverse import inverse_dynamics
+from pliant.run.prepare import absolute_coordinates, compile_system
+from pliant.run.save_times import every
+from pliant.run.simulate import simulate
 from pliant.scalar import (
     absolute,
     acos,
@@ -114,7 +115,6 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
-from pliant.simulate import simulate
 from pliant.version import VERSION
 
 __version__ = VERSION

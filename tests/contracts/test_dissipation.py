@@ -14,7 +14,6 @@ import pytest
 import laws
 import mechanisms
 import pliant as pl
-from pliant.compile.trace import trace
 from pliant.model import damping
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 from pliant.model.joint import BALL, JOINTS
@@ -22,6 +21,7 @@ from pliant.model.loop import FRAME_KINDS, KINDS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.ledger import HELD
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.trace.tracing import trace
 
 BODY = pl.RigidBody(mass=1.5, inertia=(0.2, 0.3, 0.4), com=(0.2, 0.1, -0.1), tip=(0.4, 0.0, 0.1))
 STATES = 12  # that every source is judged at

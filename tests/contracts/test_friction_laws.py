@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from laws import FRICTION as EXAMPLES
-from pliant.compile.traced import Tracer
+from pliant.codegen.tracer import Tracer
 from pliant.model import friction_law as laws
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 

@@ -5,8 +5,8 @@ import pytest
 
 import mechanisms
 import pliant as pl
-from pliant.compile.trace import trace
 from pliant.model.joint import JOINTS
+from pliant.trace.tracing import trace
 
 BODY = pl.RigidBody(mass=1.5, inertia=(0.2, 0.3, 0.4), com=(0.2, 0.1, -0.1), tip=(0.4, 0.0, 0.1))
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 
 from laws import made
-from pliant.compile.traced import Tracer
+from pliant.codegen.tracer import Tracer
 from pliant.model import normal_law as laws
 from pliant.model.normal_law import NORMAL_LAWS
 

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 import mechanisms
-from pliant.compile.trace import FORMULATIONS, trace
-from pliant.compile.traced import Tracer
+from pliant.codegen.tracer import Tracer
 from pliant.dynamics import gibbs_appell
 from pliant.dynamics.loads import actions
 from pliant.dynamics.tree import build_tree
 from pliant.model.signal import Constant
+from pliant.trace.tracing import FORMULATIONS, trace
 
 STATES = 5
 

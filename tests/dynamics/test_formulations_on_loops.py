@@ -5,10 +5,10 @@ import pytest
 
 import mechanisms
 import pliant as pl
-from pliant.compile.trace import trace
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.slider_crank import slider_crank
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.trace.tracing import trace
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # all that share the tree's coordinates
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
@@ -185,7 +185,7 @@ def test_modified_denoc_and_its_energy_twin_agree(stiffness):
 
 def test_lagrange_has_no_force_of_springs_but_from_their_energy():
     """With the energy left out of V the twin falls apart: nothing else pulls its loops together."""
-    from pliant.compile import trace as module
+    from pliant.trace import tracing as module
 
     system = four_bar(**SPRUNG)
     whole = trace(system, "lagrange")

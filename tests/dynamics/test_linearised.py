@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compile.trace import trace
+from pliant.trace.tracing import trace
 
 LENGTHS, EI, MU = (0.8, 0.6), 120.0, 1.7
 BETA_CANTILEVER = 1.8751040687119611

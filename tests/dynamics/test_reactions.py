@@ -9,8 +9,7 @@ import pytest
 import mechanisms
 import pliant as pl
 from dynamics import test_telescopic
-from pliant.compile.trace import trace
-from pliant.compile.traced import Tracer
+from pliant.codegen.tracer import Tracer
 from pliant.dynamics.denoc import numbers, orthogonal_complement
 from pliant.dynamics.energy import momenta
 from pliant.dynamics.kinematics import poses, twists
@@ -19,6 +18,7 @@ from pliant.dynamics.loads import actions
 from pliant.dynamics.tree import build_tree
 from pliant.model.signal import Constant
 from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.trace.tracing import trace
 
 G = 9.81
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)

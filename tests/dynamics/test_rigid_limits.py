@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compile.trace import trace
+from pliant.trace.tracing import trace
 
 G = 9.81
 

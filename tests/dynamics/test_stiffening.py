@@ -6,7 +6,7 @@ import pytest
 from scipy.linalg import eigh
 
 import pliant as pl
-from pliant.compile.trace import trace
+from pliant.trace.tracing import trace
 
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
 SECTION = pl.Section(A=2e-4, Iy=1.6667e-9, Iz=6.6667e-9, J=4.58e-9)

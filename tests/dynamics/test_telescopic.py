@@ -10,12 +10,12 @@ import pytest
 
 import mechanisms
 import pliant as pl
-from pliant.compile.trace import trace
-from pliant.compile.traced import Tracer
+from pliant.codegen.tracer import Tracer
 from pliant.dynamics import gibbs_appell
 from pliant.dynamics.loads import actions
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.telescopic_arm.system import MOTION, link, telescopic_arm
+from pliant.trace.tracing import trace
 
 EVERY_WAY = [pl.Modes("cf", 1), pl.Modes("cf", 1, plane="z"), pl.TorsionModes("cf", 1), pl.AxialModes("cf", 1)]
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-15)

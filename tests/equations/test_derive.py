@@ -13,9 +13,9 @@ import pytest
 
 import pliant as pl
 from mechanisms import branched_tree, floating_base, planar_link, spatial_arm
-from pliant.compiled import Compiled, compile_system
 from pliant.equations import Equations
 from pliant.equations.c_source import identifier
+from pliant.run.prepare import Compiled, compile_system
 
 ROUND_OFF = 1e-9  # of the largest acceleration: M may be ill conditioned where modes are stiff
 

@@ -104,7 +104,7 @@ TRACED = ["sin(t)*cos(t) - tan(t)", "asin(t) + acos(t)/atan(t)", "sinh(t)*cosh(t
 @pytest.mark.parametrize("text", TRACED)
 def test_a_traced_formula_agrees_with_numbers(text: str) -> None:
     casadi = pytest.importorskip("casadi")
-    tracer = importlib.import_module("pliant.compile.traced").Tracer()
+    tracer = importlib.import_module("pliant.codegen.tracer").Tracer()
     column, (t,) = tracer.symbols("t", 1)
     formula = parse_formula(text, ("t",))
     traced = casadi.Function("f", [column], [tracer.sx(formula(t))])

@@ -17,7 +17,7 @@ from pliant.files.quantities import CHOICES, FREE_TEXTS, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
 from pliant.files.schema import schema
 from pliant.model.system import System
-from pliant.simulate import simulate
+from pliant.run.simulate import simulate
 
 NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame"}  # what runs give, and what the file itself and its places are
 NOT_SETTINGS = {"system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold

@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from pliant.compile.jacobian import jacobian_kernel
-from pliant.compile.llvm import compile_function
+from pliant.codegen.jacobian import jacobian_kernel
+from pliant.codegen.llvm import compile_function
 from pliant.integrate import DOP853, Auto, JacobianKernel, Radau5, Radau9, RealTime, Rodas5P, Status, Stepper
 from pliant.integrate.collocation import RadauIIA
 from pliant.integrate.rosenbrock_tableaus import RODAS3, RODAS5P, lower
@@ -159,7 +159,7 @@ def test_a_jacobian_by_columns_or_by_differences_leads_to_the_same_end(kind, mon
     method = kind(rtol=1e-8, atol=1e-11)
     ends = [robertson().run(method, [1.0, 0.0, 0.0], 40.0).y]
     ends.append(robertson().run(method, [1.0, 0.0, 0.0], 40.0, exact=False).y)
-    monkeypatch.setattr("pliant.compile.jacobian.LARGEST_TRACED", 0)
+    monkeypatch.setattr("pliant.codegen.jacobian.LARGEST_TRACED", 0)
     equations = robertson()
     assert equations.jacobian(False).by_columns
     ends.append(equations.run(method, [1.0, 0.0, 0.0], 40.0).y)

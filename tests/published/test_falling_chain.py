@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compiled import compile_system
 from pliant.gallery.falling_chain.runs import TIGHT, run
 from pliant.gallery.falling_chain.system import FRICTION, MODE_SETS, V1, falling_chain
+from pliant.run.prepare import compile_system
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "falling_chain.json").read_text())["events"]
 SHARP_UNTIL = 0.95  # s: later events are too sensitive to compare

@@ -5,8 +5,8 @@ import pytest
 
 import pliant as pl
 from pliant.beams import beam_shapes, shape_integrals
-from pliant.compiled import compile_system
 from pliant.gallery.ivp_test_set import flexible_slider_crank
+from pliant.run.prepare import compile_system
 
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-16)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import pliant as pl
-from pliant.compiled import compile_system
+from pliant.run.prepare import compile_system
 
 ivp_test_set = pytest.importorskip("pliant.gallery.ivp_test_set", reason="the builder of the slider-crank is not here yet")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.compiled import compile_system
 from pliant.gallery.parallel_robot.runs import STIFFNESSES, inverse, motor_torques, run, tip_forces
 from pliant.gallery.parallel_robot.system import LEGS, T_END, T_LOOP, efforts_on_the_rose, parallel_robot, rose
+from pliant.run.prepare import compile_system
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "parallel_robot.json").read_text())
 INVERSE, SPRINGS = REFERENCE["inverse_dynamics"], REFERENCE["virtual_springs"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compile.traced import Tracer
+from pliant.codegen.tracer import Tracer
 from pliant.dynamics import gibbs, gibbs_appell
 from pliant.dynamics.loads import actions
 from pliant.dynamics.tree import build_tree

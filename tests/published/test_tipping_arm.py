@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compile.trace import trace
 from pliant.errors import ModelError
 from pliant.gallery.tipping_arm.runs import LATE, TIGHT, run
 from pliant.gallery.tipping_arm.system import (
@@ -29,6 +28,7 @@ from pliant.gallery.tipping_arm.system import (
     shape,
     tipping_arm,
 )
+from pliant.trace.tracing import trace
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "tipping_arm.json").read_text())
 RUNS = {reference["name"]: reference for reference in REFERENCE["runs"]}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compiled import compile_system
+from pliant.run.prepare import compile_system
 
 FALL = 3.0  # s
 

@@ -20,7 +20,7 @@ from pliant.beams.bending import BendingMode, bending_modes
 from pliant.beams.elements import as_given
 from pliant.beams.given import GivenShape, given_shapes
 from pliant.beams.reduction import element_shapes
-from pliant.memory import require_memory
+from pliant.host.memory import require_memory
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, AxialModes, ElementModes, Modes, ModeSet, TorsionModes
 

@@ -31,7 +31,7 @@ def check(file: ModelArgument, includes_outside: IncludesOutside = False, as_jso
 
 def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """Degrees of freedom with the loops closed, which takes closing them; closures that others imply; what to know of both."""
-    from pliant.compile.trace import trace
+    from pliant.trace.tracing import trace
 
     try:
         traced = trace(model.system, still=True)

@@ -11,8 +11,8 @@ import typer
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model
-from pliant.drafts import draft_of
 from pliant.errors import ModelError, PliantError
+from pliant.host.atomic_files import draft_of
 
 if TYPE_CHECKING:
     from pliant.equations import Equations

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from pliant.drafts import watching
 from pliant.errors import plain
+from pliant.host.atomic_files import watching
 
 DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = {

@@ -9,7 +9,7 @@ import typer
 
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target
-from pliant.drafts import draft_of
+from pliant.host.atomic_files import draft_of
 
 STARTER = """\
 # A model file of pliant: {name}. Change what you like, then

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.exits import WRONG, stop
-from pliant.drafts import streamed
 from pliant.errors import ModelError
+from pliant.host.atomic_files import streamed
 
 if TYPE_CHECKING:
     from pliant.files import Model

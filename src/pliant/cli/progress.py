@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
-from pliant.interrupts import postponed
+from pliant.host.interrupts import postponed
 
 PATIENCE = 1.0  # s before anything is shown
 

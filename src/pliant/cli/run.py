@@ -116,7 +116,7 @@ def _ended_softly() -> Iterator[None]:
 
 
 def _simulate(model: Model, settings: RunSettings, start: Result | None, quiet: bool) -> Any:
-    from pliant.simulate import simulate
+    from pliant.run.simulate import simulate
 
     begin = settings.t_start if start is None or start.final_state is None else start.final_state.t
     try:

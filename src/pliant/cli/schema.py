@@ -10,7 +10,7 @@ import typer
 
 from pliant.cli.exits import FAILED, stop
 from pliant.cli.options import check_target
-from pliant.drafts import draft_of
+from pliant.host.atomic_files import draft_of
 
 
 def schema(

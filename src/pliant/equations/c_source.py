@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from pliant.drafts import draft_of
 from pliant.equations.replay import replay
+from pliant.host.atomic_files import draft_of
 
 if TYPE_CHECKING:
     from pliant.equations.derive import Equations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from pliant.drafts import draft_of
+from pliant.host.atomic_files import draft_of
 
 if TYPE_CHECKING:
     from pliant.equations.derive import Equations

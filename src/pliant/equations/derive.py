@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from pliant.compile.closures import chosen, row_names, springs
-from pliant.compile.trace import Trace
-from pliant.compile.traced import Scalar
+from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.loads import actions
@@ -22,6 +20,8 @@ from pliant.errors import ModelError
 from pliant.model.signal import Constant, MotionTable, Signal
 from pliant.model.system import System
 from pliant.results.table import AXES
+from pliant.trace.closures import chosen, row_names, springs
+from pliant.trace.tracing import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path

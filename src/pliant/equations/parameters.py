@@ -11,7 +11,7 @@ from typing import Any
 
 import casadi as ca
 
-from pliant.compile.traced import Scalar, Tracer
+from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.body import BeamBody
 from pliant.dynamics.tree import Node, Place, Tree, rigid_body

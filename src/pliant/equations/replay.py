@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import casadi as ca
 
-from pliant.compile.program import op_name
+from pliant.codegen.program import op_name
 from pliant.errors import ModelError
 
 Value = TypeVar("Value")

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.drafts import draft_of
+from pliant.host.atomic_files import draft_of
 from pliant.results.result import Result
 from pliant.show import plot
 

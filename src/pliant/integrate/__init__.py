@@ -1,7 +1,7 @@
 """Compiled time loops over addresses and arrays; knows nothing of mechanisms."""
 
+from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.integrate.constraint_kernel import ConstraintKernels
-from pliant.integrate.jacobian_kernel import JacobianKernel
 from pliant.integrate.methods import (
     DOP853,
     METHODS,

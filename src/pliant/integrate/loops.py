@@ -13,10 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pliant.caches import user_cache
 from pliant.errors import SolveError
-from pliant.machine.cache import ObjectCache, content_key
-from pliant.machine.host import VERSIONS, Target, host, load_object, require_functions
+from pliant.host.cache_folder import user_cache
+from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
 
 Loop = Callable[[int], int]  # address of a run's record -> code of `status`
 

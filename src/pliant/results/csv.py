@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.drafts import draft_of
 from pliant.errors import ModelError
+from pliant.host.atomic_files import draft_of
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:

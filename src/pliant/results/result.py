@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.drafts import draft_of
 from pliant.errors import ModelError
-from pliant.interrupts import postponed
+from pliant.host.atomic_files import draft_of
+from pliant.host.interrupts import postponed
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
+from pliant.results.drawing import Outline
 from pliant.results.ledger import Extremes, Ledger
-from pliant.results.outline import Outline
 from pliant.results.state import State
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION

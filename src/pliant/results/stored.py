@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pliant.errors import ModelError, PliantError
-from pliant.memory import require_memory
-from pliant.results.outline import GROUND, BodyOutline, Outline
+from pliant.host.memory import require_memory
+from pliant.results.drawing import GROUND, BodyOutline, Outline
 from pliant.results.state import State
 from pliant.results.table import QUANTITIES
 

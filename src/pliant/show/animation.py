@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.drafts import draft_of
 from pliant.errors import ModelError
+from pliant.host.atomic_files import draft_of
 from pliant.results.result import Result
 from pliant.show.plot.mechanism import snapshots
 from pliant.show.plot.sketch import Sketch

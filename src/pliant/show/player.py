@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.drafts import draft_of
 from pliant.errors import ModelError
-from pliant.results.outline import GROUND, BodyOutline
+from pliant.host.atomic_files import draft_of
+from pliant.results.drawing import GROUND, BodyOutline
 from pliant.results.result import Result
 from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind

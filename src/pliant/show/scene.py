@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.results.outline import GROUND, BodyOutline, Outline, Spot
+from pliant.results.drawing import GROUND, BodyOutline, Outline, Spot
 from pliant.results.result import Result
 
 Floats = NDArray[np.float64]

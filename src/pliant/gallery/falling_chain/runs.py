@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.compiled import Compiled, compile_system
 from pliant.errors import SolveError
 from pliant.gallery.falling_chain.system import ENDS, T_END, falling_chain
 from pliant.integrate.methods import DOP853, RKF45, Method
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
-from pliant.simulate import simulate
+from pliant.run.prepare import Compiled, compile_system
+from pliant.run.simulate import simulate
 
 Floats = NDArray[np.float64]
 

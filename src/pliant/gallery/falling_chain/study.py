@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.compiled import compile_system
 from pliant.gallery.falling_chain.claims import Study, claims
 from pliant.gallery.falling_chain.figures import figures
 from pliant.gallery.falling_chain.runs import fehlberg, run
 from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # of the whole: pictures take longer than runs
 COARSE = (1e-3, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.compiled import compile_system
 from pliant.errors import SolveError
 from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
 from pliant.integrate.methods import DOP853, DormandPrince, Method
 from pliant.results.result import Result
-from pliant.simulate import simulate
+from pliant.run.prepare import compile_system
+from pliant.run.simulate import simulate
 
 Floats = NDArray[np.float64]
 
@@ -159,7 +159,7 @@ class Derivations:
 
 def derivations(of: Run, stiffness: float | None, names: Sequence[str]) -> Derivations:
     """Accelerations by several formulations at the saved states of a run."""
-    from pliant.compile.trace import trace
+    from pliant.trace.tracing import trace
 
     system = parallel_robot(stiffness)
     traced = {name: trace(system, name) for name in names}

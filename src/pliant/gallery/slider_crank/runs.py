@@ -27,7 +27,7 @@ from pliant.model.modes import ElementModes
 from pliant.model.system import System
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
-from pliant.simulate import simulate
+from pliant.run.simulate import simulate
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.compiled import compile_system
 from pliant.errors import SolveError
 from pliant.gallery.telescopic_arm.system import (
     DEFLECTION,
@@ -24,9 +23,10 @@ from pliant.gallery.telescopic_arm.system import (
     telescopic_arm,
 )
 from pliant.integrate.methods import DOP853, Method
-from pliant.inverse import inverse_dynamics
 from pliant.results.result import Result
-from pliant.simulate import simulate
+from pliant.run.inverse import inverse_dynamics
+from pliant.run.prepare import compile_system
+from pliant.run.simulate import simulate
 
 Floats = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.compiled import compile_system
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.gallery.telescopic_arm.claims import WITNESSES, Study, claims
 from pliant.gallery.telescopic_arm.figures import figures
 from pliant.gallery.telescopic_arm.runs import continuation, extend, inverse, run
 from pliant.gallery.telescopic_arm.system import FORCES, GRAVITY, MODE_COUNTS, MODELS, telescopic_arm
 from pliant.integrate.methods import RK4, RKF45, DormandPrince, Method
+from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # of the whole: pictures take longer than runs
 RECURSIONS = ("articulated", "gibbs_appell")

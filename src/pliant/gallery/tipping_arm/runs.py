@@ -21,7 +21,7 @@ from pliant.integrate.methods import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
-from pliant.simulate import simulate
+from pliant.run.simulate import simulate
 
 Floats = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from pliant.model.section import Section
 from pliant.model.signal import Prescribed
 from pliant.model.system import System
 from pliant.results.result import Result
+from pliant.run.simulate import simulate
 from pliant.scalar import cos, where
-from pliant.simulate import simulate
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.drafts import draft_of
+from pliant.host.atomic_files import draft_of
 from pliant.show.plot.contact_forces import contact_forces
 from pliant.show.plot.energy import balance_error, energies, ledger
 from pliant.show.plot.mechanism import mechanism, paths

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.results.outline import GROUND, BodyOutline
+from pliant.results.drawing import GROUND, BodyOutline
 from pliant.results.table import AXES
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
 from pliant.show.scene import Scene

@@ -1,0 +1,69 @@
+"""df/dy and df/dt of a traced right-hand side, exactly, as a kernel for the implicit methods; made when one asks for it."""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+
+import casadi as ca
+
+from pliant.codegen.jacobian_kernel import JacobianKernel
+from pliant.codegen.llvm import LARGEST_OPTIMISED, compile_function
+from pliant.codegen.program import STATE, Program, read_program
+
+# Beyond so many products of columns and operations of the right-hand side the full Jacobian is not even traced: that alone would
+# take seconds, and its machine code more.
+LARGEST_TRACED = 1_000_000
+
+
+def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -> JacobianKernel | None:
+    """The Jacobian of `rhs` by the first n components of the state.
+
+    whole: of all rows, with df/dt behind; else only of the first n rows. One kernel for all columns while that is cheap to
+    compile and to run; else one directional derivative, which is called for each column. None where rhs is no graph of scalars.
+    """
+    if not rhs.is_a("SXFunction"):
+        return None
+    began = clock.perf_counter()
+    by_columns = n * rhs.n_instructions() > LARGEST_TRACED
+    if not by_columns:
+        full, column = _full(rhs, n, whole), _directional(rhs, n, whole)
+        by_columns = full.n_instructions() > min(LARGEST_OPTIMISED, n * column.n_instructions())
+    code = compile_function(_directional(rhs, n, whole) if by_columns else full, cache=cache)
+    operations = code.operations * (n if by_columns else 1)
+    program = read_program(rhs)
+    rates = _rates(program, n)
+    spent = clock.perf_counter() - began
+    return JacobianKernel(code.address, code.n_work, operations, program.operations, by_columns, rates, spent, code)
+
+
+def _rates(program: Program, n: int) -> dict[int, int]:
+    """Components whose derivative is just another one: q' = v."""
+    outputs = enumerate(program.outputs[:n])
+    return {k: program.a[value] for k, value in outputs if program.kind[value] == STATE and program.a[value] < n}
+
+
+def _graph(rhs: ca.Function) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    t, y, p = (ca.SX.sym(name, rhs.numel_in(k)) for k, name in enumerate(("t", "y", "p")))
+    return t, y, p, rhs(t, y, p)
+
+
+def _full(rhs: ca.Function, n: int, whole: bool) -> ca.Function:
+    """Rows one after another, then df/dt."""
+    t, y, p, out = _graph(rhs)
+    rows = out if whole else out[:n]
+    matrix = ca.jacobian(rows, y)[:, :n]
+    column = ca.vec(ca.densify(matrix).T)
+    if whole:
+        column = ca.vertcat(column, ca.densify(ca.jacobian(rows, t)))
+    return ca.Function("jacobian", [t, y, p], [column], ["t", "y", "p"], ["out"])
+
+
+def _directional(rhs: ca.Function, n: int, whole: bool) -> ca.Function:
+    """J w + w_t df/dt for y = [state, w, w_t]."""
+    t, y, p, out = _graph(rhs)
+    w = ca.SX.sym("w", n + 1)
+    rows = out if whole else out[:n]
+    along = ca.vertcat(w[:n], ca.SX.zeros(y.numel() - n))
+    product = ca.jtimes(rows, ca.vertcat(y, t), ca.vertcat(along, w[n] if whole else ca.SX(0.0)))
+    return ca.Function("directional", [t, ca.vertcat(y, w), p], [ca.densify(product)], ["t", "y", "p"], ["out"])

@@ -1,0 +1,155 @@
+"""A traced function as machine code: its address, and all it takes to call it."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.codegen.emit import KERNEL, emit, library_functions
+from pliant.codegen.function import TracedFunction
+from pliant.codegen.fuse import fuse
+from pliant.codegen.program import Program, read_program
+from pliant.codegen.reciprocals import share_reciprocals
+from pliant.codegen.schedule import make_schedule
+from pliant.errors import SolveError
+from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
+
+CHUNK_SIZE = 1000  # operations; LLVM takes 70 us for each, 100 us in chunks of 2,000 and no faster code comes of it
+# Beyond so many operations LLVM only translates: a tenth of the time to compile, 10 % more time to run for chains, 70 % for loops.
+LARGEST_OPTIMISED = 20_000
+LARGEST_OPTIMISED_IN_RUN = 100_000  # of what is called at every step: some 25 s, once
+EMITTER_VERSION = "2"  # changes whenever equal LLVM text must not mean equal object code
+
+_C_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)
+
+
+@dataclass(frozen=True, eq=False)
+class MachineCode:
+    """`void kernel(double t, const double* y, const double* p, double* out, double* work)` at an address.
+
+    The address is good as long as this object lives. out and work must overlap nothing else; work holds n_work
+    doubles, whose content does not matter, and belongs to one thread at a time.
+    """
+
+    address: int
+    n_y: int
+    n_p: int
+    n_out: int
+    n_work: int
+    operations: int  # arithmetic instructions, before products are fused with sums
+    compile_seconds: float  # from the casadi function to the address
+    from_cache: bool
+    _engine: Any = field(repr=False)  # owns the memory at the address
+
+    def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
+        """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
+        state, parameters = _column("y", y, self.n_y), _column("p", p, self.n_p)
+        out = np.empty(self.n_out)
+        self._function(t, _address(state), _address(parameters), _address(out), self._work())
+        return out
+
+    @cached_property
+    def _function(self) -> Any:
+        return _C_SIGNATURE(self.address)
+
+    @cached_property
+    def _of_thread(self) -> threading.local:
+        return threading.local()
+
+    def _work(self) -> int:
+        """Address of this thread's work array: the call lets other threads run, and they may call the same code."""
+        mine = self._of_thread
+        try:
+            return mine.address  # type: ignore[no-any-return]
+        except AttributeError:
+            mine.work = np.empty(max(self.n_work, 1))
+            mine.address = _address(mine.work)
+            return mine.address  # type: ignore[no-any-return]
+
+
+def compile_function(
+    function: ca.Function | TracedFunction,
+    *,
+    cache: Path | None,
+    optimise: bool | None = None,
+    chunk_size: int = CHUNK_SIZE,
+    roll: bool = True,
+    largest: int = LARGEST_OPTIMISED,
+) -> MachineCode:
+    """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
+
+    `optimise` says whether LLVM schedules instructions and registers well or quickly; by default it does so well up to
+    `largest` operations in the text. `roll`: what repeats becomes loops, with the same bits.
+    """
+    began = time.perf_counter()
+    target = host()
+    program = share_reciprocals(_program(function))
+    operations = program.operations
+    if target.fused:
+        fuse(program)
+    schedule = make_schedule(program, chunk_size, roll=roll)
+    text = emit(program, schedule, fused=target.fused)
+    if optimise is None:
+        optimise = schedule.written <= largest
+    data, from_cache = _object_code(text, target, int(optimise), cache)
+    require_functions(library_functions(program))
+    engine = load_object(data, target)
+    return MachineCode(
+        address=engine.get_function_address(KERNEL),
+        n_y=program.n_y,
+        n_p=program.n_p,
+        n_out=len(program.outputs),
+        n_work=schedule.n_work,
+        operations=operations,
+        compile_seconds=time.perf_counter() - began,
+        from_cache=from_cache,
+        _engine=engine,
+    )
+
+
+def _program(function: ca.Function | TracedFunction) -> Program:
+    return function.program() if isinstance(function, TracedFunction) else read_program(function)
+
+
+def _object_code(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
+    """Object code, and whether it came from the cache."""
+    if folder is None:
+        return _compile(text, target, effort), False
+    cache = ObjectCache(folder)
+    key = content_key((text, target.triple, target.cpu, target.features, str(effort), *VERSIONS, EMITTER_VERSION))
+    data = cache.load(key)
+    if data is not None:
+        return data, True
+    data = _compile(text, target, effort)
+    cache.store(key, data)
+    return data, False
+
+
+def _compile(text: str, target: Target, effort: int) -> bytes:
+    # No passes over the text: it is straight-line arithmetic, each value computed once; measured, they gain nothing.
+    module = llvm.parse_assembly(text)
+    module.triple = target.triple
+    return bytes(target.machine(effort).emit_object(module))
+
+
+def _address(array: NDArray[np.float64]) -> int:
+    """What array.ctypes.data says, three times as fast."""
+    return int(array.__array_interface__["data"][0])
+
+
+def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
+    column = np.ascontiguousarray(values, dtype=np.float64).ravel()
+    if column.size != n:
+        raise SolveError(f"machine code: {name} must have {n} values, got {column.size}")
+    return column

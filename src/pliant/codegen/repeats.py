@@ -1,0 +1,104 @@
+"""Where a program repeats itself: the same operations, link after link.
+
+In the order of a depth-first trace a chain of equal links is a few runs, one a sweep: outward velocities, inward inertias, outward
+accelerations. A run is found by its shape alone; what its blocks read and write is compared where loops are made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.program import NONE, Program
+
+Integers = NDArray[np.int64]
+
+NEAR = 16  # positions: an argument computed so shortly before is told by how far it is, any other by its kind
+WINDOW = 16  # operations that must agree for two places to be taken for repeats
+FEWEST_BLOCKS = 4  # below it a loop is not worth its name
+
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Operations start, ..., start + period * count - 1 of an order: `count` blocks of the same shape."""
+
+    start: int
+    period: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A program's lists as arrays."""
+
+    kind: Integers
+    arguments: Integers  # rows a, b, c; NONE where there is none and for leaves
+    index: Integers  # of leaves: the place in y, p or the constants
+
+    @staticmethod
+    def of(program: Program) -> Columns:
+        kind = np.array(program.kind, dtype=np.int64)
+        rows = np.array([program.a, program.b, program.c], dtype=np.int64)
+        return Columns(kind, np.where(kind >= 0, rows, NONE), rows[0])
+
+
+def find_runs(columns: Columns, order: Integers) -> list[Run]:
+    """The runs of an order, in order; they do not overlap."""
+    if order.size < 2 * WINDOW:
+        return []
+    mixed = _windows(_shapes(columns, order))
+    distance = _next_alike(mixed)
+    edges = np.flatnonzero(np.diff(distance)) + 1
+    starts, ends = np.concatenate([[0], edges]), np.concatenate([edges, [distance.size]])
+    runs: list[Run] = []
+    free = 0
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        period = int(distance[start])
+        start = max(start, free)
+        # every window of the stretch has its like one period on, so the shapes agree up to a window's width beyond it
+        count = (end - start + WINDOW - 1) // period + 1 if period > 0 and end > start else 0
+        if count >= FEWEST_BLOCKS:
+            runs.append(Run(start, period, count))
+            free = start + period * count
+    return runs
+
+
+def _shapes(columns: Columns, order: Integers) -> NDArray[np.uint64]:
+    """One number an operation: its kind, and how far or of what kind its arguments are."""
+    position = np.full(columns.kind.size, -1, dtype=np.int64)
+    position[order] = np.arange(order.size)
+    shape = columns.kind[order].astype(np.uint64)
+    for row in columns.arguments:
+        argument = row[order]
+        away = np.arange(order.size) - position[argument]
+        near = (position[argument] >= 0) & (away <= NEAR)
+        told = np.where(near, away, 1000 + columns.kind[argument])
+        shape = _mix(shape, np.where(argument == NONE, 0, told).astype(np.uint64))
+    return shape
+
+
+def _windows(shape: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """One number for the WINDOW operations from each position on."""
+    count = shape.size - WINDOW + 1
+    mixed = np.zeros(count, dtype=np.uint64)
+    for k in range(WINDOW):
+        mixed = _mix(mixed, shape[k : k + count])
+    return mixed
+
+
+def _next_alike(mixed: NDArray[np.uint64]) -> Integers:
+    """How far on the same number stands next; 0 where it does not."""
+    by_number = np.argsort(mixed, kind="stable")
+    gap = np.diff(by_number)
+    distance = np.zeros(mixed.size, dtype=np.int64)
+    distance[by_number[:-1]] = np.where(np.diff(mixed[by_number]) == 0, gap, 0)
+    return distance
+
+
+def _mix(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    mixed = (a ^ (b + _PRIME)) * _PRIME
+    return mixed ^ (mixed >> np.uint64(29))

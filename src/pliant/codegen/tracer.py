@@ -1,0 +1,135 @@
+"""The tracer: a graph in the making, with CasADi beside it for derivatives, substitutions and functions that users ask for.
+
+CasADi's expressions are built from the graph where they are needed; what CasADi makes of them are leaves of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import casadi as ca
+
+from pliant.codegen.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, Traced
+
+__all__ = ["Scalar", "Traced", "Tracer"]
+
+Element = Any  # one entry of an SX: SX or SXElem, as CasADi's own types have it
+
+
+class Tracer(Graph):
+    """One graph in the making."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sx: dict[int, ca.SX] = {}  # CasADi's twins of nodes, where it was asked for them
+        self._twins: dict[int, Traced] = {}  # the way back, by CasADi's own identity of an element
+        self._has_foreign = False
+
+    def symbols(self, name: str, count: int) -> tuple[ca.SX, list[Traced]]:
+        """A column of fresh symbols, as CasADi sees it and as scalars."""
+        column = ca.SX.sym(name, count)
+        return column, [self._wrap(element) for element in _elements(column)]
+
+    def column(self, scalars: Iterable[Scalar]) -> ca.SX:
+        """Scalars as one dense CasADi column."""
+        entries = [self.sx(s) for s in scalars]
+        return ca.densify(ca.vertcat(*entries)) if entries else ca.SX.zeros(0, 1)
+
+    def scalars(self, column: ca.SX) -> list[Scalar]:
+        """The entries of a dense CasADi column; constants come back as floats."""
+        return [self._wrap(element) for element in _elements(column)]
+
+    def sx(self, value: Scalar) -> ca.SX:
+        """CasADi's twin of a scalar."""
+        number = self.node_of(value)
+        waiting = [number]
+        while waiting:
+            node = waiting[-1]
+            if node in self._sx:
+                waiting.pop()
+                continue
+            missing = [x for x in self.arguments(node) if x not in self._sx]
+            if missing:
+                waiting += missing
+            else:
+                self._make_twin(waiting.pop())
+        return self._sx[number]
+
+    def directional(self, scalars: Sequence[Scalar], at: ca.SX, along: ca.SX) -> list[Scalar]:
+        """d scalars / d at . along, exactly."""
+        return self.scalars(ca.densify(ca.jtimes(self.column(scalars), at, along)))
+
+    def gradient(self, scalar: Scalar, at: ca.SX) -> list[Scalar]:
+        return self.scalars(ca.densify(ca.gradient(self.sx(scalar), at)))
+
+    def jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[list[Scalar]]:
+        matrix = ca.densify(ca.jacobian(self.column(scalars), at))
+        rows, columns = matrix.shape
+        entries = self.scalars(matrix)  # CasADi counts down the columns
+        return [[entries[j * rows + i] for j in range(columns)] for i in range(rows)]
+
+    def sparse_jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[dict[int, Scalar]]:
+        """Rows of the Jacobian, each {column: entry} of what is not zero by structure."""
+        matrix = ca.jacobian(self.column(scalars), at)
+        rows: list[dict[int, Scalar]] = [{} for _ in scalars]
+        for i, j, element in zip(*matrix.sparsity().get_triplet(), _elements(matrix), strict=True):
+            if not element.is_zero():
+                rows[i][j] = self._wrap(element)
+        return rows
+
+    def substitute(self, scalars: Sequence[Scalar], old: ca.SX, new: ca.SX) -> list[Scalar]:
+        return self.scalars(ca.densify(ca.substitute(self.column(scalars), old, new)))
+
+    def number_of(self, element: Element) -> int:
+        """The number of the node of a CasADi element."""
+        return self.node_of(self._wrap(element))
+
+    def knows_all(self, nodes: Iterable[int]) -> bool:
+        """Whether the graph holds the whole of these nodes, and no part of them is known to CasADi only."""
+        if not self._has_foreign:
+            return True
+        seen = bytearray(len(self.kind))
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if self.kind[node] == FOREIGN:
+                return False
+            if not seen[node]:
+                seen[node] = 1
+                waiting += self.arguments(node)
+        return True
+
+    def name_of(self, node: int) -> str:
+        return str(self.sx(self._nodes[node]))
+
+    def _pair(self, number: int, element: Element, node: Traced) -> None:
+        """Remember a node and its twin; kept alive here, the twin's identity goes to no other element."""
+        self._sx[number] = element
+        self._twins.setdefault(element.element_hash(), node)
+
+    def _make_twin(self, node: int) -> None:
+        kind, a, b = self.kind[node], self.a[node], self.b[node]
+        if kind == CONSTANT:
+            self._sx[node] = ca.SX(self.values[node])
+        elif b == NONE:
+            self._pair(node, ca.SX.unary(kind, self._sx[a]), self._nodes[node])
+        else:
+            self._pair(node, ca.SX.binary(kind, self._sx[a], self._sx[b]), self._nodes[node])
+
+    def _wrap(self, element: Element) -> Scalar:
+        """The scalar of a CasADi element: a float, a node that is known, or a leaf that stands for what CasADi made of nodes."""
+        if element.is_constant():
+            return float(element)
+        known = self._twins.get(element.element_hash())
+        if known is None:
+            kind = SYMBOL if element.is_symbolic() else FOREIGN
+            self._has_foreign |= kind == FOREIGN
+            known = self._append(kind, NONE, NONE)
+            self._pair(known.number, element, known)
+        return known
+
+
+def _elements(matrix: ca.SX) -> list[Element]:
+    """What a CasADi matrix holds, column by column, without its structural zeros: far quicker than one index at a time."""
+    return list(matrix.nonzeros())

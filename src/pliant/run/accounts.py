@@ -1,0 +1,97 @@
+"""The energy ledger of a whole run, and what it has to say about it: the saved rows may be few, the steps are what was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.results.ledger import HELD, Extremes, exchange
+
+if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.codegen.llvm import MachineCode
+    from pliant.integrate.course import Course
+    from pliant.integrate.methods import Method
+    from pliant.trace.tracing import Traced
+
+# A balance error beyond this many times rtol is told. Smooth runs stay within 100 of it over thousands of steps.
+TOLERANCES = 1e3
+ALWAYS = 1e-2  # of the largest exchange: beyond this it is told however large rtol is
+AT_REST = 10.0  # and so many times rtol of the energy at hand, which works are controlled against: a body at rest exchanges nothing
+FIXED_STEP = 1e-3  # of the largest exchange: the same where a method keeps no tolerance
+ROUND_OFF = 1e-9  # of the largest exchange, and
+ROUND_OFF_HELD = 1e-12  # of the energy held: what thousands of steps leave though every one of them were exact
+
+
+def extremes_of(traced: Traced, observe: MachineCode, columns: Mapping[str, slice], course: Course) -> Extremes:
+    """Over the course of a run; works by all steps, energies by the states it kept."""
+    from pliant.integrate.rows import evaluate_rows
+
+    observed = np.empty((course.times.size, observe.n_out))
+    evaluate_rows(observe.address, course.times, course.states, course.parameters, observed, observe.n_work)
+    held = observed[:, [columns[name].start for name in HELD]].T
+    works = course.states[:, traced.n_controlled : traced.n_controlled + len(traced.sources)]
+    unaccounted = held.sum(axis=0) - works.sum(axis=1)
+    return Extremes(
+        scale=exchange(held, course.highest - course.lowest),
+        size=float(np.max(np.abs(held))),
+        balance_error=float(np.max(np.abs(unaccounted - unaccounted[0]))),
+        given=_given(traced, course),
+    )
+
+
+def _given(traced: Traced, course: Course) -> dict[str, tuple[float, float]]:
+    """What every source that must only take energy gave, J, and by when, s.
+
+    A source that returns what it stored counts from the first start: its work is zero there, also in a run that goes on.
+    """
+    given = {}
+    for k, name in enumerate(traced.sources):
+        if name in traced.dissipative:
+            returns = traced.dissipative[name]
+            energy, t = (course.highest[k], course.highest_at[k]) if returns else (course.rise[k], course.risen_at[k])
+            given[name] = (max(float(energy), 0.0), float(t))
+    return given
+
+
+def remarks(
+    traced: Traced, extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float
+) -> list[str]:
+    """What the ledger has to say about a run, in sentences: sources that gave what they must not, a balance that is off.
+
+    at_hand: the energy, J, that works were controlled against, if the method controls its error.
+    """
+    error = float(np.maximum(extremes.balance_error, _row_error(values)))
+    scale, rtol = extremes.scale, method.tolerance
+    allowed = FIXED_STEP * scale if rtol is None else _share(rtol) * scale + AT_REST * rtol * at_hand
+    sentences = list(extremes.violations(error))
+    if not error <= allowed + ROUND_OFF_HELD * extremes.size:
+        share = f"{error / scale:.2g} of the largest exchange, {scale:.3g} J" if scale > 0.0 else "though nothing was exchanged"
+        if rtol is not None and scale > 0.0:
+            share += f", {error / scale / rtol:,.0f} times rtol = {rtol:g}"
+        sentences.append(f"the energy balance is off by up to {error:.2g} J ({share}): {_cause(traced, rtol)}")
+    return sentences
+
+
+def _cause(traced: Traced, rtol: float | None) -> str:
+    """Why a balance may be off, and what to do."""
+    published = [node.name for node in traced.tree.nodes if node.as_published]
+    if published:
+        return f"the equations of {', '.join(published)} as published leave terms out that the energy holds, whatever the method"
+    if rtol is None:
+        return "take a shorter step, or a method that controls its error"
+    return "fast modes, as of stretch, or stiff contacts are not resolved to that: take a smaller rtol, or fewer such modes"
+
+
+def _share(rtol: float) -> float:
+    """Of the largest exchange, that a balance may be off without a word."""
+    return max(min(TOLERANCES * rtol, ALWAYS), ROUND_OFF)
+
+
+def _row_error(values: Mapping[str, NDArray[np.float64]]) -> float:
+    """The largest imbalance of saved rows, J: as the ledger has it, at a fraction of the cost."""
+    work = values["work"]
+    unaccounted = sum(values[name] for name in HELD) - work @ np.ones(work.shape[1])
+    return float(np.max(np.abs(unaccounted - unaccounted[0]))) if unaccounted.size else 0.0

@@ -1,0 +1,227 @@
+"""Inverse dynamics: the torques and forces that a given motion of the joints asks for.
+
+Coordinates of the motion are prescribed; what is elastic is integrated forward under it, or found in balance at every instant
+(quasi-static), or prescribed as well. Efforts come out as `result.values["effort"]`, one per coordinate of the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.model import check
+from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.system import Link, System
+from pliant.model.telescopic import EXTENSION
+from pliant.results.result import Result
+from pliant.run.prepare import compile_system
+from pliant.run.provenance import Origin
+from pliant.run.simulate import simulate
+
+if TYPE_CHECKING:
+    from pliant.trace.tracing import Traced
+
+ELASTIC = ("integrated", "quasi-static", "prescribed")
+
+Motion = Callable[..., Any] | Prescribed | MotionTable | tuple[Sequence[float], Sequence[float]]
+
+NEWTON_STEPS = 30
+NEWTON_TOLERANCE = 1e-13  # of the largest modal force: what round-off leaves
+
+
+def inverse_dynamics(
+    system: System,
+    motion: Mapping[str, Motion],
+    t_end: float,
+    *,
+    elastic: str = "integrated",
+    t_start: float = 0.0,
+    **options: Any,
+) -> Result:
+    """Efforts for a motion {"arm.angle": function of t, or (times, values), ...}; the rest of the system moves as it must.
+
+    elastic: `integrated` runs the modes forward from their initial values; `quasi-static` takes them as they balance the
+    motion's own forces at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are
+    left out: they are what is asked for. Further options are those of simulate(). Where nothing is integrated, quasi-static or with
+    every coordinate prescribed, works are not known and read nan.
+    """
+    check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
+    told = told_system(system, motion, t_start, t_end)
+    missing = [name for name in _free_names(told) if elastic == "prescribed" and name.split(".")[1] in _modes(told, name)]
+    if missing:
+        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
+    if elastic == "quasi-static" or not _free_names(told):
+        _check_still(told, options)
+        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, elastic, **options)
+    return simulate(told, t_end, t_start=t_start, **options)
+
+
+def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_end: float) -> System:
+    """A copy of the system whose coordinates in `motion` are prescribed."""
+    wanted = {name: _told(name, value, t_start, t_end) for name, value in motion.items()}
+    known = [f"{link.name}.{name}" for link in system.links.values() for name in _prescribable(link)]
+    for name in wanted:
+        if name not in known:
+            rule = f"must name one of {known}{check.did_you_mean(name, known)}"
+            raise ModelError.of("inverse_dynamics", "motion", rule, name)
+    copy = System(system.name, system.gravity, system.closure_tolerance)
+    for link in system.links.values():
+        own = {name.split(".")[1]: told for name, told in wanted.items() if name.split(".")[0] == link.name}
+        copy.links[link.name] = _told_link(link, own)
+    copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
+    copy.loads |= system.loads
+    copy.contacts |= system.contacts
+    copy.closures |= system.closures
+    copy.conditions |= system.conditions
+    copy.couplings |= system.couplings
+    return copy
+
+
+def _told_link(link: Link, motion: Mapping[str, Told]) -> Link:
+    joints = {name: told for name, told in motion.items() if name in {m.name for m in link.joint.motions}}
+    modes = {name: told for name, told in motion.items() if name in link.mode_labels}
+    changed = replace(link, mode_motions={**link.mode_motions, **modes})
+    if joints:
+        changed = replace(changed, joint=replace(link.joint, motion={**link.joint.prescribed, **joints}))
+    if EXTENSION in motion:
+        changed = replace(changed, body=replace(link.body, motion=motion[EXTENSION]))  # type: ignore[arg-type]
+    return changed
+
+
+def _told(name: str, value: Motion, t_start: float, t_end: float) -> Told:
+    if isinstance(value, tuple):
+        value = MotionTable(*value)
+    told = prescribed("inverse_dynamics", f"motion[{name!r}]", value)
+    if isinstance(told, MotionTable) and not (told.times[0] <= t_start and t_end <= told.times[-1]):
+        rule = f"must hold times from {t_start} to {t_end} s"
+        raise ModelError.of("inverse_dynamics", f"motion[{name!r}]", rule, (told.times[0], told.times[-1]))
+    return told
+
+
+def _prescribable(link: Link) -> list[str]:
+    return [m.name for m in link.joint.motions if m.kind != "ball"] + list(link.own_labels)
+
+
+def _free_names(system: System) -> list[str]:
+    return [f"{link.name}.{name}" for link in system.links.values() for name in link.rates if name not in link.told]
+
+
+def _modes(system: System, name: str) -> tuple[str, ...]:
+    return system.links[name.split(".")[0]].mode_labels
+
+
+# ---- without integration
+
+
+def _check_still(system: System, options: Mapping[str, Any]) -> None:
+    """Without a run there are no contacts that close and no options of a run."""
+    if system.contacts:
+        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where there are contacts", sorted(system.contacts))
+    if system.closures:
+        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
+    unknown = sorted(set(options) - {"save", "formulation"})
+    if unknown:
+        rule = "must be save and formulation alone where nothing is integrated"
+        raise ModelError.of("inverse_dynamics", "options", rule, unknown)
+
+
+def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
+    """Observed quantities at given states, piece by piece of time."""
+    return np.array([observe(t, y, _parameters(traced, float(t))) for t, y in zip(times, states, strict=True)])
+
+
+def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
+    """p in the piece of time that holds t."""
+    edges = [-np.inf, *traced.breakpoints, np.inf]
+    k = int(np.searchsorted(traced.breakpoints, t, side="right"))
+    return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
+
+
+def _all_told(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
+    """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
+    from pliant.run.observed import values_of
+    from pliant.run.save_times import save_times
+    from pliant.run.simulate import collect_rows
+
+    compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
+    times = save_times(options.get("save"), t_start, t_end)
+    states = np.zeros((len(times), compiled.traced.y0.size))
+    values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
+    origin = _origin(compiled.traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "the motion is wholly prescribed", origin)
+
+
+def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
+    """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
+    from pliant.run.observed import values_of
+    from pliant.run.save_times import save_times
+    from pliant.run.simulate import collect_rows
+
+    formulation = options.get("formulation", "articulated")
+    compiled = compile_system(system, formulation)
+    traced = compiled.traced
+    loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
+    if loose:
+        given = [traced.tree.rates[told.v] for told in traced.tree.told]
+        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} too for quasi-static modes", given)
+    balance = _Balance(traced, formulation)
+    times = save_times(options.get("save"), t_start, t_end)
+    states = np.zeros((len(times), traced.y0.size))
+    efforts = np.zeros((len(times), len(traced.tree.told)))
+    z = np.zeros(len(traced.free_q))
+    for row, t in enumerate(times):
+        z = balance.solve(float(t), z)
+        states[row, : z.size] = z
+        efforts[row] = balance.efforts(float(t), z)
+    values = values_of(traced, times, states, _rows(traced, times, states, compiled.observe))
+    names = list(traced.columns["drive"])
+    for k, told in enumerate(traced.tree.told):
+        values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
+    values["a"][:, list(traced.free_v)] = 0.0
+    origin = _origin(traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "modes in balance at every saved time", origin)
+
+
+def _origin(traced: Traced, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
+    """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
+    settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
+    return Origin(traced.original, settings, t_start, elastic=elastic)
+
+
+def _all_modes(system: System) -> set[str]:
+    return {f"{link.name}.{name}" for link in system.links.values() for name in link.mode_labels}
+
+
+class _Balance:
+    """The modal rows of inverse dynamics with modes at rest, as functions of (t, modes)."""
+
+    def __init__(self, traced: Traced, formulation: str) -> None:
+        from pliant.trace.statics import static_rows
+
+        self._traced = traced
+        self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
+
+    def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
+        z, p = guess.copy(), _parameters(self._traced, t)
+        for _ in range(NEWTON_STEPS):
+            residual = np.array(self._residual(t, z, p)).ravel()
+            try:
+                step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
+            except np.linalg.LinAlgError:  # a load at which nothing resists: buckling
+                break
+            z = z - step
+            if np.max(np.abs(step)) <= NEWTON_TOLERANCE * max(float(np.max(np.abs(z))), 1e-9):
+                return z
+        raise SolveError(
+            f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s: each saved "
+            "time starts from the one before, so ramp the load or the motion up over more saved times, from zero; near buckling "
+            "there may be no balance at all"
+        )
+
+    def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array(self._efforts(t, z, _parameters(self._traced, t))).ravel()

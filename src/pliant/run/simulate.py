@@ -1,0 +1,458 @@
+"""simulate(): check, trace, compile, run from event to event, collect."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.host.interrupts import Interrupts
+from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
+from pliant.integrate.status import Status
+from pliant.integrate.time_pieces import FINE_SAMPLES
+from pliant.model import check
+from pliant.model.system import System
+from pliant.results.contacts import ContactTable
+from pliant.results.result import EventRecord, Result
+from pliant.results.state import LAYOUT, State
+from pliant.run.accounts import extremes_of, remarks
+from pliant.run.contact_phases import Phases, Precision, Seen
+from pliant.run.flags import Flags
+from pliant.run.grips import Grips
+from pliant.run.inertia import HARDLY, Resistance
+from pliant.run.observed import columns_of, component_name, values_of
+from pliant.run.prepare import Compiled, compile_system
+from pliant.run.provenance import Origin
+from pliant.run.round_off import round_off
+from pliant.run.save_times import Every, check_rows, save_plan
+from pliant.run.starts import check_start, doubts, unresisted
+
+if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.integrate.stepper import Outcome, Stepper
+    from pliant.trace.tracing import Traced
+
+AUTO = "auto"  # the method Auto() by its name
+TELLING = 0.03  # s of computing between two reports of progress, at least
+
+ROWS_JUDGED = 2  # of a run, the last one among them, whose mass matrix is looked at
+_UNRESOLVED = (
+    "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
+    "what it does between two steps may be missed; give the method a max_step"
+)
+
+Progress = Callable[[float, float], None]
+
+
+def simulate(
+    system: System | Compiled,
+    t_end: float,
+    *,
+    method: Method | str | None = AUTO,
+    save: Every | float | Sequence[float] | str | None = None,
+    t_start: float = 0.0,
+    start: Result | State | None = None,
+    formulation: str = "articulated",
+    progress: Progress | None = None,
+    phase: Callable[[str], None] | None = None,
+    max_steps: int | None = None,
+    max_seconds: float | None = None,
+    cache: bool = True,
+) -> Result:
+    """Run a mechanism from t_start to t_end, or from where an earlier run ended.
+
+    method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
+    save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
+    to go on from, contacts that are closed and works included; t_start is then its end. progress is called with (t, t_end), phase
+    with words where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had
+    computed, with ok False and a message that says when and why; so does Ctrl-C.
+    """
+    state = _state_of(start)
+    t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
+    t_end = check.number("simulate", "t_end", t_end, "s")
+    if not t_end > t_start:
+        raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
+    times = save_plan(save, t_start, t_end)
+    method = _method(method)
+    near = method.near if isinstance(method, VariablePrecisionRK4) else None
+    assembled = t_start if state is None else state.t_assembled
+    if isinstance(system, Compiled):
+        compiled = system
+        _check_compiled(compiled.traced, near, assembled)
+    else:
+        compiled = compile_system(system, formulation, cache, near=near, t_start=assembled)
+    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
+    run.go(progress, phase)
+    settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
+                "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
+    return run.collect(Origin(compiled.traced.original, settings, run.t_first))
+
+
+def _state_of(start: Result | State | None) -> State | None:
+    if isinstance(start, Result):
+        if start.final_state is None:
+            rule = "must hold where its run ended: it was not integrated, or written by an older version"
+            raise ModelError.of("simulate", "start", rule, start)
+        return start.final_state
+    if start is not None:
+        check.instance("simulate", "start", start, State, "a Result or its final_state")
+    return start
+
+
+def _method(method: Method | str | None) -> Method:
+    if method is None or isinstance(method, str):
+        check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
+        return Auto()
+    return method
+
+
+def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
+    """What a compiled System was made for and a run asks otherwise."""
+    if near is not None and traced.pairs and traced.near != near:
+        rule = f"must be compiled with near={near}: compile_system(system, near={near})"
+        raise ModelError.of("simulate", "system", rule, traced.near)
+    if "project" in traced.functions and traced.t_start != t_start:
+        rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
+        raise ModelError.of("simulate", "system", rule, traced.t_start)
+
+
+class _Teller:
+    """Tells how far a run is, every now and then, however often it stops for events."""
+
+    def __init__(self, progress: Progress, t_end: float) -> None:
+        self._progress, self._t_end, self._last = progress, t_end, clock.perf_counter()
+
+    def __call__(self, t: float) -> None:
+        now = clock.perf_counter()
+        if now - self._last >= TELLING:
+            self._last = now
+            self._progress(t, self._t_end)
+
+
+class _Run:
+    """One run: phases between breakpoints and events, and the rows each left."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        method: Method,
+        t_start: float,
+        t_end: float,
+        times: NDArray[np.float64] | str,
+        max_steps: int | None,
+        max_seconds: float | None,
+        state: State | None = None,
+    ) -> None:
+        from pliant.integrate.stepper import MAX_STEPS, Stepper
+
+        self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
+        if state is not None:
+            state.check_fits(self.traced.columns, self.traced.y0.size)
+        self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
+        inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
+        self.stops = [t_start, *inside, t_end]
+        pieces = compiled.time_pieces(self.y0, t_start, t_end)
+        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project, compiled.implied)
+        self.stepper: Stepper = Stepper(
+            rhs=compiled.rhs.address,
+            n_state=self.traced.y0.size,
+            n_work=max(kernel.n_work for kernel in kernels if kernel is not None),
+            method=method,
+            n_controlled=self.traced.n_controlled,
+            n_added=len(self.traced.sources),
+            atol_floor=self._work_tolerance(method, t_start),
+            events=compiled.flight.address if compiled.flight else None,
+            n_events=len(self.traced.events),
+            kinds=[event.kind for event in self.traced.events],
+            step_limit=compiled.step_limit.address if compiled.step_limit else None,
+            knots=pieces.knots,
+            project=compiled.project.address if compiled.project else None,
+            implied=compiled.implied.address if compiled.implied else None,
+            n_implied=len(self.traced.implied),
+            jacobian=compiled.jacobian,
+            n_newton=self.traced.n_controlled,
+            constraints=compiled.constraints,
+            max_steps=MAX_STEPS if max_steps is None else max_steps,
+            max_seconds=max_seconds,
+        )
+        self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
+        self.columns = columns_of(self.traced)
+        self.seen = self.stepper.look(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
+        self.events: list[EventRecord] = []
+        self.outcome: Outcome | None = None
+        self.ended_by: str | None = None
+        self.warnings: list[str] = list(self.traced.warnings)
+        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
+            self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
+        if not isinstance(times, str):
+            check_rows(times.size, self.y0.size + compiled.observe.n_out, f"{times.size} times")
+        first = self.traced.parameters(t_start, self.stops[1])
+        self.resistance = Resistance(compiled, self.columns["kinetic"].start)
+        check_start(compiled, self.resistance, t_start, self.y0, first)
+        self.stepper.start(t_start, self.y0, first, save=times)
+        self.flags = Flags(self.traced, self.stepper)
+        self._take_up_events()
+        grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.seen()[self.columns["friction_force"]].copy())
+        self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
+        self.contacts.begin(doubts(compiled, t_start, self.stepper.y, self.stepper.p), state)
+        for number, direction in () if state is None else state.hits:
+            self.stepper.settle(number, direction)
+
+    def _take_up_events(self) -> None:
+        """Which way each event counts, and what of it only round-off decides at the start."""
+        for k, event in enumerate(self.traced.events):
+            self.stepper.direction[k], self.stepper.active[k] = event.direction, True
+        if self.compiled.flight is not None:
+            self.stepper.noise[:] = round_off(self.compiled.flight, self.stepper.t, self.stepper.y, self.stepper.p)
+            self.flags.begin(self.compiled.flight)
+
+    def _warn_of_resistance(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> None:
+        """The same along the run, at a few of its rows: where M has become singular, what follows cannot be believed."""
+        firsts = np.array([first for first, _ in self.rows])
+        for k in np.unique(np.linspace(0, times.size - 1, ROWS_JUDGED + 1)[1:].astype(int)) if times.size else ():
+            p = self.rows[int(np.searchsorted(firsts, k, side="right")) - 1][1]
+            loose = self.resistance.unresisted(float(times[k]), states[k], p)
+            if loose is not None:
+                self.warnings.append(unresisted(float(times[k]), loose))
+                return
+
+    def _lost_inertia(self) -> str:
+        """Why steps became too small, where the model's own mass matrix is to blame."""
+        loose = self.resistance.unresisted(self.stepper.t, self.stepper.y, self.stepper.p, HARDLY)
+        if loose is None:
+            return ""
+        return (
+            f"; the mass matrix is nearly singular there: hardly any mass or inertia resists a motion of {loose}, so the model has "
+            "left its validity (deflections beyond a first-order stiffening, a telescopic link out of its sleeve)"
+        )
+
+    def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
+        """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
+        seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
+        columns = columns_of(self.traced)
+        tips = seen[columns["tip_position"]].reshape(-1, 3)
+        size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
+        weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
+        self.at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
+        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * self.at_hand
+        return floor
+
+    def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
+        """From breakpoint to breakpoint, until the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
+        self.tell_phase = phase
+        tell = None if progress is None else _Teller(progress, self.t_end)
+        interrupts = Interrupts()
+        with interrupts.held():
+            for begin, end in zip(self.stops, self.stops[1:], strict=False):
+                self._enter(begin, end)
+                if not self._pass(end, tell, interrupts):
+                    return
+
+    def _pass(self, end: float, tell: _Teller | None, interrupts: Interrupts) -> bool:
+        """From event to event until a breakpoint; events are recorded, and end the run where the user said so."""
+        while True:
+            with interrupts.at_once():
+                self.outcome = self.stepper.advance(end, progress=tell)
+            if self._take(self.outcome):
+                self.contacts.grips.settle()
+                self._note_parameters()
+            if interrupts.asked and self.outcome.status.goes_on:  # between two pieces of the loop
+                self.outcome = replace(self.stepper.interrupted(), events=self.outcome.events)
+            if self.ended_by or not self.outcome.status.goes_on:
+                return False
+            if not self.outcome.events:
+                return True
+            if tell is not None:
+                tell(self.outcome.t)
+
+    def _enter(self, begin: float, end: float) -> None:
+        """Parameters of the piece of time that begins; what contacts set in them stays."""
+        own = self.traced.first_pair
+        self.stepper.p[:own] = self.traced.parameters(begin, end)[:own]
+        self.contacts.grips.settle()
+        self._note_parameters()
+
+    def _note_parameters(self) -> None:
+        """Rows from here on are observed with these; and the events of closed contacts cost only while one is closed."""
+        self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
+        if self.tell_phase is not None:
+            self.tell_phase(self.contacts.words)
+        watched = self.compiled.events if self.contacts.any_closed else self.compiled.flight
+        if watched is not None:
+            self.stepper.watch(watched.address)
+
+    def _take(self, outcome: Outcome) -> bool:
+        """Record events, hand those of contacts on; True if parameters changed."""
+        changed = False
+        self._take_notes()
+        for located in outcome.events if outcome.status is Status.EVENT else ():
+            event = self.traced.events[located.index]
+            if event.pair is not None:
+                changed = self.contacts.happened(located) or changed
+                continue
+            if event.told:
+                self.events.append(EventRecord(located.t, event.name, located.direction))
+            changed = self.flags.happened(located) or changed
+            if self.flags.chatters(located):
+                self.outcome = replace(outcome, status=Status.CHATTERS, events=(located,))
+            if event.stop:
+                self.ended_by = event.name
+        return changed
+
+    def _take_notes(self) -> None:
+        """What events recorded that do not stop the loop; p is still what it was then."""
+        for note in self.stepper.notes():
+            event = self.traced.events[note.index]
+            if event.pair is None:
+                self.events.append(EventRecord(note.t, event.name, note.direction))
+            else:
+                self.contacts.noted(note, Seen(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
+
+    def _watched(self) -> Callable[[], NDArray[np.float64]]:
+        """A function that evaluates all event functions at the present state."""
+        code = self.compiled.events
+        if code is None:
+            return lambda: np.empty(0)
+        look = self.stepper.look(code.address, code.n_out, code.n_work)
+        return lambda: look().copy()
+
+    def _probe(self) -> Seen:
+        """What contacts need to know of the present state."""
+        return Seen(self.seen(), self.columns)
+
+    def _say_what_was_not_seen(self) -> None:
+        """Events whose functions could not be judged at some steps."""
+        for k in np.flatnonzero(self.stepper.blind):
+            event, steps = self.traced.events[k], self.stepper.blind[k]
+            self.warnings.append(
+                f"event {event.name!r} could not be judged in {steps} of {self.stepper.statistics.accepted} steps: its function "
+                "was nan, or crossed zero more often than a step can note; crossings may be missing"
+            )
+
+    @property
+    def state(self) -> State:
+        """Where the run stands."""
+        assert self.outcome is not None
+        hits = tuple((located.index, located.direction) for located in self.outcome.events)
+        labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
+        y = self.stepper.y.copy()
+        return State(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
+
+    def collect(self, origin: Origin) -> Result:
+        assert self.outcome is not None
+        self._say_what_was_not_seen()
+        times, states = self.stepper.rows()
+        self._warn_of_resistance(times, states)
+        values = self._values(times, states)
+        extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
+        message = self.outcome.told([event.name for event in self.traced.events])
+        if self.outcome.component is not None:
+            message += f" (most of all {component_name(self.traced, self.outcome.component)})"
+        if self.outcome.status is Status.STEP_TOO_SMALL:
+            message += self._lost_inertia()
+        if self.outcome.status is Status.CAME_OPEN:
+            message = _came_open(self.traced, self.outcome)
+        if self.ended_by:
+            message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
+        said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
+        return Result(
+            name=self.traced.system.name,
+            time=times,
+            values=values,
+            labels=self.traced.columns,
+            events=tuple(sorted(self.events, key=lambda event: event.t)),
+            contacts=self.contacts.table(self.outcome.t),
+            ok=self.outcome.status.goes_on,
+            message=message,
+            interrupted=self.outcome.status is Status.INTERRUPTED,
+            stats=self._statistics(),
+            outline=self.compiled.outline,
+            final_state=self.state,
+            origin=origin,
+            warnings=(*self.warnings, *said),
+            extremes=extremes,
+        )
+
+    def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """States and observed quantities, by the names of the table."""
+        return values_of(self.traced, times, states, self._observe(times, states))
+
+    def _observe(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> NDArray[np.float64]:
+        from pliant.integrate.rows import evaluate_rows
+
+        code = self.compiled.observe
+        out = np.empty((times.size, code.n_out))
+        firsts = [first for first, _ in self.rows] + [times.size]
+        for (first, parameters), last in zip(self.rows, firsts[1:], strict=True):
+            if first == last:  # nothing was saved between two events
+                continue
+            part = slice(first, last)
+            evaluate_rows(code.address, times[part], states[part], parameters, out[part], code.n_work)
+        return out
+
+    def _statistics(self) -> dict[str, Any]:
+        s = self.stepper.statistics
+        partition = {"partitions": s.partitions, "constraint_evaluations": s.constraint_evaluations,
+                     "independent": self._independent()} if s.partitions else {}  # fmt: skip
+        return {
+            "steps": s.accepted,
+            "rejected": s.rejected,
+            "rhs_evaluations": s.rhs_evaluations,
+            "event_evaluations": s.event_evaluations,
+            "smallest_step_s": s.smallest_step,
+            "largest_step_s": s.largest_step,
+            "steps_of": s.steps_of,
+            "error_mean": s.mean_error,
+            "error_largest": s.largest_error,
+            "jacobians": s.jacobians,
+            "factorisations": s.factorisations,
+            "newton_iterations": s.iterations,
+            "wall_s": s.wall_seconds,
+            "trace_s": self.compiled.trace_seconds,
+            "compile_s": self.compiled.compile_seconds,
+            "operations": self.compiled.rhs.operations,
+            "degrees_of_freedom": self.traced.independent,
+            "method": repr(self.stepper.method),
+            **partition,
+        }
+
+    def _independent(self) -> str:
+        """Rates that were integrated, as last partitioned."""
+        free, dependent = self.traced.free_v, set(self.stepper.dependent)
+        return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
+
+
+def collect_rows(
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, origin: Origin
+) -> Result:
+    """A Result of states that were not integrated: nor was any work."""
+    traced = compiled.traced
+    values = {**values, "work": np.full_like(values["work"], np.nan)}
+    stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
+    return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
+                  outline=compiled.outline, origin=origin, warnings=traced.warnings)  # fmt: skip
+
+
+def _precision(method: Method, stepper: Stepper) -> Precision | None:
+    """How a method that changes its precision near contact is told of it."""
+    if not isinstance(method, VariablePrecisionRK4):
+        return None
+    fine, coarse = method.rtol, method.coarse or method.rtol
+    return lambda near: stepper.set_rtol(fine if near else coarse)
+
+
+def _came_open(traced: Traced, outcome: Outcome) -> str:
+    """Which closure came open, where, when, and what that means."""
+    number, amount, t_open = outcome.opened
+    k, unit = traced.implied[number]
+    row, allowed = traced.rows[k], traced.system.closure_tolerance
+    return (
+        f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}, which other rows implied at "
+        f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
+        "mechanism's size: the loops are locked, or a motion asks for what they forbid, or they have passed a singular position"
+    )

@@ -1,0 +1,83 @@
+"""Whether a run can start where it is told to, and what of that start only round-off decides."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import SolveError
+from pliant.model.contact import Plane
+from pliant.run.contact_phases import Doubts, Seen
+from pliant.run.inertia import Resistance
+from pliant.run.observed import columns_of
+from pliant.run.round_off import round_off, size_of_round_off
+
+if TYPE_CHECKING:
+    from pliant.run.prepare import Compiled
+    from pliant.trace.tracing import Traced
+
+Floats = NDArray[np.float64]
+
+MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
+COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
+
+
+def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
+    """Refuse a start from which there are no accelerations, or none that can be believed."""
+    traced = compiled.traced
+    _check_centres(traced, compiled.observe(t, y, p)[columns_of(traced)["gap"]])
+    _check_finite(traced, compiled.rhs(t, y, p), t)
+    loose = resistance.unresisted(t, y, p)
+    if loose is not None:
+        raise SolveError(
+            f"system {traced.system.name!r}: {unresisted(t, loose)}; give what moves there some mass or inertia, or take the "
+            "coordinate out"
+        )
+
+
+def unresisted(t: float, coordinates: str) -> str:
+    return f"the mass matrix is singular at t = {t:.10g} s: no mass or inertia resists a motion of {coordinates}"
+
+
+def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:
+    """Two balls about one centre have no direction to press in."""
+    for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
+        if isinstance(slots.pair.against, Plane):
+            continue
+        reach = slots.pair.radius + slots.pair.other_radius
+        if gap + reach <= COINCIDENT_SHARE * reach:
+            rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
+            raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+def _check_finite(traced: Traced, rates: NDArray[np.float64], t: float) -> None:
+    """A first right-hand side that is not finite means a coordinate that nothing resists, or a formula out of its domain."""
+    n_q = len(traced.free_q)
+    bad = [traced.tree.rates[k] for i, k in enumerate(traced.free_v) if not math.isfinite(rates[n_q + i])]
+    if bad:
+        raise SolveError(
+            f"system {traced.system.name!r}: accelerations of {', '.join(bad)} must be finite at the start, t = {t} s, got nan or "
+            "inf: a coordinate that no mass or inertia resists (a singular mass matrix), or a formula outside its domain"
+        )
+
+
+def doubts(compiled: Compiled, t: float, y: Floats, p: Floats) -> Doubts:
+    """What is uncertain of contacts at the start."""
+    traced = compiled.traced
+    if not traced.pairs:
+        return Doubts(*(np.zeros(0),) * 3)
+    observe, columns = compiled.observe, columns_of(traced)
+    gap, closing = columns["gap"], columns["closing_speed"]
+    observed = observe(t, y, p).copy()
+    doubt, seen = round_off(observe, t, y, p), Seen(observed, columns)
+    at_least = [seen.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
+    fastest = np.max(np.abs(observed[columns["tip_velocity"]]))
+    later = observe(t + MOMENT, y + MOMENT * compiled.rhs(t, y, p), p)
+    return Doubts(
+        gap=np.fmax(doubt[gap], at_least),
+        closing_speed=np.fmax(doubt[closing], size_of_round_off([float(fastest)])),
+        closing_acceleration=(later[closing] - observed[closing]) / MOMENT,
+    )

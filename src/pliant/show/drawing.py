@@ -1,0 +1,286 @@
+"""The outline of a System: which points of its bodies a picture shows, and how the bodies' fields carry them.
+
+A deformation scale magnifies the way of a beam's points from a line: through all points that a closed loop or a contact, on the
+beam or on what it carries, keeps where they are, and along the undeformed beam where there is one such point or none. What hangs on
+a beam elsewhere is carried along. So a magnified mechanism stays in one piece, its loops closed and its contacts touching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.beams.fields import foreshortening, stiffening_pairs
+from pliant.beams.shapes import Shapes, beam_shapes
+from pliant.beams.telescopic import unit_beam
+from pliant.dynamics.tree import Node, Tree
+from pliant.model.beam import Beam
+from pliant.model.contact import ContactPair, Plane
+from pliant.model.frame import GROUND as GROUND_NAME
+from pliant.model.frame import Frame
+from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
+from pliant.model.rigid import RigidBody
+from pliant.model.system import PAYLOAD, System
+from pliant.model.telescopic import EXTENSION, TelescopicBeam
+from pliant.results.drawing import GROUND, BodyOutline, ContactOutline, Field, Outline, Spot
+
+Floats = NDArray[np.float64]
+
+STATIONS = 25  # points drawn of a beam, besides those where something stands
+SAME_POINT = 1e-9  # m
+FLAT = 1e-6  # of a body's size: how far points may be from a line or a plane
+
+
+def draw(system: System, tree: Tree) -> Outline:
+    """The outline of a System."""
+    numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
+    pads, library = [_pad(node) for node in tree.nodes], _Library(tree.shapes)
+    ground = _Points()
+    spots = _Spots(numbers, pads, ground)
+    on = [spots.at(node.link.on) for node in tree.nodes]
+    pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no places
+    closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
+    touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
+    held = _held(on, [*(spot for _, a, b in closures for spot in (a, b)), *touching])
+    bodies = tuple(pad.outline(on[k], held[k], library) for k, pad in enumerate(pads))
+    contacts = tuple(_contact(pair) for pair in system.contacts.values())
+    x, y, z = tree.gravity
+    return Outline((x, y, z), _units(system), ground.array, bodies, closures, contacts)
+
+
+def _held(on: Sequence[Spot], fixed: Sequence[Spot]) -> list[set[int]]:
+    """Points of every body that must stay where they are: held themselves, or carrying a body with such points."""
+    held: list[set[int]] = [set() for _ in on]
+    for body, point in fixed:
+        if body != GROUND:
+            held[body].add(point)
+    for body in reversed(range(len(on))):  # a body stands on an earlier one
+        carrier, point = on[body]
+        if held[body] and carrier != GROUND:
+            held[carrier].add(point)
+    return held
+
+
+def _units(system: System) -> dict[str, str]:
+    """The unit of every coordinate."""
+    units: dict[str, str] = {}
+    for link in system.links.values():
+        for motion in link.joint.motions:
+            units |= {f"{link.name}.{name}": "1" if motion.kind == BALL else motion.unit for name in motion.positions}
+        units |= {f"{link.name}.{name}": "rad" if name.startswith("torsion") else "m" for name in link.own_labels}
+    return units
+
+
+class _Points:
+    """Points with numbers; the same place is one point."""
+
+    def __init__(self, *points: Sequence[float]) -> None:
+        self._points: list[Floats] = []
+        for point in points:
+            self.add(point)
+
+    def add(self, point: Sequence[float]) -> int:
+        new = np.array(point, dtype=np.float64)
+        for k, known in enumerate(self._points):
+            if np.max(np.abs(known - new)) <= SAME_POINT:
+                return k
+        self._points.append(new)
+        return len(self._points) - 1
+
+    @property
+    def array(self) -> Floats:
+        return np.array(self._points).reshape(-1, 3)
+
+
+class _Library:
+    """Fields of beams at their stations; equal beams that are held alike are evaluated once."""
+
+    def __init__(self, shapes: dict[str, Shapes]) -> None:
+        self._shapes = shapes
+        self._known: dict[tuple[object, ...], list[tuple[tuple[int, ...], Floats, Floats]]] = {}
+
+    def fields(self, name: str, beam: Beam, x: Floats, held: set[int]) -> list[tuple[tuple[int, ...], Floats, Floats]]:
+        """(modes, shape, bow) of each field: one mode, or two that foreshorten."""
+        key = (id(beam), x.tobytes(), frozenset(held))
+        if key not in self._known:
+            shapes = self._shapes[name]
+            moves, pairs = shapes.displacement(x), stiffening_pairs(beam, shapes)
+            found: list[tuple[tuple[int, ...], Floats]] = [((j,), moves[:, :, j]) for j in range(shapes.count)]
+            if pairs:
+                back = foreshortening(shapes, pairs, x)
+                found += [(pair, _along_x(back[:, n])) for n, pair in enumerate(pairs)]
+            self._known[key] = [(modes, shape, _bow(x, shape, held)) for modes, shape in found]
+        return self._known[key]
+
+
+class _RigidPad:
+    """A rigid body: root, tip, named frames, and wherever something stands on it."""
+
+    def __init__(self, node: Node, body: RigidBody) -> None:
+        self._node = node
+        self._payload = node.name.endswith(PAYLOAD)
+        self._points = _Points((0.0, 0.0, 0.0), body.tip, *body.frames.values())
+        self._com = body.com
+
+    def number(self, frame: Frame) -> int:
+        return self._points.add(frame.offset)
+
+    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
+        if len(self._points.array) == 1:
+            self._points.add(self._com)
+        points = self._points.array
+        kind = "payload" if self._payload else "rigid"
+        return BodyOutline(self._node.name, kind, points, _strokes(points), (), _carrier(self._node.link.joint), on)
+
+
+class _BeamPad:
+    """A beam: its centre line."""
+
+    def __init__(self, node: Node, beam: Beam) -> None:
+        self._node, self._beam = node, beam
+        self._stations = [0.0, beam.length]
+
+    def number(self, frame: Frame) -> int:
+        """Stations that are asked for come first, in the order of asking; 0 and 1 are root and tip."""
+        station = 0.0 if frame.station is None else frame.station
+        if station not in self._stations:
+            self._stations.append(station)
+        return self._stations.index(station)
+
+    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
+        name, beam = self._node.name, self._beam
+        even = [x for x in np.linspace(0.0, beam.length, STATIONS) if x not in self._stations]
+        x = np.array([*self._stations, *even])
+        labels = [f"{name}.{label}" for label in self._node.link.own_labels]
+        made = tuple(
+            Field(tuple(labels[j] for j in modes), shape, bow) for modes, shape, bow in library.fields(name, beam, x, held)
+        )
+        line = (tuple(int(k) for k in np.argsort(x)),)
+        return BodyOutline(name, "beam", _along_x(x), line, made, _carrier(self._node.link.joint), on)
+
+
+class _TelescopicPad:
+    """A telescopic link: the sleeve, and the free part whose points slide with the free length."""
+
+    def __init__(self, node: Node, link: TelescopicBeam) -> None:
+        self._node, self._link = node, link
+
+    def number(self, frame: Frame) -> int:
+        return 0 if frame.station is None else 1
+
+    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
+        name, length = self._node.name, self._link.length
+        # root, tip, then the free part from the sleeve's mouth on; xi is the part of the free length
+        xi = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, STATIONS)[:-1]])
+        slides = np.where(np.arange(len(xi)) == 0, 0.0, xi)
+        rest = _along_x(np.where(np.arange(len(xi)) == 0, 0.0, length))
+        moves = beam_shapes(unit_beam(self._link)).displacement(xi)
+        fields = [Field((f"{name}.{EXTENSION}",), _along_x(slides), np.zeros_like(rest))]
+        for j, label in enumerate(self._link.mode_labels):
+            fields.append(Field((f"{name}.{label}",), moves[:, :, j], _bow(xi, moves[:, :, j], held)))
+        lines = ((0, 2), (*range(2, len(xi)), 1))
+        return BodyOutline(name, "telescopic", rest, lines, tuple(fields), _carrier(self._node.link.joint), on)
+
+
+_Pad = _RigidPad | _BeamPad | _TelescopicPad
+
+
+def _pad(node: Node) -> _Pad:
+    body = node.link.body
+    if isinstance(body, Beam):
+        return _BeamPad(node, body)
+    return _TelescopicPad(node, body) if isinstance(body, TelescopicBeam) else _RigidPad(node, body)
+
+
+class _Spots:
+    """Frames of the System as points of the outline."""
+
+    def __init__(self, numbers: dict[str, int], pads: Sequence[_Pad], ground: _Points) -> None:
+        self._numbers, self._pads, self._ground = numbers, pads, ground
+
+    def at(self, frame: Frame) -> Spot:
+        body = self._numbers[frame.body]
+        return body, self._ground.add(frame.offset) if body == GROUND else self._pads[body].number(frame)
+
+
+def _bow(x: Floats, shape: Floats, held: set[int]) -> Floats:
+    """A shape, measured from the line through its values at the points held; the root is held always."""
+    kept = sorted({0, *held}, key=lambda k: x[k])
+    if len(kept) == 1:
+        return shape
+    at = x[kept]
+    line = np.stack([np.interp(x, at, shape[kept, axis]) for axis in range(3)], axis=1)
+    beyond = x > at[-1]
+    slope = (shape[kept[-1]] - shape[kept[-2]]) / (at[-1] - at[-2])
+    line[beyond] += np.outer(x[beyond] - at[-1], slope)
+    return np.asarray(shape - line)
+
+
+def _along_x(values: Floats) -> Floats:
+    return np.stack([values, np.zeros_like(values), np.zeros_like(values)], axis=1)
+
+
+def _carrier(joint: Joint) -> str:
+    kinds = [motion.kind for motion in joint.motions]
+    if kinds.count(TRANSLATION) > 1:
+        return "free"
+    if TRANSLATION in kinds:
+        return "prismatic"
+    if BALL in kinds or kinds.count(ROTATION) > 1:
+        return "ball"
+    return "revolute" if kinds else "weld"
+
+
+def _contact(pair: ContactPair) -> ContactOutline:
+    still = pair.frames[1].body == GROUND_NAME
+    if not isinstance(pair.against, Plane):
+        return ContactOutline(pair.name, pair.radius, pair.other_radius, still, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    point, normal = _on_ground(pair.against) if still else ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    return ContactOutline(pair.name, pair.radius, None, still, point, normal)
+
+
+def _on_ground(plane: Plane) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Point and normal of a plane on the ground, world axes."""
+    from pliant.dynamics.rotation import NO_TURN, about
+
+    rotation = NO_TURN
+    for axis, angle in plane.on.turns:
+        rotation = rotation.then(about(axis, angle))
+    x, y, z = rotation.out(tuple(plane.point))  # type: ignore[arg-type]
+    offset = plane.on.offset
+    return (offset[0] + x, offset[1] + y, offset[2] + z), rotation.out(tuple(plane.normal))  # type: ignore[arg-type]
+
+
+def _strokes(points: Floats) -> tuple[tuple[int, ...], ...]:
+    """Lines of a rigid body: along its points where they are in line, round them where flat, else from the root to each."""
+    if len(points) < 3:
+        return (tuple(range(len(points))),)
+    centred = points - points.mean(axis=0)
+    _, size, axes = np.linalg.svd(centred, full_matrices=False)
+    if size[1] <= FLAT * size[0]:
+        return (tuple(int(k) for k in np.argsort(centred @ axes[0])),)
+    if size[2] <= FLAT * size[0]:
+        hull = _hull(centred @ axes[:2].T)
+        return ((*hull, hull[0]),)
+    return tuple((0, k) for k in range(1, len(points)))
+
+
+def _hull(points: Floats) -> tuple[int, ...]:
+    """The convex hull of points in a plane, anticlockwise (Andrew 1979)."""
+    order = sorted(range(len(points)), key=lambda k: (points[k, 0], points[k, 1]))
+
+    def half(ordered: Sequence[int]) -> list[int]:
+        chain: list[int] = []
+        for k in ordered:
+            while len(chain) > 1 and _turns_right(points[chain[-2]], points[chain[-1]], points[k]):
+                chain.pop()
+            chain.append(k)
+        return chain[:-1]
+
+    return (*half(order), *half(order[::-1]))
+
+
+def _turns_right(a: Floats, b: Floats, c: Floats) -> bool:
+    return bool((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) <= 0.0)

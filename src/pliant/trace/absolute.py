@@ -1,0 +1,246 @@
+"""A System re-expressed in absolute coordinates: every body floats, every joint is a closure with multipliers.
+
+What acts in a joint acts between the two frames it joined. The start is where the tree's own assembly put the bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.dynamics import gibbs_appell
+from pliant.dynamics.kinematics import Pose, Twist, poses, twists
+from pliant.dynamics.rotation import quaternion_of
+from pliant.dynamics.tree import Node, Tree, build_tree
+from pliant.errors import ModelError
+from pliant.model.coupling import Coupling
+from pliant.model.force import Drive
+from pliant.model.frame import GROUND, Frame
+from pliant.model.joint import (
+    ROTATION,
+    Cylindrical,
+    Free,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+    Weld,
+)
+from pliant.model.loop import GEAR, PRESCRIBED, WAYS, Closure
+from pliant.model.signal import Formula, Signal
+from pliant.model.system import Body, Link, System
+from pliant.model.telescopic import EXTENSION, TelescopicBeam
+from pliant.trace.formulas import NamedScalars
+from pliant.trace.tracing import Trace
+
+MULTIPLIERS = WAYS[0]
+Z = (0.0, 0.0, 1.0)
+JOINT = " joint"  # what a body's joint is called after the body
+NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: below it something of it moves without any
+
+
+def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, tuple[str, ...]]:
+    """The same mechanism with every body floating (Planar where all moves in the plane, else Free) and its joints as closures.
+
+    Also what assembly of the tree, from which the bodies start, has to say.
+
+    Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` is
+    closure and coupling `arm joint`; its coordinate `angle` is read as `arm joint.angle`, and formulas that ask for `arm.angle`
+    are given it.
+    """
+    if system.couplings:  # apart already
+        return system, ()
+    made = Trace(system, "articulated", None, t_start)
+    q, v = made.start()
+    bodies, moving = poses(made.tree, q), twists(made.tree, q, v)
+    planar = _is_planar(made)
+    found = System(system.name, system.gravity, system.closure_tolerance)
+    kept = [node.name for node in made.tree.nodes if _floats(node.link, planar)]
+    for node, pose, twist in zip(made.tree.nodes, bodies, moving, strict=True):
+        stands = node.name in kept
+        joint, on = (_started(node, q, v), node.link.on) if stands else _floating(pose, twist, planar)
+        found.links[node.name] = _link(node, joint, on, q, v)
+        if not stands:
+            _take_apart(found, node, q)
+    _check_inertia(found)
+    _carry_over(system, found, _renamed(made.tree, kept))
+    return found, tuple(made.warnings)
+
+
+def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> None:
+    """Closures, drives, loads, contacts and conditions, in terms of the new coordinates."""
+    for closure in system.closures.values():
+        if closure.name in found.closures:
+            rule = "must not be that of a body with ' joint' after it (formulation 'augmented')"
+            raise ModelError.of(f"closure {closure.name!r}", "name", rule, closure.name)
+        found.closures[closure.name] = _held_by_name(closure, found, rename)
+    for drive in system.drives.values():
+        found.drives[drive.name] = Drive(drive.name, rename[drive.coordinate], _translated(drive.effort, rename))
+    for load in system.loads.values():
+        x, y, z = (_translated(component, rename) for component in load.vector)
+        found.loads[load.name] = replace(load, vector=(x, y, z))
+    for condition in system.conditions.values():
+        found.conditions[condition.name] = replace(condition, function=_asked_by_joint(condition.function, rename))
+    found.contacts.update(system.contacts)
+
+
+def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) -> Closure:
+    """A closure of coordinates, by their new names."""
+    names = [rename[name] for name in closure.coordinates]
+    if not names:
+        return closure
+    for old, new in zip(closure.coordinates, names, strict=True):
+        if closure.kind == GEAR and new != old and _turns_uncounted(found, new):
+            rule = "must not be an angle in space of a joint taken apart, whose turns are not counted (formulation 'augmented')"
+            raise ModelError.of(f"closure {closure.name!r}", "a" if old == closure.a else "b", rule, old)
+    return replace(closure, a=names[0], b=names[1] if len(names) > 1 else None)
+
+
+def _turns_uncounted(found: System, label: str) -> bool:
+    coupling = next(one for one in found.couplings.values() if label in one.positions)
+    planar = isinstance(found.links[coupling.a.body].joint, Planar)
+    return not planar and any(m.kind == ROTATION and label.endswith(f".{m.name}") for m in coupling.joint.motions)
+
+
+# ---- bodies
+
+
+def _is_planar(made: Trace) -> bool:
+    """Whether every frame turns about z only and stays at its height, by the structure of the tree."""
+    return all(pose.rotation.index == 2 and isinstance(pose.position[2], (int, float)) for pose in poses(made.tree, made.q))
+
+
+def _floats(link: Link, planar: bool) -> bool:
+    """Whether a body is where this puts it already, and nothing tells it how to move."""
+    free = isinstance(link.joint, Free) or (planar and isinstance(link.joint, Planar))
+    return free and link.on.body == GROUND and not link.joint.prescribed
+
+
+def _floating(pose: Pose, twist: Twist, planar: bool) -> tuple[Joint, Frame]:
+    position, velocity = pose.position, pose.rotation.out(twist.velocity)
+    if planar:
+        on = Frame(GROUND, None, (0.0, 0.0, float(position[2])))
+        return Planar(position=position[:2], angle=pose.rotation.angle, velocity=velocity[:2], rate=twist.omega[2]), on
+    turned = quaternion_of(pose.rotation)
+    return Free(position=position, orientation=turned, velocity=velocity, angular_velocity=twist.omega), Frame(GROUND)
+
+
+def _started(node: Node, q: Sequence[float], v: Sequence[float]) -> Joint:
+    """A joint that stays, where assembly has put it."""
+    slots, joint = node.slots, node.link.joint
+    x = [q[slot.q + k] for slot in slots for k in range(len(slot.motion.positions))]
+    rates = [v[slot.v + k] for slot in slots for k in range(len(slot.motion.rates))]
+    if isinstance(joint, Planar):
+        return replace(joint, position=x[:2], angle=x[2], velocity=rates[:2], rate=rates[2])
+    assert isinstance(joint, Free)
+    return replace(joint, position=x[:3], orientation=x[3:], velocity=rates[:3], angular_velocity=rates[3:])
+
+
+def _link(node: Node, joint: Joint, on: Frame, q: Sequence[float], v: Sequence[float]) -> Link:
+    """The same body on its new joint, its own coordinates where the tree's start has them."""
+    body, labels = node.link.body, node.link.own_labels
+    own = {name: float(q[k]) for name, k in zip(labels, node.own_q, strict=True)}
+    rates = {name: float(v[k]) for name, k in zip(labels, node.own_v, strict=True)}
+    if isinstance(body, TelescopicBeam):
+        body = _extended(body, own.pop(EXTENSION), rates.pop(EXTENSION))
+    return Link(node.name, body, joint, on, own, rates, node.link.mode_motions)
+
+
+def _extended(body: TelescopicBeam, extension: float, rate: float) -> Body:
+    return body if (extension, rate) == (body.extension, body.rate) else replace(body, extension=extension, rate=rate)
+
+
+def _check_inertia(system: System) -> None:
+    """A body that floats needs inertia against each of its motions."""
+    tree = build_tree(system)
+    mass = np.array(gibbs_appell.mass_matrix(tree, tree.start), dtype=np.float64)
+    first = 0
+    for node in tree.nodes:
+        count = len(node.link.rates)
+        own = mass[first : first + count, first : first + count]
+        first += count
+        size = np.sqrt(np.maximum(np.diag(own), 0.0))
+        scaled = own / np.outer(size, size) if np.all(size > 0.0) else np.zeros((1, 1))
+        if np.min(np.linalg.eigvalsh(scaled)) <= NO_INERTIA:
+            rule = (
+                "must resist every motion of the body where it floats (formulation 'augmented'), as a point mass, a thin rod in "
+                "space or the sleeve of a telescopic link does not"
+            )
+            raise ModelError.of(f"body {node.name!r}", "inertia", rule, type(node.link.body).__name__)
+
+
+# ---- joints
+
+
+def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
+    """A joint of the tree as a closure and a coupling; and one more closure for what it is told to do."""
+    link, name = node.link, f"{node.name}{JOINT}"
+    a = Frame(node.name)
+    start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
+    system.couplings[name] = Coupling(name, link.joint, a, link.on, start)
+    held = _held(node)
+    if held is not None:
+        kind, axis, other = held
+        system.closures[name] = Closure(name, kind, a, link.on, axis, 0.0, MULTIPLIERS, 0.0, 0.0, other_axis=other)
+    for label, motion in link.joint.prescribed.items():
+        told = f"{node.name}.{label}"
+        system.closures[told] = Closure(told, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
+
+
+def _held(node: Node) -> tuple[str, Any, Any] | None:
+    """(kind of closure, axis, other axis) of a joint; None for one that lets everything move."""
+    joint = node.link.joint
+    if isinstance(joint, Weld):
+        return "weld", Z, Z
+    if isinstance(joint, Revolute | Prismatic | Cylindrical):
+        return type(joint).__name__.lower(), joint.axis, Z
+    if isinstance(joint, Universal):
+        return "universal", joint.axes[0], joint.axes[1]
+    if isinstance(joint, Spherical | Planar):
+        return type(joint).__name__.lower(), Z, Z
+    if isinstance(joint, Free):
+        return None
+    rule = "must be one that a closure can hold (formulation 'augmented')"
+    raise ModelError.of(f"body {node.name!r}", "joint", rule, type(joint).__name__)
+
+
+# ---- what asks for coordinates
+
+
+def _renamed(tree: Tree, kept: Sequence[str]) -> dict[str, str]:
+    """Names of all coordinates and rates of the tree, and what they are called now."""
+    names: dict[str, str] = {}
+    for node in tree.nodes:
+        own = {f"{node.name}.{name}" for name in node.link.own_labels}
+        for label in (*node.link.positions, *node.link.rates):
+            old = f"{node.name}.{label}"
+            stays = node.name in kept or old in own
+            names[old] = old if stays else f"{node.name}{JOINT}.{label}"
+    return names
+
+
+def _translated(signal: Signal, rename: Mapping[str, str]) -> Signal:
+    if not isinstance(signal, Formula):
+        return signal
+    return replace(signal, function=_asked_by_joint(signal.function, rename))
+
+
+def _asked_by_joint(function: Callable[..., Any], rename: Mapping[str, str]) -> Callable[..., Any]:
+    """A formula of (t, q, v) that goes on asking for joint coordinates by their names in the tree."""
+
+    def translated(t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
+        return function(t, _by_joint("q", q, rename), _by_joint("v", v, rename))
+
+    translated.__qualname__ = getattr(function, "__qualname__", repr(function))
+    return translated
+
+
+def _by_joint(kind: str, values: Mapping[str, Any], rename: Mapping[str, str]) -> NamedScalars:
+    there = set(values)
+    known = [old for old, new in rename.items() if new in there]
+    return NamedScalars(kind, known, [values[rename[name]] for name in known])

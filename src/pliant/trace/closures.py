@@ -1,0 +1,197 @@
+"""Loop closures in a trace: multipliers in the equations, projection after every step, virtual springs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from pliant.codegen.tracer import Scalar, Tracer
+from pliant.dynamics.algebra import total
+from pliant.dynamics.lagrange import retract
+from pliant.dynamics.loads import Actions
+from pliant.dynamics.loops import Rows
+from pliant.dynamics.sparse import Factor, Row, applied, factorise, symmetric_product
+from pliant.dynamics.tree import Tree
+from pliant.model.loop import Closure
+from pliant.scalar import sqrt
+from pliant.trace.assembly import Assembly
+
+# Of the trace of D over a closure's rows of one kind, added to its diagonal: in a singular position a closure has a direction in
+# which nothing moves, and a residual of round-off size, 1e-16 m, would be divided by that nothing. What D says in a direction of
+# relative size x is held up to (SINGULAR / (x + SINGULAR))^(REFINED + 1).
+SINGULAR = 1e-9
+REFINED = 2
+
+
+# How many times the rows held may miss zero before implied ones are said to have come open: what follows from others misses by
+# as many times as they do, where they have not been put back on zero to round-off (long steps of methods without error control).
+UNPROJECTED = 100.0
+
+
+def row_names(owners: Sequence[str]) -> tuple[str, ...]:
+    """Rows by the closure they belong to and their number in it."""
+    numbers = {name: itertools.count() for name in owners}
+    return tuple(f"{name} {next(numbers[name])}" for name in owners)
+
+
+def chosen(found: Rows, keep: Sequence[int]) -> Rows:
+    """Some of the rows."""
+    return Rows(
+        owners=tuple(found.owners[k] for k in keep),
+        directions=tuple(found.directions[k] for k in keep),
+        angular=tuple(found.angular[k] for k in keep),
+        residual=[found.residual[k] for k in keep],
+        rate=[found.rate[k] for k in keep],
+        drift=[found.drift[k] for k in keep],
+        gamma=[found.gamma[k] for k in keep],
+        jacobian=[found.jacobian[k] for k in keep],
+    )
+
+
+@dataclass(frozen=True)
+class Loops:
+    """The closures of a System in one trace: rows held exactly, rows that those imply, rows held by springs."""
+
+    exact: Sequence[Closure]
+    every: Rows  # of exact closures
+    held: tuple[int, ...]  # which of them are held; the others are implied
+    hard: Rows  # those held
+    column: ca.SX  # symbols of the multipliers
+    soft_closures: Sequence[Closure]
+    soft: Rows
+    stored: Scalar
+    start: Assembly | None  # None where nothing is held exactly
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all rows: exact ones, implied or not, then those of springs."""
+        owners = [self.exact[k].name for k in self.every.owners]
+        return row_names([*owners, *(self.soft_closures[k].name for k in self.soft.owners)])
+
+    @property
+    def implied(self) -> tuple[int, ...]:
+        """Exact rows that those held imply."""
+        held = set(self.held)
+        return tuple(k for k in range(len(self.every.residual)) if k not in held)
+
+    @property
+    def acting_names(self) -> tuple[str, ...]:
+        """Of the rows that push: exact ones that are held, then those of springs."""
+        implied = set(self.implied)
+        return tuple(name for k, name in enumerate(self.names) if k not in implied)
+
+    def shared(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """Multipliers of all exact rows: implied ones carry nothing, as how rigid bodies share a load is not in their equations."""
+        of = dict(zip(self.held, multipliers, strict=True))
+        return [of.get(k, 0.0) for k in range(len(self.every.residual))]
+
+    def watched(self, tolerance: float) -> list[Scalar]:
+        """Residuals of implied rows, then how far each may go: the tolerance, and what the state as it is leaves of rows held."""
+        if self.start is None or not self.implied:
+            return []
+        c, scale = self.every.residual, self.start.scale
+        missed = sqrt(total((c[k] / scale[k]) * (c[k] / scale[k]) for k in self.held))
+        return [c[k] for k in self.implied] + [(tolerance + UNPROJECTED * missed) * scale[k] for k in self.implied]
+
+    @property
+    def spring_forces(self) -> list[Scalar]:
+        laws = [self.soft_closures[k] for k in self.soft.owners]
+        return [-law.stiffness * c - law.damping * rate
+                for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
+
+
+def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
+    """tau += A^T lam."""
+    for row, multiplier in zip(found.jacobian, multipliers, strict=True):
+        for k, a in row.items():
+            acting.tau[k] = acting.tau[k] + a * multiplier
+
+
+def motion_power(found: Rows, closures: Sequence[Closure], forces: Sequence[Scalar]) -> dict[str, Scalar]:
+    """What told motions put in: the force of a row works along A v = c' - dc/dt, and c' is zero or the springs' own."""
+    power: dict[str, Scalar] = {}
+    for owner, drift, force in zip(found.owners, found.drift, forces, strict=True):
+        if closures[owner].told:
+            name = f"{closures[owner].name} motion"
+            power[name] = power.get(name, 0.0) - force * drift
+    return power
+
+
+def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: bool = True) -> Scalar:
+    """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
+
+    pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
+    """
+    stored: Scalar = 0.0
+    power: dict[str, Scalar] = {}
+    for k, owner in enumerate(found.owners):
+        closure = closures[owner]
+        force = (-closure.stiffness * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
+        for number, a in found.jacobian[k].items():
+            acting.tau[number] = acting.tau[number] + a * force
+        stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]
+        if closure.damping > 0.0:
+            lost = -closure.damping * found.rate[k] * found.rate[k]
+            power[f"{closure.name} damper"] = power.get(f"{closure.name} damper", 0.0) + lost
+    for name, lost in power.items():
+        acting.dissipate(name, lost)
+    return stored
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Accelerations with the loops closed, the multipliers, and the state put back on the constraints."""
+
+    accelerations: list[Scalar]
+    multipliers: list[Scalar]
+    q: list[Scalar]
+    v: list[Scalar]
+
+
+def solve(
+    tracer: Tracer, tree: Tree, found: Rows, column: ca.SX, accelerations: Sequence[Scalar], q: Sequence[Scalar],
+    v: Sequence[Scalar],
+) -> Solved:  # fmt: skip
+    """lam from D lam = -(A a0 + gamma), D = A M^-1 A^T; and one Newton step of projection with the same D."""
+    response, free = _response(tracer, column, accelerations)
+    delassus = symmetric_product(found.jacobian, response)
+    factor = factorise(_softened(found, delassus))
+    missing = [-gamma - moved for gamma, moved in zip(found.gamma, applied(found.jacobian, free), strict=True)]
+    multipliers = _refined(factor, delassus, missing)
+    closed = [a + more for a, more in zip(free, applied(response, multipliers), strict=True)]
+    # every step projects again: what the softening leaves of a residual need not be refined away
+    shift = applied(response, factor.solve([-c for c in found.residual]))
+    slow = applied(response, factor.solve([-c for c in found.rate]))
+    speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
+    return Solved(closed, multipliers, retract(tree, q, shift), speeds)
+
+
+def _response(tracer: Tracer, column: ca.SX, accelerations: Sequence[Scalar]) -> tuple[list[Row], list[Scalar]]:
+    """M^-1 A^T, row by row, and the accelerations without multipliers."""
+    pattern = tracer.sparse_jacobian(accelerations, column)
+    entries = [x for row in pattern for x in row.values()]
+    none = tracer.column([0.0] * column.numel())
+    values = iter(tracer.substitute([*entries, *accelerations], column, none))
+    response = [{j: next(values) for j in row} for row in pattern]
+    return response, list(values)
+
+
+def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> list[Scalar]:
+    """Solved with the softened D and refined with D itself, so that the softening counts only where D is as small."""
+    found = factor.solve(right)
+    for _ in range(REFINED):
+        left = [b - done for b, done in zip(right, applied(matrix, found), strict=True)]
+        found = [a + b for a, b in zip(found, factor.solve(left), strict=True)]
+    return found
+
+
+def _softened(found: Rows, delassus: Sequence[Row]) -> list[Row]:
+    """D with a little more on its diagonal, of the size of the closure's own rows of the same kind, whatever its axes are."""
+    sizes: dict[tuple[int, bool], Scalar] = {}
+    kinds = list(zip(found.owners, found.angular, strict=True))
+    for i, kind in enumerate(kinds):
+        sizes[kind] = sizes.get(kind, 0.0) + delassus[i][i]
+    return [{**row, i: row[i] + SINGULAR * sizes[kinds[i]]} for i, row in enumerate(delassus)]

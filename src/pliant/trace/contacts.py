@@ -1,0 +1,162 @@
+"""The contacts of a System in a trace: which parameters, states and event functions each pair has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from pliant.codegen.tracer import Scalar, Tracer
+from pliant.dynamics.algebra import factorise, is_zero, substitute, total
+from pliant.dynamics.contact import Grip, Pressed, Touch, apply, bristle_count, holds, press
+from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.loads import Actions
+from pliant.dynamics.tree import Tree
+from pliant.model.contact import ContactPair
+from pliant.model.friction_law import SLIDES
+from pliant.model.normal_law import CustomNormal
+from pliant.scalar import maximum, sqrt, where
+
+# Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
+OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
+PARAMETERS = len(OPEN)
+
+
+@dataclass(frozen=True)
+class PairSlots:
+    """Where one pair stands in p, in y and among the event functions and works."""
+
+    pair: ContactPair
+    closed: int  # in p
+    entry: int  # in p
+    grip: int | None  # in p: what a law that holds is doing, and behind it the direction in which it yields
+    bristles: range  # in y
+    impulse: int  # in y
+    lost: int  # in y: work of the normal force without its potential part
+    rubbed: int  # in y: work of friction
+    gap: int  # event functions
+    peak: int
+    let_go: int | None
+    near: int | None
+    switches: range
+
+
+def press_all(
+    tree: Tree,
+    touching: Sequence[Touch],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    p: Sequence[Scalar],
+    bristles: Sequence[Scalar],
+    held: Sequence[Scalar],
+    acting: Actions,
+) -> list[Pressed]:
+    """Forces of all pairs, put on their bodies; p, bristles and held are just what belongs to contacts."""
+    pressed: list[Pressed] = []
+    taken, grasped = 0, 0
+    for k, touch in enumerate(touching):
+        count = bristle_count(touch)
+        closed, entry, doing, x, y, z = p[PARAMETERS * k : PARAMETERS * (k + 1)]
+        holding = held_count(touch)
+        own, grasp = bristles[taken : taken + count], held[grasped : grasped + holding]
+        pressed.append(press(touch, closed, entry, Grip(doing, (x, y, z)), own, grasp))
+        taken, grasped = taken + count, grasped + holding
+        apply(tree, pressed[-1], bodies, q, v, acting)
+        _account(pressed[-1], acting)
+    return pressed
+
+
+def _account(pressed: Pressed, acting: Actions) -> None:
+    """Both powers of a pair; a normal law that tells of no potential may give back what it took, and nobody knows how much."""
+    pair, (lost, rubbed) = pressed.touch.pair, pressed.powers
+    if isinstance(pair.normal, CustomNormal) and pair.normal.energy is None:
+        acting.power[f"{pair.name} normal"] = lost
+    else:
+        acting.dissipate(f"{pair.name} normal", lost)
+    acting.dissipate(f"{pair.name} friction", rubbed, returns=pair.friction is not None and pair.friction.returns)
+
+
+def switch_functions(touch: Touch) -> list[Scalar]:
+    """Zero where the friction law changes branch: slip speed against each of its corners."""
+    friction = touch.pair.friction
+    return [touch.speed - corner for corner in friction.switches] if friction is not None and touch.slip else []
+
+
+def grip_functions(one: Pressed, margin: Scalar) -> list[Scalar]:
+    """Zero where a law that holds enters or leaves its band; and where it must yield or, yielding, has come to rest again."""
+    assert one.grip is not None
+    band = one.touch.pair.friction.band  # type: ignore[union-attr]
+    return [one.touch.speed - one.grip.edge(band), one.grip.reserve(margin, one.touch, band)]
+
+
+def held_count(touch: Touch) -> int:
+    return len(touch.slip) if holds(touch) else 0
+
+
+# While a contact sticks, what slip is left dies away with this time constant, s: far below any motion of a mechanism, and
+# slow enough for an explicit method not to notice.
+STICK_TIME = 1e-3
+# Contacts that hold one and the same motion, as the corners of a block do, share the force in proportion to their strength: of all
+# forces that hold equally well those are taken with the least sum of h^2/strength. This, m/s^2, says what "equally" means: it
+# is weighed against how strongly contacts can accelerate what they hold (about mu g), so that corners whose slips differ by
+# round-off or by a rocking of micrometres do not strain against each other. It leaves a slip of STICK_TIME times the
+# acceleration resisted times (HOLD_CREEP/mu g)^4, below round-off; where a contact is hardly pressed, at most about
+# STICK_TIME HOLD_CREEP/2, a few um/s.
+HOLD_CREEP = 3e-3
+
+
+def solve_held(
+    tracer: Tracer, pressed: Sequence[Pressed], held: ca.SX, state: ca.SX, rates: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The forces of the contacts that stick, and what is left of each one's strength, as a share (negative: it breaks away).
+
+    Accelerations are linear in the held forces h, so slip' = b + D h. Asked is slip' = -slip/STICK_TIME of all that stick at once.
+    """
+    gripping = [one for one in pressed if holds(one.touch)]
+    slips = [s for one in gripping for s in one.touch.slip]
+    slip_rates = tracer.directional(slips, state, tracer.column(rates))
+    response = tracer.jacobian(slip_rates, held)
+    none = tracer.column([0.0] * len(slips))
+    free = tracer.substitute(slip_rates, held, none)
+    response = [tracer.substitute(row, held, none) for row in response]
+    asked = [-s / STICK_TIME - b for s, b in zip(slips, free, strict=True)]
+    # what does not stick has no strength, and nothing is asked of its slip
+    sticks = [one.grip.sticks for one in gripping for _ in one.touch.slip]  # type: ignore[union-attr]
+    strengths = [one.strength for one in gripping for _ in one.touch.slip]
+    strengths = [where(stick > 0.5, s, 0.0) for stick, s in zip(sticks, strengths, strict=True)]
+    response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
+    forces = _shared(response, strengths, asked)
+    margins: list[Scalar] = []
+    first = 0
+    for one in gripping:
+        own = forces[first : first + len(one.touch.slip)]
+        share = sqrt(total(h * h for h in own)) / maximum(one.strength, SMALLEST_FORCE)
+        margins.append(1.0 - share)
+        first += len(own)
+    return forces, margins
+
+
+def _shared(response: list[list[Scalar]], strengths: list[Scalar], asked: list[Scalar]) -> list[Scalar]:
+    """h = W x, W^2 = strength times the strength of all; x has the least |D W x - asked|^2 + HOLD_CREEP^2 |x|^2.
+
+    That is unique however many contacts hold one motion. It is improved once by what it left: iterated Tikhonov
+    regularisation (Engl, Hanke, Neubauer 1996, 5.1).
+    """
+    count = range(len(asked))
+    # of all that could act on the same slip: what has nothing to do with it must not set its scale
+    everything = [total(strengths[j] for j in count if not is_zero(response[i][j])) for i in count]
+    weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
+    reach = [[response[i][j] * weights[j] for j in count] for i in count]
+    matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]
+    for i in count:
+        matrix[i][i] = matrix[i][i] + HOLD_CREEP**2
+    factors = factorise(matrix)
+    x = substitute(factors, [total(reach[k][i] * asked[k] for k in count) for i in count])
+    left = [asked[k] - total(reach[k][i] * x[i] for i in count) for k in count]
+    more = substitute(factors, [total(reach[k][i] * left[k] for k in count) for i in count])
+    return [w * (a + b) for w, a, b in zip(weights, x, more, strict=True)]
+
+
+SMALLEST_FORCE = 1e-30  # N: stands for the strength of a contact that has none

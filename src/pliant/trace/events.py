@@ -1,0 +1,165 @@
+"""What a run watches: the user's conditions, stops, ends of sleeves, and what contacts go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.codegen.tracer import Scalar
+from pliant.dynamics.contact import Pressed, holds
+from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.tree import Node, Tree
+from pliant.integrate.memory import CUTS, MARKS, RECORDS, STOPS
+from pliant.model.force import DIRECTIONS
+from pliant.model.joint import ROTATION, Limits
+from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
+from pliant.scalar import absolute, pi
+from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, switch_functions
+
+SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
+NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
+GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event function: what to call it, which crossings count, whether it ends the run, what the time loop does there.
+
+    Those of contacts belong to a pair, by number, and are watched only while it is open or closed. What jumps, the force of a
+    damped end stop or a user's formula, goes by a flag in p: number `flag`, 1 while the function is on the side `pressed`.
+    """
+
+    name: str
+    direction: int
+    stop: bool = False
+    pair: int | None = None
+    kind: int = STOPS
+    flag: int | None = None
+    pressed: int = 0
+    told: bool = True  # in the result
+
+
+Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it
+
+
+def model_events(
+    system: System,
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    formula: Callable[[Any], Scalar],
+    flags: Mapping[str, int],
+) -> list[Watched]:
+    """The user's conditions, ends of sleeves and corners of their friction, and both ends of joints with stops.
+
+    flags: where in p stands whether a damped stop is pressed.
+    """
+    found: list[Watched] = []
+    for condition in system.conditions.values():
+        g = formula(condition.function)
+        kind = STOPS if condition.stop else RECORDS
+        found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop, kind=kind), g, False))
+    for node in tree.nodes:
+        found += _sleeve_events(node, q, v)
+        for slot in node.slots:
+            stop = node.link.joint.stops.get(slot.motion.name)
+            if stop is not None:
+                found += _stop_events(f"{node.name}.{slot.motion.name}", stop, q[slot.q], flags)
+    return found
+
+
+def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) -> list[Watched]:
+    """Both ends of a motion with stops: their force has a corner there, or a jump where they are damped."""
+    ends = (("low", stop.low, -1), ("high", stop.high, 1))
+    return [(Event(f"{label} {end} stop", 0, flag=flags.get(f"{label} {end}"), pressed=side), x - limit, False)
+            for end, limit, side in ends]  # fmt: skip
+
+
+def coupling_events(found: Sequence[Coupled], flags: Mapping[str, int]) -> list[Watched]:
+    """Stops of joints apart from the tree; and the end of the half turn in which a spring or a stop in space knows its angle."""
+    events: list[Watched] = []
+    for one in found:
+        joint, start = one.coupling.joint, iter(one.coupling.start)
+        for coordinate in one.coordinates:
+            x, (first, *_) = coordinate.positions[0], [next(start) for _ in coordinate.positions]
+            stop, spring = joint.stops.get(coordinate.motion.name), joint.springs.get(coordinate.motion.name)
+            if stop is not None:
+                events += _stop_events(coordinate.label, stop, x, flags)
+            counted = one.turn.index is not None or coordinate.motion.kind != ROTATION
+            if not counted and (stop is not None or spring is not None):
+                event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, stop=True)
+                events.append((event, (x - first) ** 2 - NEARLY_HALF_A_TURN**2, False))
+    return events
+
+
+def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Watched]:
+    """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend.
+
+    And the corners of its friction law.
+    """
+    body = node.link.body
+    if not isinstance(body, TelescopicBeam):
+        return []
+    length = q[node.own_q[0]]
+    both_ways = body.on_sleeve_end == "spring"  # whose force has a corner there
+    stops = body.on_sleeve_end == "stop"
+    out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, stops, kind=STOPS if stops or both_ways else RECORDS)
+    inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
+    speed = absolute(v[node.own_v[0]])
+    corners = body.friction.switches if body.friction is not None else ()
+    rubs = [(Event(f"{node.name} sleeve {SWITCH}", 0, kind=CUTS), speed - corner, False) for corner in corners]
+    return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False), *rubs]
+
+
+def contact_events(
+    pressed: Sequence[Pressed], growing: Sequence[Scalar], margins: Sequence[Scalar], near: float | None
+) -> list[Watched]:
+    """Per pair: its gap; while closed, the peak of its force, its letting go, the corners of its friction law.
+
+    growing: rates of the raw forces; margins: what is left of the strength of those that hold; near: a distance to watch.
+    """
+    found: list[Watched] = []
+    left = iter(margins)
+    for k, one in enumerate(pressed):
+        name = one.touch.pair.name
+        found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
+        found.append((Event(f"{name} {PEAK}", -1, pair=k, kind=MARKS), growing[k], True))
+        if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
+            found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), one.raw, True))
+        if near is not None:
+            found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - near, False))
+        corners = grip_functions(one, next(left)) if holds(one.touch) else switch_functions(one.touch)
+        kind = STOPS if holds(one.touch) else CUTS  # where friction holds, what it does changes
+        found += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
+    return found
+
+
+def pair_slots(
+    pressed: Sequence[Pressed], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int
+) -> tuple[PairSlots, ...]:
+    """Where every pair's flags, states, works and events stand."""
+    names = [event.name for event in events]
+    bristle, found = first_bristle, []
+    works = bristle + sum(len(one.bristle_rates) for one in pressed)
+    for k, one in enumerate(pressed):
+        pair = one.touch.pair
+        switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
+        found.append(PairSlots(
+            pair=pair,
+            closed=first_parameter + PARAMETERS * k,
+            entry=first_parameter + PARAMETERS * k + 1,
+            grip=first_parameter + PARAMETERS * k + 2 if one.grip is not None else None,
+            bristles=range(bristle, bristle + len(one.bristle_rates)),
+            impulse=works + len(sources) + k,
+            lost=works + sources.index(f"{pair.name} normal"),
+            rubbed=works + sources.index(f"{pair.name} friction"),
+            gap=names.index(f"{pair.name} {GAP}"),
+            peak=names.index(f"{pair.name} {PEAK}"),
+            let_go=names.index(f"{pair.name} {LET_GO}") if f"{pair.name} {LET_GO}" in names else None,
+            near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
+            switches=range(switches[0], switches[-1] + 1) if switches else range(0),
+        ))  # fmt: skip
+        bristle += len(one.bristle_rates)
+    return tuple(found)

@@ -1,0 +1,108 @@
+"""What a result shows of a state, as traced scalars, by the names of the results' table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pliant.codegen.tracer import Scalar
+from pliant.dynamics.algebra import ZERO, Vec, sub, total
+from pliant.dynamics.body import combine
+from pliant.dynamics.contact import Pressed
+from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.energy import (
+    coupling_energy,
+    gravity_energy,
+    kinetic_energy,
+    momenta,
+    spring_energy,
+    strain_energy,
+)
+from pliant.dynamics.gibbs_appell import Wrench
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.reactions import reactions
+from pliant.dynamics.rotation import quaternion_of
+from pliant.dynamics.tree import Node, Place, Tree
+from pliant.model.system import System
+from pliant.trace.closures import Loops
+
+
+@dataclass(frozen=True)
+class State:
+    """A System at one traced state."""
+
+    system: System
+    tree: Tree
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    bodies: Sequence[Pose]
+    moving: Sequence[Twist]
+    loads: Sequence[BodyLoad]  # but for those of joints apart
+    closing: Mapping[int, Wrench]  # of closures on the bodies they hold
+    coupled: Sequence[Coupled]
+
+
+def observe(
+    state: State,
+    accelerations: Sequence[Scalar],
+    power: Mapping[str, Scalar],
+    efforts: Sequence[Scalar],
+    pressed: Sequence[Pressed],
+    multipliers: Sequence[Scalar],
+    loops: Loops,
+) -> dict[str, list[Scalar]]:
+    """Scalars of every observed quantity of the results' table."""
+    tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
+    momentum, angular = momenta(tree, q, v, bodies, moving)
+    observed: dict[str, list[Scalar]] = {
+        "a": list(accelerations),
+        "root_position": [x for pose in bodies for x in pose.position],
+        "orientation": [x for pose in bodies for x in quaternion_of(pose.rotation)],
+        "kinetic": [kinetic_energy(tree, q, v, moving)],
+        "gravity": [gravity_energy(tree, q, bodies)],
+        "strain": [strain_energy(tree, q)],
+        "spring": [spring_energy(tree, q) + coupling_energy(state.coupled) + loops.stored],
+        "contact": [total(one.stored for one in pressed)],
+        "power": list(power.values()),
+        "momentum": list(momentum),
+        "angular_momentum": list(angular),
+        "gap": [one.touch.gap for one in pressed],
+        "closing_speed": [one.touch.closing for one in pressed],
+        "normal_force": [one.force for one in pressed],
+        "friction_force": [x for one in pressed for x in one.friction_vector],
+        "contact_point": [x for one in pressed for x in one.touch.point],
+        "contact_normal": [x for one in pressed for x in one.touch.normal],
+        "multiplier": [*loops.shared(multipliers), *loops.spring_forces],
+        "constraint": loops.every.residual + loops.soft.residual,
+        "effort": list(efforts),
+        "joint_q": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.positions],
+        "joint_v": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.rates],
+        "tip_position": [],
+        "tip_velocity": [],
+        "tip_deflection": [],
+        "reaction_force": [],
+        "reaction_moment": [],
+    }
+    for moment, force in reactions(tree, q, v, accelerations, bodies, state.loads, state.closing):
+        observed["reaction_moment"] += moment
+        observed["reaction_force"] += force
+    for node in tree.nodes:
+        place = tree.place(state.system.handle(node.name).tip)
+        pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
+        observed["tip_position"] += pose.position
+        observed["tip_velocity"] += pose.rotation.out(twist.velocity)
+        observed["tip_deflection"] += _deflection(state, node, place)
+    return observed
+
+
+def _deflection(state: State, node: Node, place: Place) -> Vec:
+    """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
+    if not place.displacement:
+        return ZERO
+    z, _ = node.own(state.q, state.v)
+    straight = [x if name not in node.link.mode_labels else 0.0
+                for x, name in zip(z, node.link.own_labels, strict=True)]  # fmt: skip
+    still = [0.0] * len(z)
+    bent, rest = (combine(node.body.spread(x, still).position, place.displacement) for x in (z, straight))
+    return sub(bent, rest)

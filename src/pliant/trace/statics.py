@@ -1,0 +1,33 @@
+"""The equations with everything free at rest: what quasi-static balance is solved from."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from pliant.dynamics.loads import actions
+from pliant.trace.tracing import Trace, Traced
+
+
+def static_rows(traced: Traced, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
+    """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
+
+    The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.
+    """
+    made = Trace(traced.system, formulation)
+    for k in made.free_v:
+        made.v[k] = 0.0
+    acting = actions(made.system, made.tree, made.q, made.v, made.read)
+    seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
+    asked = made.inverse(seconds, acting)
+    missing = [a - t for a, t in zip(asked, acting.tau, strict=True)]
+    count = len(made.free_q)
+    free = made.state_column[:count]
+    rest, none = made.state_column[count:], ca.SX.zeros(len(made.free_v), 1)
+    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[told.v] for told in made.told])
+    rows = ca.substitute(rows, rest, none)
+    inputs, balance = [made.t_column, free, made.p_column], rows[: len(made.free_v)]
+    return (
+        ca.Function("residual", inputs, [balance]),
+        ca.Function("jacobian", inputs, [ca.jacobian(balance, free)]),
+        ca.Function("efforts", inputs, [rows[len(made.free_v) :]]),
+    )

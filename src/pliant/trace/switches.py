@@ -1,0 +1,48 @@
+"""Comparisons of the state in users' formulas: each is decided by a flag in p, so that no step sees both sides of a jump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from pliant.codegen.tracer import Scalar, Traced, Tracer
+from pliant.trace.events import Event, Watched
+
+
+@dataclass
+class Switches:
+    """What formulas compare: g > 0 while its flag is 1. The same comparison met again is the same switch."""
+
+    tracer: Tracer
+    first: int  # of the flags, in p
+    of_state: Callable[[int], bool]  # whether a node of the graph depends on the state
+    columns: list[ca.SX] = field(default_factory=list)
+    _found: dict[int, tuple[str, Traced, Traced]] = field(default_factory=dict)  # by node of g: whose formula, g, flag
+
+    @contextmanager
+    def watching(self, owner: str) -> Iterator[None]:
+        """Comparisons made in here are switches, and belong to `owner`."""
+        self.tracer.on_comparison = lambda below, above: self._decided(owner, below, above)
+        try:
+            yield
+        finally:
+            self.tracer.on_comparison = None
+
+    def _decided(self, owner: str, below: Scalar, above: Scalar) -> Scalar | None:
+        """below < above, by a flag; None where time alone decides, whose jumps are breakpoints."""
+        g = above - below
+        if not isinstance(g, Traced) or not self.of_state(g.number):
+            return None
+        if g.number not in self._found:
+            column, (flag,) = self.tracer.symbols("switch", 1)
+            self.columns.append(column)
+            self._found[g.number] = owner, g, flag
+        return self.tracer.binary(ca.OP_LT, 0.5, self._found[g.number][2])
+
+    def events(self) -> list[Watched]:
+        """One event a switch, in the order of their flags."""
+        return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, told=False), g, False)
+                for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip

@@ -1,0 +1,27 @@
+"""What a System is given as formulas of time, looked at before a run."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.integrate.time_pieces import Pieces, time_pieces
+from pliant.trace.tracing import Traced
+
+FOREVER = 1e300  # s: the window of time that formulas with breakpoints may see, all of it
+
+
+def pieces_of(traced: Traced, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
+    """Pieces of the run on which all formulas of time are nearly cubics; what depends on the state too is taken at y0."""
+    if traced.timed is None:
+        return Pieces(np.empty(0), True)
+    p = traced.parameters(t_start, t_end)
+    p[0], p[1] = -FOREVER, FOREVER
+    t = ca.SX.sym("t")
+    function = ca.Function("timed", [t], [traced.timed.casadi(t, ca.DM(y0), ca.DM(p))])
+
+    def values(times: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(function.map(times.size)(times.reshape(1, -1)).full())
+
+    return time_pieces(values, t_start, t_end)

@@ -1,0 +1,597 @@
+"""A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
+
+y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
+events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on,
+for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of what jumps: damped
+end stops that are pressed, comparisons in formulas.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.function import TracedFunction
+from pliant.codegen.tracer import Scalar, Tracer
+from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
+from pliant.dynamics.articulated import Forward
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
+from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
+from pliant.dynamics.coupling import Coupled, coupled
+from pliant.dynamics.gibbs_appell import Wrench
+from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.lagrange import retract
+from pliant.dynamics.loads import Actions, actions, damped_stops
+from pliant.dynamics.loops import Rows, rows, stored_energy
+from pliant.dynamics.rotation import quaternion_rate
+from pliant.dynamics.tree import Node, Tree, build_tree
+from pliant.errors import ModelError, SolveError
+from pliant.model import check
+from pliant.model.beam import Beam
+from pliant.model.loop import PRESCRIBED, Closure
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
+from pliant.model.system import System
+from pliant.model.telescopic import TelescopicBeam
+from pliant.results.table import AXES, OBSERVED, QUATERNION
+from pliant.scalar import is_traced, maximum, minimum
+from pliant.trace.assembly import Assembly, assemble
+from pliant.trace.closures import Loops, Solved, chosen, motion_power, push, springs
+from pliant.trace.closures import solve as solve_loops
+from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, held_count, press_all, solve_held
+from pliant.trace.events import Event, contact_events, coupling_events, model_events, pair_slots
+from pliant.trace.formulas import NamedScalars, called
+from pliant.trace.moved import what_moved
+from pliant.trace.observe import State, observe
+from pliant.trace.switches import Switches
+
+FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
+AUGMENTED = "augmented"  # in absolute ones
+DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
+WINDOW = 2  # parameters that bound the time formulas see
+
+
+@dataclass(frozen=True)
+class Traced:
+    """All functions of one System, with the names that go with their rows."""
+
+    system: System
+    tree: Tree
+    # rhs, observe, event_functions; flight_functions, the same where no contact is closed, so that what only closed ones need is
+    # constant; step_limit, the longest step in which no two balls pass through each other; project: see below
+    functions: Mapping[str, TracedFunction]
+    free_q: tuple[int, ...]
+    free_v: tuple[int, ...]
+    sources: tuple[str, ...]
+    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return what they stored
+    drives: tuple[str, ...]
+    events: tuple[Event, ...]
+    breakpoints: tuple[float, ...]
+    y0: NDArray[np.float64]
+    signals: tuple[PiecewiseConstant | PiecewiseLinear | MotionTable, ...]
+    pairs: tuple[PairSlots, ...]
+    n_bristles: int
+    near: float | None  # m, distance whose crossing is an event of every pair
+    partition: Callable[[], tuple[TracedFunction, TracedFunction]] | None  # constraints, coordinates moved: see `Trace._partition`
+    rows: tuple[str, ...]  # names of the directions that closures hold
+    held: int  # of these by multipliers: all exact ones but those that others imply
+    # rows that others imply, by number, each with its unit: left out of the equations, watched along the run
+    implied: tuple[tuple[int, str], ...]
+    redundant: tuple[str, ...]  # closures with directions that others imply
+    t_start: float  # s, when closed loops were assembled
+    formulation: str
+    original: System  # as the user wrote it; `system` is what its formulation made of it
+    warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
+    first_pair: int  # in p: what stands before it changes at breakpoints, what follows at events
+    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
+
+    @property
+    def rhs(self) -> ca.Function:
+        return self.functions["rhs"].casadi
+
+    @property
+    def observe(self) -> ca.Function:
+        return self.functions["observe"].casadi
+
+    @property
+    def project(self) -> ca.Function | None:
+        """The state put back on closed loops, one Newton step."""
+        found = self.functions.get("project")
+        return None if found is None else found.casadi
+
+    @property
+    def independent(self) -> int:
+        """Degrees of freedom with all exact loops closed."""
+        return len(self.free_v) - self.held
+
+    @property
+    def n_controlled(self) -> int:
+        """States that decide the step: all but works and impulses."""
+        return len(self.free_q) + len(self.free_v) + self.n_bristles
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """Labels of every dimension of the result."""
+        return {
+            "coordinate": self.tree.positions,
+            "rate": self.tree.rates,
+            "body": tuple(node.name for node in self.tree.nodes),
+            "axis": AXES,
+            "quaternion": QUATERNION,
+            "source": self.sources,
+            "drive": self.drives,
+            "pair": tuple(slots.pair.name for slots in self.pairs),
+            "row": self.rows,
+            "joint_coordinate": tuple(name for c in self.system.couplings.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.couplings.values() for name in c.rates),
+        }
+
+    def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
+        """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
+        pieces = [number for signal in self.signals for number in signal.piece(begin)]
+        open_pairs = OPEN * len(self.pairs)
+        flags = [0.0 for event in self.events if event.flag is not None]
+        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs, *flags])
+
+
+def trace(
+    system: System,
+    formulation: str = "articulated",
+    still: bool = False,
+    near: float | None = None,
+    t_start: float = 0.0,
+) -> Traced:
+    """All functions of a System; `still` allows one whose every coordinate is prescribed.
+
+    near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
+    """
+    check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
+    if not system.links:
+        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    with _nothing_collected():
+        if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
+            from pliant.trace.absolute import absolute_coordinates
+
+            floating, warnings = absolute_coordinates(system, t_start)
+            apart = trace(floating, "articulated", still, near, t_start)
+            return replace(apart, formulation=formulation, original=system, warnings=(*warnings, *apart.warnings))
+        made = Trace(system, formulation, near, t_start)
+        for node in made.tree.nodes:
+            check_formulation(node, formulation)
+        if not made.free_v and not still:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        done = made.finish()
+        if made.locked and not still:
+            raise SolveError(f"system {system.name!r}: {made.locked}")
+        return replace(done, warnings=(*done.warnings, made.locked)) if made.locked else done
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Python's garbage collector at rest: it would walk the growing graph again and again, a sixth of the time, for nothing."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
+
+
+class Trace:
+    """One trace in the making."""
+
+    def __init__(self, system: System, formulation: str, near: float | None = None, t_start: float = 0.0) -> None:
+        self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
+        self.tree = build_tree(system)
+        self.tracer = Tracer()
+        self.told = self.tree.told
+        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
+        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
+        motions = [told.motion for told in self.told] + [m for c in system.closures.values() for m in c.told]
+        tables = [motion for motion in motions if isinstance(motion, MotionTable)]
+        self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
+        self.t_column, (self.t,) = self.tracer.symbols("t", 1)
+        self.pairs = list(system.contacts.values())
+        widths = [len(signal.piece(0.0)) for signal in self.signals]
+        self.first_of = [WINDOW + sum(widths[:k]) for k in range(len(widths) + 1)]  # where each signal stands in p
+        self.first_pair = self.first_of[-1]
+        first_stop = self.first_pair + PARAMETERS * len(self.pairs)
+        self.stops = {label: first_stop + k for k, label in enumerate(damped_stops(system, self.tree))}  # in p: pressed or not
+        self.p_column, self.p = self.tracer.symbols("p", first_stop + len(self.stops))
+        n_q, n_v = len(self.free_q), len(self.free_v)
+        self.state_column, state = self.tracer.symbols("y", n_q + n_v)
+        self.q: list[Scalar] = [0.0] * len(self.tree.positions)
+        self.v: list[Scalar] = [0.0] * len(self.tree.rates)
+        self.known: dict[int, Scalar] = {}
+        self.held: list[Scalar] = []
+        self.switches: Switches | None = None  # while functions of p are traced
+        self.warnings: list[str] = []
+        self.locked = ""  # why closures let nothing move, where that is so
+        self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
+        for k, x in zip(self.free_q, state[:n_q], strict=True):
+            self.q[k] = x
+        for k, x in zip(self.free_v, state[n_q:], strict=True):
+            self.v[k] = x
+        for told in self.told:
+            self.q[told.q], self.v[told.v], self.known[told.v] = self._prescribed(told.motion)
+
+    def finish(self) -> Traced:
+        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
+        pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
+        acting = actions(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
+        bristle_column, pressed = self._press(acting)
+        loops = self.close(acting)
+        forward = self._forward(acting)
+        forward, solved = self._solve_loops(loops, forward)
+        power = dict(acting.power)
+        power |= motion_power(loops.hard, loops.exact, self.multipliers)
+        power |= motion_power(loops.soft, loops.soft_closures, loops.spring_forces)
+        for number, effort in forward.efforts.items():
+            power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
+        rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
+        rates += [rate for one in pressed for rate in one.bristle_rates]
+        self.state_column = ca.vertcat(self.state_column, bristle_column)
+        margins = self._hold(pressed, rates)
+        carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
+        drives, efforts = self._efforts(forward, loops)
+        self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
+        inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
+        growing = self._rates_of([one.raw for one in pressed], rates)
+        formula = partial(self._formula, t=self.t)
+        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
+        events += coupling_events(self.coupled, self.stops)
+        events += self.switches.events()
+        events += contact_events(pressed, growing, margins, self.near)
+        outer, closing = acting.outer, self._closing(loops)
+        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
+        observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
+        limit = self._step_limit([one.touch for one in pressed], rates)
+        n_state = len(self.free_q) + len(self.free_v)
+        functions = {
+            "rhs": [*rates, *power.values(), *(one.force for one in pressed)],
+            "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
+            "event_functions": [g for _, g, _ in events],
+            "flight_functions": [1.0 if closed else g for _, g, closed in events],
+        }
+        if limit is not None:
+            functions["step_limit"] = [limit]
+        if solved is not None:
+            functions["project"] = self._projected(solved, inputs[1])
+        if loops.implied:
+            functions["implied"] = loops.watched(self.system.closure_tolerance)
+        return Traced(
+            system=self.system,
+            tree=self.tree,
+            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
+            free_q=tuple(self.free_q),
+            free_v=tuple(self.free_v),
+            sources=tuple(power),
+            dissipative=acting.dissipative,
+            drives=drives,
+            events=tuple(event for event, _, _ in events),
+            breakpoints=_breakpoints(self.system),
+            y0=self._start(bristle_column.numel() + len(power) + len(pressed)),
+            signals=tuple(self.signals),
+            pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
+            n_bristles=bristle_column.numel(),
+            near=self.near,
+            partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
+            rows=loops.names,
+            held=len(loops.held),
+            implied=tuple((k, "rad" if loops.every.angular[k] else "m") for k in loops.implied),
+            redundant=loops.start.redundant if loops.start else (),
+            t_start=self.t_start,
+            formulation=self.formulation,
+            original=self.system,
+            warnings=tuple(self.warnings),
+            first_pair=self.first_pair,
+            timed=self._timed(inputs),
+        )
+
+    def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
+        """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
+        found = [self.q[told.q] for told in self.told if isinstance(told.motion, Prescribed)]
+        motions = [motion for closure in self.system.closures.values() for motion in closure.told]
+        found += [self._prescribed(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        found += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
+        found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
+        return self._function("timed", inputs, found) if found else None
+
+    def close(self, acting: Actions) -> Loops:
+        """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
+        exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
+        sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+        soft = self.rows_of(sprung)
+        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
+        if not exact:
+            column, _ = self.tracer.symbols("multiplier", 0)
+            none = self.rows_of([])
+            return Loops(exact, none, (), none, column, sprung, soft, stored, None)
+        start = self._assemble(exact)
+        self.warnings += start.warnings
+        every = self.rows_of(exact)
+        hard = chosen(every, start.independent)
+        column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
+        push(hard, multipliers, acting)
+        return Loops(exact, every, start.independent, hard, column, sprung, soft, stored, start)
+
+    def start(self) -> tuple[list[float], list[float]]:
+        """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
+        self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
+        return self.start_q.tolist(), self.start_v.tolist()
+
+    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+        """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
+        owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
+        every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
+        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.couplings]
+        return wrenches([row for row, _ in kept], [force for _, force in kept])
+
+    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+        """K of all rows, exact ones first."""
+        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
+        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
+        told = self._places(loops.soft_closures)
+        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+
+    def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
+        """Where the motions that closures follow are now."""
+        return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
+
+    def rows_of(self, closures: Sequence[Closure]) -> Rows:
+        """Residuals of closures now, with their derivatives."""
+        return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
+
+    def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
+        """The motions that closures follow: position, rate, acceleration."""
+        return [[None if m is None else self._prescribed(m) for m in closure.motion] for closure in closures]
+
+    def _assemble(self, exact: Sequence[Closure]) -> Assembly:
+        """A start that closes the loops, with all motions where they are told to be then."""
+        followed = self._followed(exact)
+        motions = [x for one in followed for m in one if m is not None for x in m]
+        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
+        rest = np.zeros(len(self.p) - self.first_pair)
+        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
+        values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
+        q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
+        for k, one in enumerate(self.told):
+            q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
+        rest = iter(values[2 * len(self.told) :].tolist())
+        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
+        self.warnings += moved
+        self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
+        return found
+
+    def _solve_loops(self, loops: Loops, forward: Forward) -> tuple[Forward, Solved | None]:
+        if not loops.hard.residual:
+            self.multipliers: list[Scalar] = []
+            return forward, None
+        done = solve_loops(self.tracer, self.tree, loops.hard, loops.column, forward.accelerations, self.q, self.v)
+        self.multipliers = done.multipliers
+        values = self.tracer.column(done.multipliers)
+        names = list(forward.efforts)
+        efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
+        return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
+
+    def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
+        """The state put back on the constraints; what is carried along stays."""
+        kept = y[len(self.free_q) + len(self.free_v) :]
+        moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
+        return moved + (self.tracer.scalars(kept) if kept.numel() else [])
+
+    def _partition(self, loops: Loops, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
+        """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
+        found = loops.hard
+        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
+        change_column, change = self.tracer.symbols("change", len(self.free_v))
+        along: list[Scalar] = [0.0] * len(self.v)
+        for k, x in zip(self.free_v, change, strict=True):
+            along[k] = x
+        moved = retract(self.tree, self.q, along)
+        t, y, p = inputs
+        return (
+            self._function("constraints", inputs, [*found.residual, *found.rate, *matrix]),
+            self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
+        )
+
+    def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
+        """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
+        found = touches(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(touch) for touch in found))
+        self.held_column, held = self.tracer.symbols("held", sum(held_count(touch) for touch in found))
+        p = self.p[self.first_pair :]
+        return column, press_all(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, acting)
+
+    def _hold(self, pressed: Sequence[Pressed], rates: Sequence[Scalar]) -> list[Scalar]:
+        """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
+        if self.held_column.numel() == 0:
+            return []
+        # time is a state of rate one: what a told motion stands on accelerates too
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
+        return margins
+
+    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
+        """The longest step in which nothing passes unseen."""
+        return longest_step(touching, self._rates_of([x for touch in touching for x in touch.motion], rates))
+
+    def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """How fast functions of time and state change."""
+        if not scalars:
+            return []
+        clocked = ca.vertcat(self.t_column, self.state_column)
+        return self.tracer.directional(scalars, clocked, self.tracer.column([1.0, *rates]))
+
+    def read(self, signal: Signal) -> Scalar:
+        """The value of a signal now."""
+        if isinstance(signal, Constant):
+            return signal.value
+        if isinstance(signal, Formula):
+            with self._switching(signal):
+                return self._formula(signal.function, self._clock(signal.breakpoints))
+        value, slope, origin = self._piece(signal)
+        return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
+
+    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
+        """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
+        if self.switches is None:
+            return nullcontext()
+        signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
+        signals |= {load.name: load.vector for load in self.system.loads.values()}
+        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
+        return self.switches.watching(f"formula of {owner!r}")
+
+    def _depends_on_state(self, node: int) -> bool:
+        state = {x.number for x in [*self.q, *self.v] if is_traced(x)}
+        seen, waiting = set(), [node]
+        while waiting:
+            here = waiting.pop()
+            if here in state:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += self.tracer.arguments(here)
+        return False
+
+    def _piece(self, signal: object) -> list[Scalar]:
+        """What p holds of a signal given by a table."""
+        k = next(k for k, known in enumerate(self.signals) if known is signal)
+        return self.p[self.first_of[k] : self.first_of[k + 1]]
+
+    def _formula(self, function: Any, t: Scalar) -> Scalar:
+        found = [one for each in self.coupled for one in each.coordinates]
+        apart = list(self.system.couplings.values())
+        positions = [*self.tree.positions, *(name for coupling in apart for name in coupling.positions)]
+        rates = [*self.tree.rates, *(name for coupling in apart for name in coupling.rates)]
+        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
+        return called(function, t, q, v)
+
+    @cached_property
+    def coupled(self) -> list[Coupled]:
+        """Joints apart from the tree, at the traced state."""
+        if not self.system.couplings:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return [coupled(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.couplings.values()]
+
+    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+        """Time as a formula with breakpoints may see it: strictly inside the present piece."""
+        return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
+
+    def _prescribed(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
+        """Position, rate and acceleration of a prescribed coordinate."""
+        if isinstance(motion, MotionTable):
+            c0, c1, c2, c3, origin = self._piece(motion)
+            s = self.t - origin
+            return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
+        column, (time,) = self.tracer.symbols("time", 1)
+        one = ca.SX(1.0)
+        position = [called(motion.function, time)]
+        rate = self.tracer.directional(position, column, one)
+        acceleration = self.tracer.directional(rate, column, one)
+        now = self.tracer.column([self._clock(motion.breakpoints)])
+        x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
+        return x, v, a
+
+    def _forward(self, acting: Actions) -> Forward:
+        state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
+        if self.formulation == "lagrange":
+            sprung = [c for c in self.system.closures.values() if c.by == "springs"]
+            places = self._places(sprung)
+            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
+        if self.formulation == "gibbs":
+            return gibbs.forward_dynamics(*state, self.tracer)
+        if self.formulation == "denoc":
+            return denoc.forward_dynamics(*state, self.tracer)
+        if self.formulation == "gibbs_appell":
+            return gibbs_appell.forward_dynamics(*state)
+        return articulated.forward_dynamics(*state)
+
+    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        state = (self.tree, self.q, self.v, a, acting.loads)
+        if self.formulation == "denoc":
+            return denoc.inverse_dynamics(*state, self.tracer)
+        return gibbs_appell.inverse_dynamics(*state)
+
+    def _coordinate_rates(self) -> list[Scalar]:
+        rates: list[Scalar] = [0.0] * len(self.q)
+        for node in self.tree.nodes:
+            for slot in node.slots:
+                if slot.is_ball:
+                    omega = (self.v[slot.v], self.v[slot.v + 1], self.v[slot.v + 2])
+                    rates[slot.q : slot.q + 4] = quaternion_rate(self.q[slot.q : slot.q + 4], omega)
+                else:
+                    rates[slot.q] = self.v[slot.v]
+            for i, k in zip(node.own_q, node.own_v, strict=True):
+                rates[i] = self.v[k]
+        return [rates[k] for k in self.free_q]
+
+    def _efforts(self, forward: Forward, loops: Loops) -> tuple[tuple[str, ...], list[Scalar]]:
+        """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
+        names = [drive.name for drive in self.system.drives.values()]
+        values = [self.read(drive.effort) for drive in self.system.drives.values()]
+        names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
+        told = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
+        told = [(closure, x) for closure, x in told if closure.kind == PRESCRIBED and closure.frames is None]
+        names += [f"{closure.name} motion" for closure, _ in told]
+        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in told)]
+
+    def _moved(self) -> list[Scalar]:
+        """Prescribed positions, then their rates: no states, but a result shows them."""
+        return [self.q[told.q] for told in self.told] + [self.v[told.v] for told in self.told]
+
+    def _start(self, carried: int) -> NDArray[np.float64]:
+        q = [float(self.start_q[k]) for k in self.free_q]
+        v = [float(self.start_v[k]) for k in self.free_v]
+        return np.array([*q, *v, *([0.0] * carried)])
+
+    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
+        if self.held:
+            outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
+        return TracedFunction(name, self.tracer, inputs, outputs)
+
+
+def check_formulation(node: Node, formulation: str) -> None:
+    """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
+    part, body = f"body {node.name!r}", node.link.body
+    if node.place.first_order and formulation in DIFFERENTIATING:
+        rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
+        rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"
+        raise ModelError.of(part, "formulation", rule, formulation)
+    if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
+        raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
+
+
+def _signals(system: System) -> list[Signal]:
+    drives = [drive.effort for drive in system.drives.values()]
+    return drives + [component for load in system.loads.values() for component in load.vector]
+
+
+def _breakpoints(system: System) -> tuple[float, ...]:
+    """All times that no step may straddle."""
+    times: set[float] = set()
+    for signal in _signals(system):
+        if not isinstance(signal, Constant):
+            times.update(signal.breakpoints)
+    told = [motion for link in system.links.values() for motion in link.told.values()]
+    for motion in [*told, *(motion for closure in system.closures.values() for motion in closure.told)]:
+        times.update(motion.breakpoints)
+    return tuple(sorted(times))

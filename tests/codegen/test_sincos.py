@@ -1,0 +1,61 @@
+"""Sines and cosines in batches."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from pliant.codegen.emit import emit
+from pliant.codegen.llvm import compile_function
+from pliant.codegen.program import read_program
+from pliant.codegen.schedule import make_schedule
+from pliant.codegen.sincos import LARGEST
+
+
+def sines(n):
+    t, y, p = ca.SX.sym("t"), ca.SX.sym("y", n), ca.SX.sym("p", 0)
+    return ca.Function("sines", [t, y, p], [ca.vertcat(ca.sin(y), ca.cos(y))])
+
+
+# The last: next to multiples of pi/2, where subtracting them leaves only the last digits.
+ANGLES = {
+    "small": lambda rng, n: rng.uniform(-1e-8, 1e-8, n),
+    "first turn": lambda rng, n: rng.uniform(-7.0, 7.0, n),
+    "many turns": lambda rng, n: rng.uniform(-LARGEST, LARGEST, n),
+    "the library's": lambda rng, n: rng.uniform(-1e3 * LARGEST, 1e3 * LARGEST, n),
+    "near quarter turns": lambda rng, n: (
+        rng.integers(0, 60_000, n) * (np.pi / 2) * (1 + rng.integers(-3, 4, n) / 2**52)
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def of_200():
+    return compile_function(sines(200), cache=None)
+
+
+@pytest.mark.parametrize("angles", ANGLES.values(), ids=ANGLES)
+def test_the_error_is_below_one_ulp(angles, of_200):
+    """Against numpy in extended precision where the machine has it, else against numpy, itself good to 0.52 ulp."""
+    x = angles(np.random.default_rng(3), (100, 200))
+    wide = x.astype(np.longdouble)
+    exact = np.concatenate([np.sin(wide), np.cos(wide)], axis=1)
+    error = np.abs(np.array([of_200(0.0, row, []) for row in x]) - exact)
+    allowed = 0.8 if np.finfo(np.longdouble).nmant > 52 else 1.5
+    assert np.max(error / np.spacing(np.abs(exact.astype(float)))) < allowed
+
+
+def test_special_values_and_huge_angles_keep_their_lane():
+    x = np.array([0.0, -0.0, np.nan, np.inf, 1e22, 0.5, -np.inf, np.nan, 1.0])
+    with np.errstate(invalid="ignore"):
+        expected = np.concatenate([np.sin(x), np.cos(x)])
+    actual = compile_function(sines(9), cache=None)(0.0, x, [])
+    np.testing.assert_allclose(actual, expected, rtol=1e-15)
+    assert np.signbit(actual[1])
+    assert not np.signbit(actual[0])
+
+
+def test_a_processor_without_fused_products_uses_the_c_library():
+    program = read_program(sines(3))
+    text = emit(program, make_schedule(program, 100), fused=False)
+    assert "call double @sin(" in text
+    assert "call <4 x double> @llvm.fma" not in text
