@@ -17,7 +17,7 @@ PAGES = {  # title, what is on it, where its names come from
                 ("pliant.model.contact", "pliant.model.normal_law", "pliant.model.friction_law", "pliant.model.hertz")),
     "running": ("Running", "From a System to a Result, and what a run may go wrong with.",
                 ("pliant.run", "pliant.integrate", "pliant.files", "pliant.errors", "pliant.analysis")),
-    "results": ("Results", "What comes out.", ("pliant.results", "pliant.show")),
+    "results": ("Results", "What comes out.", ("pliant.results", "pliant.show", "pliant.equations")),
     "formulas": ("Formulas", "Mathematics over numbers, arrays and traced scalars alike.", ("pliant.scalar",)),
 }  # fmt: skip
 MORE = {"results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic")}  # what functions return

@@ -8,7 +8,7 @@ upper = pendulum.add("upper", rod, joint=pl.Revolute(angle=0.3))
 pendulum.add("lower", rod, joint=pl.Revolute(angle=-0.7), on=upper.tip)
 pendulum.drive("motor", "upper.angle", 2.0)
 
-equations = pendulum.equations()
+equations = pl.equations(pendulum)
 print(equations.latex())
 equations.write_c("pendulum.c")
 

@@ -1,6 +1,7 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
 from pliant.analysis.denoc import Denoc, denoc
+from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
@@ -225,6 +226,7 @@ __all__ = [
     "deg",
     "denoc",
     "dump_model",
+    "equations",
     "every",
     "exp",
     "floor",

@@ -13,8 +13,8 @@ import pytest
 
 import pliant as pl
 from mechanisms import branched_tree, floating_base, planar_link, spatial_arm
-from pliant.equations import Equations
 from pliant.equations.c_source import identifier
+from pliant.equations.derive import Equations
 from pliant.run.prepare import Compiled, compile_system
 
 ROUND_OFF = 1e-9  # of the largest acceleration: M may be ill conditioned where modes are stiff
@@ -76,7 +76,7 @@ def inputs_of(equations: Equations, t: float) -> list[float]:
 def test_the_function_gives_the_accelerations_of_the_compiled_system(build):
     system = build()
     t, q, v, compiled = state_of(system)
-    equations = system.equations()
+    equations = pl.equations(system)
     found = equations.function()(t=t, q=q, v=v, u=inputs_of(equations, t), p=equations.values)
     rates = compiled.rhs(t, compiled.traced.y0, compiled.traced.parameters(0.0, 1.0))[: q.size + v.size]
     assert np.allclose(np.array(found["position_rate"]).ravel(), rates[: q.size], atol=1e-12)
@@ -89,14 +89,14 @@ def test_the_function_gives_the_accelerations_of_the_compiled_system(build):
 def test_multipliers_are_those_of_a_run():
     system = four_bar()
     t, q, v, _ = state_of(system)
-    found = system.equations().function()(t=t, q=q, v=v, u=[], p=system.equations().values)
+    found = pl.equations(system).function()(t=t, q=q, v=v, u=[], p=pl.equations(system).values)
     seen = pl.simulate(system, 1e-3, save=[0.0]).values["multiplier"][0]
     assert np.allclose(np.array(found["multiplier"]).ravel(), seen, rtol=1e-9)
 
 
 def test_a_parameter_changed_is_the_model_changed():
     """Masses, points and gravity are arguments: other values are other models."""
-    light, heavy = double_pendulum().equations(), double_pendulum(mass=4.0).equations()
+    light, heavy = pl.equations(double_pendulum()), pl.equations(double_pendulum(mass=4.0))
     assert light.p.names == heavy.p.names
     q, v = [0.3, -0.7], [0.4, 1.1]
     a, b = (e.function()(t=0, q=q, v=v, u=[2.0], p=heavy.values)["acceleration"] for e in (light, heavy))
@@ -106,7 +106,7 @@ def test_a_parameter_changed_is_the_model_changed():
 def test_sympy_has_the_textbook_mass_matrix():
     import sympy
 
-    found = double_pendulum().equations().sympy()
+    found = pl.equations(double_pendulum()).sympy()
     s = found.symbols
     m, c, i = s["lower.mass"], s["lower.com.x"], s["lower.inertia.zz"]
     assert sympy.simplify(found.mass_matrix[1, 1] - (m * c**2 + i)) == 0
@@ -116,7 +116,7 @@ def test_sympy_has_the_textbook_mass_matrix():
 
 
 def test_sympy_source_is_a_module_with_the_same_numbers():
-    equations = double_pendulum().equations()
+    equations = pl.equations(double_pendulum())
     space: dict[str, object] = {}
     exec(equations.sympy().source(), space)
     at = {**space["values"], space["upper_angle"]: 0.3, space["lower_angle"]: -0.7}  # type: ignore[dict-item]
@@ -126,25 +126,25 @@ def test_sympy_source_is_a_module_with_the_same_numbers():
 
 
 def test_latex_names_what_a_book_would():
-    text = double_pendulum().equations().latex()
+    text = pl.equations(double_pendulum()).latex()
     for letter in (r"\theta_{\mathrm{upper}}", r"\dot{\theta}_{\mathrm{lower}}", r"m_{\mathrm{lower}}"):
         assert letter in text
     assert r"% g_{\mathrm{y}} = gravity.y = -9.81" in text
     for matrix in "MhB":
         assert rf"\[ {matrix} = " in text
     assert r"\[ A = " not in text
-    assert r"\[ A = " in four_bar().equations().latex(simplify=False)
+    assert r"\[ A = " in pl.equations(four_bar()).latex(simplify=False)
 
 
 def test_contacts_left_out_are_said_to_be():
     system = double_pendulum()
     system.contact(points=[system.handle("lower").tip], against=pl.Plane(normal=(0, 1), point=(0, -3.0)),
                    normal=pl.Hertz(stiffness=1e6))  # fmt: skip
-    assert "contact forces are left out" in system.equations().latex(simplify=False)
+    assert "contact forces are left out" in pl.equations(system).latex(simplify=False)
 
 
 def test_a_casadi_file_loads_with_its_names(tmp_path):
-    equations = four_bar().equations()
+    equations = pl.equations(four_bar())
     equations.write_casadi(tmp_path / "loop.casadi")
     loaded = ca.Function.load(str(tmp_path / "loop.casadi"))
     names = json.loads((tmp_path / "loop.json").read_text())
@@ -161,7 +161,7 @@ def test_a_casadi_file_loads_with_its_names(tmp_path):
 @pytest.mark.parametrize("build", [double_pendulum, four_bar, elastic_arm, branched_tree])
 def test_c_source_compiles_and_gives_the_same_numbers(build, tmp_path):
     system = build()
-    equations = system.equations()
+    equations = pl.equations(system)
     equations.write_c(tmp_path / "model.c")
     library = tmp_path / "model.so"
     subprocess.run(["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "model.c", "-o", library, "-lm"],
@@ -180,7 +180,7 @@ def test_c_source_compiles_and_gives_the_same_numbers(build, tmp_path):
 
 
 def test_c_header_has_an_index_for_every_name(tmp_path):
-    equations = double_pendulum().equations()
+    equations = pl.equations(double_pendulum())
     equations.write_c(tmp_path / "2 arms.c")
     header = (tmp_path / "2 arms.h").read_text()
     assert "_2_arms_coordinate_upper_angle = 0, /* upper.angle */" in header
@@ -190,13 +190,13 @@ def test_c_header_has_an_index_for_every_name(tmp_path):
 def test_a_system_without_freedom_and_a_table_are_refused():
     still = pl.System("still", gravity=(0, 0))
     with pytest.raises(pl.ModelError, match="bodies must hold at least one body"):
-        still.equations()
+        pl.equations(still)
     still.add("arm", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(motion=lambda t: t))
     with pytest.raises(pl.ModelError, match="degrees of freedom must be >= 1"):
-        still.equations()
+        pl.equations(still)
     told = pl.System("told", gravity=(0, 0))
     table = pl.MotionTable([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 4.0, 9.0])
     arm = told.add("arm", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(motion=table))
     told.add("rod", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(), on=arm.tip)
     with pytest.raises(pl.ModelError, match=r"'arm.angle': motion must be a formula"):
-        told.equations()
+        pl.equations(told)

@@ -42,7 +42,7 @@ WRITERS = {
 def equations() -> object:
     system = pl.System("pendulum", (0, -9.81))
     system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
-    return system.equations()
+    return pl.equations(system)
 
 
 @unix

@@ -11,11 +11,12 @@ import typer
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model
+from pliant.equations import equations as derive_equations
 from pliant.errors import ModelError, PliantError
 from pliant.host.atomic_files import draft_of
 
 if TYPE_CHECKING:
-    from pliant.equations import Equations
+    from pliant.equations.derive import Equations
 
 Text = Callable[["Equations", bool], str]
 TEXTS: dict[str, Text] = {
@@ -46,7 +47,7 @@ def equations(
     model = load_model(file, includes_outside)
     try:
         with progress.waiting(f"deriving {form}", quiet or as_json):
-            derived = model.system.equations()
+            derived = derive_equations(model.system)
             text = TEXTS[form](derived, not raw) if form in TEXTS else None
     except ModelError as trouble:
         stop(WRONG, str(trouble))

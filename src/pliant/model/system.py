@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -20,9 +20,6 @@ from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Signal, Told, signal
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
-
-if TYPE_CHECKING:
-    from pliant.equations.derive import Equations
 
 Body = Beam | RigidBody | TelescopicBeam
 
@@ -308,12 +305,6 @@ class System:
             raise ModelError.of(part, "function", "must be a function of (t, q, v)", function)
         check.choice(part, "direction", direction, DIRECTIONS)
         self.conditions[name] = Condition(name, function, direction, bool(stop))
-
-    def equations(self) -> Equations:
-        """M, bias and constraint Jacobian as expressions: LaTeX, SymPy, C, CasADi."""
-        from pliant.equations.derive import derive
-
-        return derive(self)
 
     @property
     def mass(self) -> float:
