@@ -125,7 +125,8 @@ def is_traced(x: Scalar) -> bool:
 
 
 def _is_number(x: Scalar) -> bool:
-    return isinstance(x, (Real, np.bool_))
+    """A number of Python or NumPy; not one that remembers the expression it is the value of, which answers for itself."""
+    return isinstance(x, (Real, np.bool_)) and not hasattr(type(x), "expression")
 
 
 def _of_one(x: Scalar, of_number: Callable[[Any], float], of_array: Any, name: str) -> Scalar:
