@@ -32,8 +32,8 @@ def _drawn(rng: Rng, compiled: Compiled) -> np.ndarray:
     y = traced.y0.copy()
     rates = slice(n_q, n_q + n_v)
     if any(closure.by == "multipliers" for closure in traced.system.closures.values()):
-        told = traced.tree.told or any(c.told for c in traced.system.closures.values())
-        y[rates] *= 1.0 if told else float(one_of(rng, (-1.0, 0.0, 0.3, 2.0)))  # what keeps loops closed does so times any number
+        prescribed = traced.tree.prescribed or any(c.prescribed for c in traced.system.closures.values())
+        y[rates] *= 1.0 if prescribed else float(one_of(rng, (-1.0, 0.0, 0.3, 2.0)))  # loops stay closed at any multiple
         return y
     joints = {slot.q for node in traced.tree.nodes for slot in node.slots if not slot.is_ball}
     moved = [i for i, k in enumerate(traced.free_q) if k in joints]

@@ -161,10 +161,10 @@ def test_the_provenance_of_a_later_part_is_the_model_from_its_first_start() -> N
     system = rubbing()
     first = pl.simulate(system, 0.05, method=METHOD)
     rest = pl.simulate(system, 0.1, method=METHOD, start=first)
-    told = pl.loads_model(rest.provenance["model"])
-    assert (told.run.t_start, told.run.t_end) == (0.0, 0.1)
+    model = pl.loads_model(rest.provenance["model"])
+    assert (model.run.t_start, model.run.t_end) == (0.0, 0.1)
     assert (rest.provenance["settings"]["t_start"], rest.provenance["settings"]["first_start"]) == (0.05, 0.0)
-    again = pl.simulate(told.system, told.run.t_end, **told.run.options)
+    again = pl.simulate(model.system, model.run.t_end, **model.run.options)
     assert again.values["q"][-1] == pytest.approx(rest.values["q"][-1], abs=1e-8)
 
 

@@ -117,9 +117,9 @@ class JointPosition:
     start: float
     counted: bool = True  # full turns too
 
-    def beyond(self, told: Scalar) -> Scalar:
-        """How far it is from where it is told to be; of an angle whose full turns are not counted, within half a turn."""
-        away = self.x - told
+    def beyond(self, prescribed: Scalar) -> Scalar:
+        """How far it is from where it is prescribed to be; of an angle whose full turns are not counted, within half a turn."""
+        away = self.x - prescribed
         return away if self.counted or not self.turns else atan2(sin(away), cos(away))
 
 

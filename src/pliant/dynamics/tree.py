@@ -19,7 +19,7 @@ from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
 from pliant.model.joint import Motion as JointMotion
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Told as Motion
+from pliant.model.signal import PrescribedMotion as Motion
 from pliant.model.system import Body as ModelBody
 from pliant.model.system import Link, System
 from pliant.model.telescopic import TelescopicBeam
@@ -61,7 +61,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Told:
+class PrescribedCoordinate:
     """A prescribed coordinate: where it stands in q and in v, and its motion."""
 
     q: int
@@ -118,13 +118,13 @@ class Tree:
         return [slot for node in self.nodes for slot in node.slots]
 
     @property
-    def told(self) -> list[Told]:
+    def prescribed(self) -> list[PrescribedCoordinate]:
         """All prescribed coordinates, of joints and of bodies."""
         found = []
         for node in self.nodes:
-            for name, motion in node.link.told.items():
+            for name, motion in node.link.prescribed.items():
                 label = f"{node.name}.{name}"
-                found.append(Told(self.positions.index(label), self.rates.index(label), motion))
+                found.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
         return found
 
     def index(self, body: str) -> int:

@@ -214,13 +214,13 @@ def _copies(vector: tuple[Signal, Signal, Signal]) -> tuple[Signal, Signal, Sign
 
 def _refuse_tables(trace: Trace) -> None:
     for closure in trace.system.closures.values():
-        if any(isinstance(motion, MotionTable) for motion in closure.told):
+        if any(isinstance(motion, MotionTable) for motion in closure.prescribed):
             rule = "must be a formula for equations(): a table has no equation"
             raise ModelError.of(f"closure {closure.name!r}", "motion", rule, "MotionTable")
-    for told in trace.told:
-        if isinstance(told.motion, MotionTable):
+    for coordinate in trace.prescribed:
+        if isinstance(coordinate.motion, MotionTable):
             rule = "must be a formula for equations(): a table has no equation"
-            raise ModelError.of(f"coordinate {trace.tree.rates[told.v]!r}", "motion", rule, "MotionTable")
+            raise ModelError.of(f"coordinate {trace.tree.rates[coordinate.v]!r}", "motion", rule, "MotionTable")
 
 
 def _inputs(system: System) -> dict[str, Signal]:

@@ -26,7 +26,7 @@ from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
 from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Constant, Formula, Signal, Told
+from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import PAYLOAD, Body, Link, System
 
 
@@ -137,7 +137,7 @@ def _closure(system: System, closure: Closure) -> Data:
     data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
     data["by"] = closure.by
     data |= {"ratio": closure.ratio} if closure.kind == GEAR else {}
-    motions = [None if m is None else write(Told, m, f"{part}: motion") for m in closure.motion]
+    motions = [None if m is None else write(PrescribedMotion, m, f"{part}: motion") for m in closure.motion]
     if closure.kind == "distance":
         data["length"] = motions[0] if motions else closure.length
     elif motions:

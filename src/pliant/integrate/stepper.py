@@ -82,9 +82,9 @@ class Outcome:
     @property
     def sentence(self) -> str:
         """For the user; said when asked for, as runs through contacts stop at thousands of events."""
-        return self.told(())
+        return self.sentence_with(())
 
-    def told(self, names: Sequence[str]) -> str:
+    def sentence_with(self, names: Sequence[str]) -> str:
         """The same with the events by their names."""
         events = ", ".join(repr(names[event.index]) if names else str(event.index) for event in self.events)
         _, amount, t_open = self.opened
@@ -218,8 +218,8 @@ class Stepper:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
         loop = march_loop()
         run["t_stop"], run["entering"] = t_stop, 1
-        told = perf_counter()
-        self._begun = told if self._begun is None else self._begun
+        reported = perf_counter()
+        self._begun = reported if self._begun is None else self._begun
         try:
             code = GO_ON
             while code in AGAIN:
@@ -228,9 +228,9 @@ class Stepper:
                     self._begun += self._turn()
                 now = perf_counter()
                 self._seconds = now - self._begun
-                if code in AGAIN and progress is not None and now - told >= 0.5 * PIECE:
+                if code in AGAIN and progress is not None and now - reported >= 0.5 * PIECE:
                     progress(self.t)
-                    told = now
+                    reported = now
                 # looked at whatever ended the piece: a run may do nothing but stop at events
                 if self._seconds >= self._max_seconds and (code in AGAIN or STATUS_OF_CODE[code] is Status.EVENT):
                     return self._outcome(Status.OUT_OF_TIME)

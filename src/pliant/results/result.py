@@ -150,11 +150,12 @@ class Result:
             dataset["final_state"] = ((), self.final_state.to_json(), {"long_name": "where the run ended, JSON"})
         if self.extremes is not None:
             dataset["extremes"] = ((), self.extremes.to_json(), {"long_name": "the ledger's extremes over the whole run, JSON"})
-        told = self.provenance
-        if told:
-            dataset["model"] = ((), told["model"], {"long_name": "the model as a file, YAML", "missing": told.get("no_model", "")})
-            dataset.attrs["pliant_version"] = told["version"]
-            dataset.attrs["settings"] = json.dumps(told["settings"])
+        provenance = self.provenance
+        if provenance:
+            words = {"long_name": "the model as a file, YAML", "missing": provenance.get("no_model", "")}
+            dataset["model"] = ((), provenance["model"], words)
+            dataset.attrs["pliant_version"] = provenance["version"]
+            dataset.attrs["settings"] = json.dumps(provenance["settings"])
         return dataset
 
     @classmethod
@@ -198,10 +199,10 @@ class Result:
 class _Stored:
     """The provenance that a file tells."""
 
-    told: Mapping[str, Any]
+    provenance: Mapping[str, Any]
 
     def __call__(self) -> Mapping[str, Any]:
-        return self.told
+        return self.provenance
 
 
 def _text(dataset: Any, name: str) -> str:
@@ -211,9 +212,9 @@ def _text(dataset: Any, name: str) -> str:
 def _stored_provenance(dataset: Any) -> Mapping[str, Any]:
     if "model" not in dataset:
         return {}
-    told = {"version": dataset.attrs["pliant_version"], "model": _text(dataset, "model")}
+    provenance = {"version": dataset.attrs["pliant_version"], "model": _text(dataset, "model")}
     missing = dataset["model"].attrs.get("missing", "")
-    return {**told, **({"no_model": missing} if missing else {}), "settings": json.loads(dataset.attrs["settings"])}
+    return {**provenance, **({"no_model": missing} if missing else {}), "settings": json.loads(dataset.attrs["settings"])}
 
 
 def _stored_events(dataset: Any) -> tuple[EventRecord, ...]:

@@ -60,9 +60,9 @@ def check_result(result: Result) -> None:
     for name, values in result.values.items():
         shape = (result.time.size, *(len(result.labels[d]) for d in QUANTITIES[name].dims))
         _be(values.shape == shape and values.dtype == np.float64, f"{name} holds numbers, {shape}")
-    told = result.provenance
-    _be(all(isinstance(told.get(key, ""), str) for key in ("model", "version", "no_model")), "the provenance holds texts")
-    _be(isinstance(told.get("settings", {}), Mapping), "settings are a mapping")
+    provenance = result.provenance
+    _be(all(isinstance(provenance.get(key, ""), str) for key in ("model", "version", "no_model")), "the provenance holds texts")
+    _be(isinstance(provenance.get("settings", {}), Mapping), "settings are a mapping")
     if result.final_state is not None:
         _check_state(result.final_state)
     if result.outline is not None:

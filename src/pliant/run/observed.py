@@ -38,9 +38,9 @@ def values_of(
     for name, place in columns.items():
         shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
         values[name] = observed[:, place].reshape((times.size, *shape))
-    told, tail = traced.tree.told, observed[:, columns[OBSERVED[-1]].stop :]
-    for k, one in enumerate(told):
-        values["q"][:, one.q], values["v"][:, one.v] = tail[:, k], tail[:, len(told) + k]
+    prescribed, tail = traced.tree.prescribed, observed[:, columns[OBSERVED[-1]].stop :]
+    for k, coordinate in enumerate(prescribed):
+        values["q"][:, coordinate.q], values["v"][:, coordinate.v] = tail[:, k], tail[:, len(prescribed) + k]
     return {name: values[name] for name in QUANTITIES}
 
 

@@ -295,7 +295,7 @@ class _Run:
             if event.pair is not None:
                 changed = self.contacts.happened(located) or changed
                 continue
-            if event.told:
+            if event.reported:
                 self.events.append(EventRecord(located.t, event.name, located.direction))
             changed = self.flags.happened(located) or changed
             if self.flags.chatters(located):
@@ -350,7 +350,7 @@ class _Run:
         self._warn_of_resistance(times, states)
         values = self._values(times, states)
         extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
-        message = self.outcome.told([event.name for event in self.traced.events])
+        message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
         if self.outcome.status is Status.STEP_TOO_SMALL:

@@ -178,7 +178,7 @@ def _check_inertia(system: System) -> None:
 
 
 def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
-    """A joint of the tree as a closure and a coupling; and one more closure for what it is told to do."""
+    """A joint of the tree as a closure and a coupling; and one more closure for its prescribed motion."""
     link, name = node.link, f"{node.name}{JOINT}"
     a = Frame(node.name)
     start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
@@ -188,8 +188,8 @@ def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
         kind, axis, other = held
         system.closures[name] = Closure(name, kind, a, link.on, axis, 0.0, MULTIPLIERS, 0.0, 0.0, other_axis=other)
     for label, motion in link.joint.prescribed.items():
-        told = f"{node.name}.{label}"
-        system.closures[told] = Closure(told, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
+        own = f"{node.name}.{label}"
+        system.closures[own] = Closure(own, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
 
 
 def _held(node: Node) -> tuple[str, Any, Any] | None:

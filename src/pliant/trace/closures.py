@@ -111,10 +111,10 @@ def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
 
 
 def motion_power(found: Rows, closures: Sequence[Closure], forces: Sequence[Scalar]) -> dict[str, Scalar]:
-    """What told motions put in: the force of a row works along A v = c' - dc/dt, and c' is zero or the springs' own."""
+    """What prescribed motions put in: the force of a row works along A v = c' - dc/dt, and c' is zero or the springs' own."""
     power: dict[str, Scalar] = {}
     for owner, drift, force in zip(found.owners, found.drift, forces, strict=True):
-        if closures[owner].told:
+        if closures[owner].prescribed:
             name = f"{closures[owner].name} motion"
             power[name] = power.get(name, 0.0) - force * drift
     return power

@@ -38,7 +38,7 @@ class Event:
     kind: int = STOPS
     flag: int | None = None
     pressed: int = 0
-    told: bool = True  # in the result
+    reported: bool = True  # in the result
 
 
 Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it

@@ -23,7 +23,7 @@ def static_rows(traced: Traced, formulation: str) -> tuple[ca.Function, ca.Funct
     count = len(made.free_q)
     free = made.state_column[:count]
     rest, none = made.state_column[count:], ca.SX.zeros(len(made.free_v), 1)
-    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[told.v] for told in made.told])
+    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[coordinate.v] for coordinate in made.prescribed])
     rows = ca.substitute(rows, rest, none)
     inputs, balance = [made.t_column, free, made.p_column], rows[: len(made.free_v)]
     return (

@@ -44,5 +44,5 @@ class Switches:
 
     def events(self) -> list[Watched]:
         """One event a switch, in the order of their flags."""
-        return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, told=False), g, False)
+        return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, reported=False), g, False)
                 for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip

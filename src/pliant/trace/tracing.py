@@ -193,10 +193,10 @@ class Trace:
         self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
         self.tree = build_tree(system)
         self.tracer = Tracer()
-        self.told = self.tree.told
-        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
-        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
-        motions = [told.motion for told in self.told] + [m for c in system.closures.values() for m in c.told]
+        self.prescribed = self.tree.prescribed
+        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {c.q for c in self.prescribed}]
+        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
+        motions = [c.motion for c in self.prescribed] + [m for c in system.closures.values() for m in c.prescribed]
         tables = [motion for motion in motions if isinstance(motion, MotionTable)]
         self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
@@ -221,8 +221,8 @@ class Trace:
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
             self.v[k] = x
-        for told in self.told:
-            self.q[told.q], self.v[told.v], self.known[told.v] = self._prescribed(told.motion)
+        for coordinate in self.prescribed:
+            self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
     def finish(self) -> Traced:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
@@ -300,9 +300,9 @@ class Trace:
 
     def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
         """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
-        found = [self.q[told.q] for told in self.told if isinstance(told.motion, Prescribed)]
-        motions = [motion for closure in self.system.closures.values() for motion in closure.told]
-        found += [self._prescribed(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        found = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
+        motions = [motion for closure in self.system.closures.values() for motion in closure.prescribed]
+        found += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
         found += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
         found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
         found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
@@ -340,10 +340,10 @@ class Trace:
 
     def twist_rows(self, loops: Loops) -> list[TwistRow]:
         """K of all rows, exact ones first."""
-        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
-        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
-        told = self._places(loops.soft_closures)
-        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+        state, places = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
+        hard = twist_rows(self.tree, loops.exact, loops.hard, places, *state)
+        places = self._places(loops.soft_closures)
+        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, places, *state)
 
     def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
         """Where the motions that closures follow are now."""
@@ -355,20 +355,20 @@ class Trace:
 
     def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
         """The motions that closures follow: position, rate, acceleration."""
-        return [[None if m is None else self._prescribed(m) for m in closure.motion] for closure in closures]
+        return [[None if m is None else self._prescribed_values(m) for m in closure.motion] for closure in closures]
 
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
         """A start that closes the loops, with all motions where they are told to be then."""
         followed = self._followed(exact)
         motions = [x for one in followed for m in one if m is not None for x in m]
-        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
+        motions_at = ca.Function("motions_at", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
         rest = np.zeros(len(self.p) - self.first_pair)
         p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
-        values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
+        values = np.array(motions_at(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
-        for k, one in enumerate(self.told):
-            q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
-        rest = iter(values[2 * len(self.told) :].tolist())
+        for k, coordinate in enumerate(self.prescribed):
+            q0[coordinate.q], v0[coordinate.v] = values[k], values[len(self.prescribed) + k]
+        rest = iter(values[2 * len(self.prescribed) :].tolist())
         at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
         found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
         moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
@@ -420,7 +420,7 @@ class Trace:
         """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
         if self.held_column.numel() == 0:
             return []
-        # time is a state of rate one: what a told motion stands on accelerates too
+        # time is a state of rate one: what a prescribed motion stands on accelerates too
         clocked = ca.vertcat(self.t_column, self.state_column)
         self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
         return margins
@@ -493,7 +493,7 @@ class Trace:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
         return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
 
-    def _prescribed(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
+    def _prescribed_values(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
         """Position, rate and acceleration of a prescribed coordinate."""
         if isinstance(motion, MotionTable):
             c0, c1, c2, c3, origin = self._piece(motion)
@@ -547,14 +547,14 @@ class Trace:
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
-        told = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
-        told = [(closure, x) for closure, x in told if closure.kind == PRESCRIBED and closure.frames is None]
-        names += [f"{closure.name} motion" for closure, _ in told]
-        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in told)]
+        driven = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
+        driven = [(closure, x) for closure, x in driven if closure.kind == PRESCRIBED and closure.frames is None]
+        names += [f"{closure.name} motion" for closure, _ in driven]
+        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in driven)]
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""
-        return [self.q[told.q] for told in self.told] + [self.v[told.v] for told in self.told]
+        return [self.q[coordinate.q] for coordinate in self.prescribed] + [self.v[coordinate.v] for coordinate in self.prescribed]
 
     def _start(self, carried: int) -> NDArray[np.float64]:
         q = [float(self.start_q[k]) for k in self.free_q]
@@ -591,7 +591,7 @@ def _breakpoints(system: System) -> tuple[float, ...]:
     for signal in _signals(system):
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
-    told = [motion for link in system.links.values() for motion in link.told.values()]
-    for motion in [*told, *(motion for closure in system.closures.values() for motion in closure.told)]:
+    motions = [motion for link in system.links.values() for motion in link.prescribed.values()]
+    for motion in [*motions, *(motion for closure in system.closures.values() for motion in closure.prescribed)]:
         times.update(motion.breakpoints)
     return tuple(sorted(times))
