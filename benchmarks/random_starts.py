@@ -7,7 +7,7 @@ import math
 import numpy as np
 from random_parts import Rng, often, one_of
 
-from pliant.results.state import LAYOUT, State
+from pliant.results.state import LAYOUT, FinalState
 from pliant.run.prepare import Compiled
 
 STARTS = 4  # of one mechanism: a member of a campaign is one of them
@@ -16,13 +16,13 @@ ULP = 2.0**-53
 GAPS = (0.0, 0.0, ULP, -ULP, 1e-14, -1e-14, 1e-9, 0.02)
 
 
-def start(seed: int, number: int, which: int, compiled: Compiled) -> State:
+def start(seed: int, number: int, which: int, compiled: Compiled) -> FinalState:
     """Start `which` of a mechanism: 0 is the one it was built with, the others are drawn; see `_drawn`."""
     traced = compiled.traced
     rng = np.random.default_rng([seed, number, which + 1])
     y = traced.y0.copy() if which == 0 else _drawn(rng, compiled)
     labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
-    return State(0.0, y, {}, labels, traced.t_start, 0.0)
+    return FinalState(0.0, y, {}, labels, traced.t_start, 0.0)
 
 
 def _drawn(rng: Rng, compiled: Compiled) -> np.ndarray:

@@ -99,7 +99,7 @@ def test_without_the_bristles_the_test_of_contact_would_fail() -> None:
     half = pl.simulate(system, middle, method=METHOD)
     honest = pl.simulate(system, 0.2, method=METHOD, start=half)
     state = half.final_state
-    forgetful = pl.results.state.State(state.t, state.y, {}, state.labels, state.t_assembled)
+    forgetful = pl.results.state.FinalState(state.t, state.y, {}, state.labels, state.t_assembled)
     other = pl.simulate(system, 0.2, method=METHOD, start=forgetful)
     assert np.max(np.abs(honest.values["q"][-1] - other.values["q"][-1])) > 1e-5
 
@@ -200,7 +200,7 @@ def test_while_friction_holds_yields_or_creeps() -> None:
     for cut in (0.1, 0.2012, 0.21, 0.25, 0.4):
         run = pl.simulate(system, cut, method=METHOD, start=state)
         text = run.final_state.to_json()
-        state = pl.results.state.State.from_json(text)
+        state = pl.results.state.FinalState.from_json(text)
         seen |= {record.grip[0] for _, record in state.closed.values()}
         assert state.to_json() == text
     assert seen == {-1.0, 1.0, 2.0, 3.0}  # returns, sticks, yields, creeps

@@ -19,7 +19,7 @@ from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Outline
 from pliant.results.ledger import Extremes, Ledger
-from pliant.results.state import State
+from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
@@ -57,7 +57,7 @@ class Result:
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
     outline: Outline | None = None  # what pictures draw of the mechanism; None in files of older versions
-    final_state: State | None = None  # where the run ended, to go on from; None where nothing was integrated
+    final_state: FinalState | None = None  # where the run ended, to go on from; None where nothing was integrated
     origin: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
     # What a reader should know before believing the numbers, though the run went through: sentences with numbers
     warnings: tuple[str, ...] = ()
@@ -188,7 +188,7 @@ class Result:
             interrupted=record["interrupted"],
             stats=record["stats"],
             outline=Outline.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
-            final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
+            final_state=FinalState.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             origin=_Stored(_stored_provenance(dataset)),
             warnings=(*warnings, *_not_stored(dataset, values)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,

@@ -33,7 +33,7 @@ class UnderWay:
 
 
 @dataclass(frozen=True)
-class State:
+class FinalState:
     """The integrated state at a time: coordinates, rates, bristles, works, impulses; and the contacts that are closed."""
 
     t: float  # s
@@ -67,7 +67,7 @@ class State:
                            "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits})  # fmt: skip
 
     @classmethod
-    def from_json(cls, text: str) -> State:
+    def from_json(cls, text: str) -> FinalState:
         plain = json.loads(text)
         closed = {pair: (float(entry), _under_way(one)) for pair, (entry, one) in plain["closed"].items()}
         y = np.array(plain["y"], dtype=np.float64)

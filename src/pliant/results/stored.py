@@ -13,7 +13,7 @@ import numpy as np
 from pliant.errors import ModelError, PliantError
 from pliant.host.memory import require_memory
 from pliant.results.drawing import GROUND, BodyOutline, Outline
-from pliant.results.state import State
+from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def check_result(result: Result) -> None:
         _check_outline(result.outline, result)
 
 
-def _check_state(state: State) -> None:
+def _check_state(state: FinalState) -> None:
     numbers = (state.t, state.t_assembled, state.t_first)
     _be(all(_is_number(x) for x in numbers) and state.y.ndim == 1, "the final state holds times and a row of numbers")
     _be(isinstance(state.labels, Mapping) and all(isinstance(names, list) for names in state.labels.values()), "it has its labels")

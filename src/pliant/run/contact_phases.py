@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.contacts import ContactRecord, ContactTable, table
-from pliant.results.state import State, UnderWay
+from pliant.results.state import FinalState, UnderWay
 from pliant.run.grips import Grips
 from pliant.run.round_off import size_of_round_off
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pliant.integrate.stepper import Located, Note, Stepper
     from pliant.model.contact import ContactPair
     from pliant.trace.contacts import PairSlots
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
 Precision = Callable[[bool], None]  # called with whether some contact is near or closed
@@ -66,7 +66,7 @@ class Phases:
     """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
 
     def __init__(
-        self, traced: Traced, stepper: Stepper, probe: Probe, grips: Grips, precision: Precision | None = None
+        self, traced: TracedSystem, stepper: Stepper, probe: Probe, grips: Grips, precision: Precision | None = None
     ) -> None:
         self._traced, self._stepper, self._probe, self._precision = traced, stepper, probe, precision
         self.grips = grips
@@ -86,7 +86,7 @@ class Phases:
         names = [self._traced.pairs[k].pair.name for k in self._under_way]
         return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
 
-    def begin(self, doubts: Doubts, state: State | None = None) -> None:
+    def begin(self, doubts: Doubts, state: FinalState | None = None) -> None:
         """Set out: what is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
         for k, slots in enumerate(self._traced.pairs):
             if state is not None and slots.pair.name in state.closed:
@@ -160,7 +160,7 @@ class Phases:
         self._under_way[k] = record
         self._note_force(record, stepper.t, self._probe().normal_force(k))
 
-    def _resume(self, k: int, slots: PairSlots, state: State) -> None:
+    def _resume(self, k: int, slots: PairSlots, state: FinalState) -> None:
         """A contact that an earlier run left closed: its law, its bristles and its record go on."""
         entry, record = state.record(slots.pair.name)
         self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 1.0, entry

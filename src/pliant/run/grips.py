@@ -19,7 +19,7 @@ from pliant.model.friction_law import CREEPS, REST_SHARE, RETURNS, SLIDES, STICK
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
     from pliant.trace.contacts import PairSlots
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
 Look = Callable[[], Floats]
@@ -30,7 +30,7 @@ TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at
 class Grips:
     """What the contacts of one run with laws that hold are doing; kept in p."""
 
-    def __init__(self, traced: Traced, stepper: Stepper, watched: Look, friction: Look) -> None:
+    def __init__(self, traced: TracedSystem, stepper: Stepper, watched: Look, friction: Look) -> None:
         """watched: the event functions now; friction: the friction of every pair now, N, in world axes."""
         self._stepper, self._watched, self._friction = stepper, watched, friction
         self._slots = {k: slots for k, slots in enumerate(traced.pairs) if slots.grip is not None}

@@ -15,7 +15,7 @@ from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class Resistance:
         return found
 
 
-def _groups(traced: Traced) -> list[list[int]]:
+def _groups(traced: TracedSystem) -> list[list[int]]:
     """Rates, by their number among the free ones, whose part of M is judged together."""
     if len(traced.free_v) <= ALL_JUDGED:
         return [list(range(len(traced.free_v)))]

@@ -24,7 +24,7 @@ from pliant.run.provenance import Origin
 from pliant.run.simulate import simulate
 
 if TYPE_CHECKING:
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 ELASTIC = ("integrated", "quasi-static", "prescribed")
 
@@ -130,12 +130,12 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
         raise ModelError.of("inverse_dynamics", "options", rule, unknown)
 
 
-def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
+def _rows(traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
     """Observed quantities at given states, piece by piece of time."""
     return np.array([observe(t, y, _parameters(traced, float(t))) for t, y in zip(times, states, strict=True)])
 
 
-def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
+def _parameters(traced: TracedSystem, t: float) -> NDArray[np.float64]:
     """p in the piece of time that holds t."""
     edges = [-np.inf, *traced.breakpoints, np.inf]
     k = int(np.searchsorted(traced.breakpoints, t, side="right"))
@@ -187,7 +187,7 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
     return collect_rows(compiled, times, values, "modes in balance at every saved time", origin)
 
 
-def _origin(traced: Traced, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
+def _origin(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
     """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
     settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
     return Origin(traced.original, settings, t_start, elastic=elastic)
@@ -200,7 +200,7 @@ def _all_modes(system: System) -> set[str]:
 class _Balance:
     """The modal rows of inverse dynamics with modes at rest, as functions of (t, modes)."""
 
-    def __init__(self, traced: Traced, formulation: str) -> None:
+    def __init__(self, traced: TracedSystem, formulation: str) -> None:
         from pliant.trace.statics import static_rows
 
         self._traced = traced

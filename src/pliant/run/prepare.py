@@ -22,14 +22,14 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 
 @dataclass(frozen=True)
 class Compiled:
     """A System ready to run: its trace and the machine code of its functions."""
 
-    traced: Traced
+    traced: TracedSystem
     rhs: MachineCode
     observe: MachineCode
     events: MachineCode | None
@@ -120,7 +120,7 @@ def compile_system(
     )
 
 
-def _wanted(traced: Traced) -> dict[str, TracedFunction]:
+def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:
     """The functions a run needs: no events where there are none, none of flight where there are no contacts."""
     missing = {"event_functions": not traced.events, "flight_functions": not traced.pairs}
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}

@@ -19,7 +19,7 @@ from pliant.model import check
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
-from pliant.results.state import LAYOUT, State
+from pliant.results.state import LAYOUT, FinalState
 from pliant.run.accounts import extremes_of, remarks
 from pliant.run.contact_phases import Phases, Precision, Seen
 from pliant.run.flags import Flags
@@ -34,7 +34,7 @@ from pliant.run.starts import check_start, doubts, unresisted
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.stepper import Outcome, Stepper
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
 TELLING = 0.03  # s of computing between two reports of progress, at least
@@ -55,7 +55,7 @@ def simulate(
     method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
-    start: Result | State | None = None,
+    start: Result | FinalState | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
     phase: Callable[[str], None] | None = None,
@@ -92,14 +92,14 @@ def simulate(
     return run.collect(Origin(compiled.traced.original, settings, run.t_first))
 
 
-def _state_of(start: Result | State | None) -> State | None:
+def _state_of(start: Result | FinalState | None) -> FinalState | None:
     if isinstance(start, Result):
         if start.final_state is None:
             rule = "must hold where its run ended: it was not integrated, or written by an older version"
             raise ModelError.of("simulate", "start", rule, start)
         return start.final_state
     if start is not None:
-        check.instance("simulate", "start", start, State, "a Result or its final_state")
+        check.instance("simulate", "start", start, FinalState, "a Result or its final_state")
     return start
 
 
@@ -110,7 +110,7 @@ def _method(method: Method | str | None) -> Method:
     return method
 
 
-def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
+def _check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
     """What a compiled System was made for and a run asks otherwise."""
     if near is not None and traced.pairs and traced.near != near:
         rule = f"must be compiled with near={near}: compile_system(system, near={near})"
@@ -145,7 +145,7 @@ class _Run:
         times: NDArray[np.float64] | str,
         max_steps: int | None,
         max_seconds: float | None,
-        state: State | None = None,
+        state: FinalState | None = None,
     ) -> None:
         from pliant.integrate.stepper import MAX_STEPS, Stepper
 
@@ -335,13 +335,13 @@ class _Run:
             )
 
     @property
-    def state(self) -> State:
+    def state(self) -> FinalState:
         """Where the run stands."""
         assert self.outcome is not None
         hits = tuple((located.index, located.direction) for located in self.outcome.events)
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
-        return State(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
+        return FinalState(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
 
     def collect(self, origin: Origin) -> Result:
         assert self.outcome is not None
@@ -446,7 +446,7 @@ def _precision(method: Method, stepper: Stepper) -> Precision | None:
     return lambda near: stepper.set_rtol(fine if near else coarse)
 
 
-def _came_open(traced: Traced, outcome: Outcome) -> str:
+def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     """Which closure came open, where, when, and what that means."""
     number, amount, t_open = outcome.opened
     k, unit = traced.implied[number]

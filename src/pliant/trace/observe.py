@@ -29,7 +29,7 @@ from pliant.trace.closures import Loops
 
 
 @dataclass(frozen=True)
-class State:
+class TracedState:
     """A System at one traced state."""
 
     system: System
@@ -44,7 +44,7 @@ class State:
 
 
 def observe(
-    state: State,
+    state: TracedState,
     accelerations: Sequence[Scalar],
     power: Mapping[str, Scalar],
     efforts: Sequence[Scalar],
@@ -96,7 +96,7 @@ def observe(
     return observed
 
 
-def _deflection(state: State, node: Node, place: Place) -> Vec:
+def _deflection(state: TracedState, node: Node, place: Place) -> Vec:
     """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
     if not place.displacement:
         return ZERO

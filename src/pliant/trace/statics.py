@@ -5,10 +5,10 @@ from __future__ import annotations
 import casadi as ca
 
 from pliant.dynamics.loads import actions
-from pliant.trace.tracing import Trace, Traced
+from pliant.trace.tracing import Trace, TracedSystem
 
 
-def static_rows(traced: Traced, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
+def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
     """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
 
     The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.

@@ -50,7 +50,7 @@ from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, held_count, press
 from pliant.trace.events import Event, contact_events, coupling_events, model_events, pair_slots
 from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.moved import what_moved
-from pliant.trace.observe import State, observe
+from pliant.trace.observe import TracedState, observe
 from pliant.trace.switches import Switches
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
@@ -60,7 +60,7 @@ WINDOW = 2  # parameters that bound the time formulas see
 
 
 @dataclass(frozen=True)
-class Traced:
+class TracedSystem:
     """All functions of one System, with the names that go with their rows."""
 
     system: System
@@ -148,7 +148,7 @@ def trace(
     still: bool = False,
     near: float | None = None,
     t_start: float = 0.0,
-) -> Traced:
+) -> TracedSystem:
     """All functions of a System; `still` allows one whose every coordinate is prescribed.
 
     near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
@@ -224,7 +224,7 @@ class Trace:
         for coordinate in self.prescribed:
             self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
-    def finish(self) -> Traced:
+    def finish(self) -> TracedSystem:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
@@ -253,7 +253,7 @@ class Trace:
         events += self.switches.events()
         events += contact_events(pressed, growing, margins, self.near)
         outer, closing = acting.outer, self._closing(loops)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
         observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
         limit = self._step_limit([one.touch for one in pressed], rates)
         n_state = len(self.free_q) + len(self.free_v)
@@ -269,7 +269,7 @@ class Trace:
             functions["project"] = self._projected(solved, inputs[1])
         if loops.implied:
             functions["implied"] = loops.watched(self.system.closure_tolerance)
-        return Traced(
+        return TracedSystem(
             system=self.system,
             tree=self.tree,
             functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
