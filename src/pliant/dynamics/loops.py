@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
 from pliant.dynamics.contact import tangents_of
-from pliant.dynamics.coupling import JointPosition, joint_position
+from pliant.dynamics.cut_joint import JointPosition, joint_position
 from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.sparse import Row

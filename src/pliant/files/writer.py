@@ -32,9 +32,9 @@ from pliant.model.system import PAYLOAD, Body, Link, System
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
     """The model file of a system. A Python function has no text, so it is refused by name."""
-    if system.couplings:
+    if system.cut_joints:
         rule = "must be empty: write the System that absolute_coordinates was given"
-        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.couplings))
+        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.cut_joints))
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}

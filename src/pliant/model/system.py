@@ -10,7 +10,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
-from pliant.model.coupling import Coupling
+from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
@@ -130,7 +130,7 @@ class System:
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
-    couplings: dict[str, Coupling] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
+    cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -325,7 +325,7 @@ class System:
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
-        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.couplings.values()]
+        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 

@@ -78,7 +78,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
-    copy.couplings |= system.couplings
+    copy.cut_joints |= system.cut_joints
     return copy
 
 

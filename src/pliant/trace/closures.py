@@ -11,9 +11,9 @@ import casadi as ca
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import total
 from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import Actions
+from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.loops import Rows
-from pliant.dynamics.sparse import Factor, Row, applied, factorise, symmetric_product
+from pliant.dynamics.sparse import Factor, Row, factorise, matvec, symmetric_product
 from pliant.dynamics.tree import Tree
 from pliant.model.loop import Closure
 from pliant.scalar import sqrt
@@ -103,11 +103,11 @@ class Loops:
                 for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
 
 
-def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
+def push(found: Rows, multipliers: Sequence[Scalar], applied: AppliedForces) -> None:
     """tau += A^T lam."""
     for row, multiplier in zip(found.jacobian, multipliers, strict=True):
         for k, a in row.items():
-            acting.tau[k] = acting.tau[k] + a * multiplier
+            applied.tau[k] = applied.tau[k] + a * multiplier
 
 
 def motion_power(found: Rows, closures: Sequence[Closure], forces: Sequence[Scalar]) -> dict[str, Scalar]:
@@ -120,7 +120,7 @@ def motion_power(found: Rows, closures: Sequence[Closure], forces: Sequence[Scal
     return power
 
 
-def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: bool = True) -> Scalar:
+def springs(found: Rows, closures: Sequence[Closure], applied: AppliedForces, pull: bool = True) -> Scalar:
     """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
 
     pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
@@ -131,13 +131,13 @@ def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: boo
         closure = closures[owner]
         force = (-closure.stiffness * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
         for number, a in found.jacobian[k].items():
-            acting.tau[number] = acting.tau[number] + a * force
+            applied.tau[number] = applied.tau[number] + a * force
         stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]
         if closure.damping > 0.0:
             lost = -closure.damping * found.rate[k] * found.rate[k]
             power[f"{closure.name} damper"] = power.get(f"{closure.name} damper", 0.0) + lost
     for name, lost in power.items():
-        acting.dissipate(name, lost)
+        applied.dissipate(name, lost)
     return stored
 
 
@@ -159,12 +159,12 @@ def solve(
     response, free = _response(tracer, column, accelerations)
     delassus = symmetric_product(found.jacobian, response)
     factor = factorise(_softened(found, delassus))
-    missing = [-gamma - moved for gamma, moved in zip(found.gamma, applied(found.jacobian, free), strict=True)]
+    missing = [-gamma - moved for gamma, moved in zip(found.gamma, matvec(found.jacobian, free), strict=True)]
     multipliers = _refined(factor, delassus, missing)
-    closed = [a + more for a, more in zip(free, applied(response, multipliers), strict=True)]
+    closed = [a + more for a, more in zip(free, matvec(response, multipliers), strict=True)]
     # every step projects again: what the softening leaves of a residual need not be refined away
-    shift = applied(response, factor.solve([-c for c in found.residual]))
-    slow = applied(response, factor.solve([-c for c in found.rate]))
+    shift = matvec(response, factor.solve([-c for c in found.residual]))
+    slow = matvec(response, factor.solve([-c for c in found.rate]))
     speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
     return Solved(closed, multipliers, retract(tree, q, shift), speeds)
 
@@ -183,7 +183,7 @@ def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> 
     """Solved with the softened D and refined with D itself, so that the softening counts only where D is as small."""
     found = factor.solve(right)
     for _ in range(REFINED):
-        left = [b - done for b, done in zip(right, applied(matrix, found), strict=True)]
+        left = [b - done for b, done in zip(right, matvec(matrix, found), strict=True)]
         found = [a + b for a, b in zip(found, factor.solve(left), strict=True)]
     return found
 

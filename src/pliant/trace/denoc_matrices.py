@@ -14,7 +14,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.closure_twists import TwistRow
 from pliant.dynamics.denoc import Block, Complement, Natural, natural, numbers, size, wrenches
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.loads import Actions, actions
+from pliant.dynamics.loads import AppliedForces, applied_forces
 from pliant.dynamics.tree import Tree
 from pliant.model.loop import Closure
 from pliant.model.system import System
@@ -43,10 +43,10 @@ def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str,
     made = Trace(system, "denoc", t_start=t)
     for node in made.tree.nodes:
         check_formulation(node, "denoc")
-    acting = actions(system, made.tree, made.q, made.v, made.read)
-    loops = made.close(Actions([0.0] * len(made.tree.rates), []))
+    applied = applied_forces(system, made.tree, made.q, made.v, made.read)
+    loops = made.close(AppliedForces([0.0] * len(made.tree.rates), []))
     of = natural(made.tree, made.q, made.v, made.tracer)
-    matrices, vectors = _matrices(made, of, loops), _vectors(made, of, acting, loops)
+    matrices, vectors = _matrices(made, of, loops), _vectors(made, of, applied, loops)
     names = Names(made.tree.positions, made.tree.rates, _twist_names(made.tree), loops.acting_names)
     q, v = choose(made.tree, made.start_q, made.start_v)
     inputs = [made.t_column, made.state_column, made.p_column]
@@ -89,8 +89,8 @@ def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Sca
     }
 
 
-def _vectors(made: Trace, of: Natural, acting: Actions, loops: Loops) -> dict[str, list[Scalar]]:
-    pushed = of.complement.project(wrenches(poses(made.tree, made.q), acting.loads))
+def _vectors(made: Trace, of: Natural, applied: AppliedForces, loops: Loops) -> dict[str, list[Scalar]]:
+    pushed = of.complement.project(wrenches(poses(made.tree, made.q), applied.loads))
     laws: list[Closure] = [loops.soft_closures[k] for k in loops.soft.owners]
     exact = [math.nan] * len(loops.hard.residual)
     return {
@@ -98,7 +98,7 @@ def _vectors(made: Trace, of: Natural, acting: Actions, loops: Loops) -> dict[st
         "v": made.v,
         "known": [made.known.get(k, math.nan) for k in range(len(made.tree.rates))],
         "gravity": of.gravity,
-        "acting": [a + b for a, b in zip(acting.tau, pushed, strict=True)],
+        "acting": [a + b for a, b in zip(applied.tau, pushed, strict=True)],
         "c": loops.hard.residual + loops.soft.residual,
         "c_rate": loops.hard.rate + loops.soft.rate,
         "gamma": loops.hard.gamma + loops.soft.gamma,

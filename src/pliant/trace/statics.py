@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from pliant.dynamics.loads import actions
+from pliant.dynamics.loads import applied_forces
 from pliant.trace.tracing import Trace, TracedSystem
 
 
@@ -16,10 +16,10 @@ def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca
     made = Trace(traced.system, formulation)
     for k in made.free_v:
         made.v[k] = 0.0
-    acting = actions(made.system, made.tree, made.q, made.v, made.read)
+    applied = applied_forces(made.system, made.tree, made.q, made.v, made.read)
     seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
-    asked = made.inverse(seconds, acting)
-    missing = [a - t for a, t in zip(asked, acting.tau, strict=True)]
+    asked = made.inverse(seconds, applied)
+    missing = [a - t for a, t in zip(asked, applied.tau, strict=True)]
     count = len(made.free_q)
     free = made.state_column[:count]
     rest, none = made.state_column[count:], ca.SX.zeros(len(made.free_v), 1)

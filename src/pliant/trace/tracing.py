@@ -25,12 +25,12 @@ from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
-from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
-from pliant.dynamics.coupling import Coupled, coupled
+from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
+from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import Actions, actions, damped_stops
+from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
 from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
@@ -46,8 +46,8 @@ from pliant.scalar import is_traced, maximum, minimum
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Loops, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_loops
-from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, held_count, press_all, solve_held
-from pliant.trace.events import Event, contact_events, coupling_events, model_events, pair_slots
+from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, contact_forces, held_count, solve_held
+from pliant.trace.events import Event, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
@@ -130,8 +130,8 @@ class TracedSystem:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
-            "joint_coordinate": tuple(name for c in self.system.couplings.values() for name in c.positions),
-            "joint_rate": tuple(name for c in self.system.couplings.values() for name in c.rates),
+            "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
@@ -228,37 +228,37 @@ class Trace:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
-        acting = actions(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
-        bristle_column, pressed = self._press(acting)
-        loops = self.close(acting)
-        forward = self._forward(acting)
+        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
+        bristle_column, contacts = self._contact_forces(applied)
+        loops = self.close(applied)
+        forward = self._forward(applied)
         forward, solved = self._solve_loops(loops, forward)
-        power = dict(acting.power)
+        power = dict(applied.power)
         power |= motion_power(loops.hard, loops.exact, self.multipliers)
         power |= motion_power(loops.soft, loops.soft_closures, loops.spring_forces)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for one in pressed for rate in one.bristle_rates]
+        rates += [rate for one in contacts for rate in one.bristle_rates]
         self.state_column = ca.vertcat(self.state_column, bristle_column)
-        margins = self._hold(pressed, rates)
-        carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
+        margins = self._hold(contacts, rates)
+        carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
         drives, efforts = self._efforts(forward, loops)
         self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        growing = self._rates_of([one.raw for one in pressed], rates)
+        growing = self._rates_of([one.raw for one in contacts], rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
-        events += coupling_events(self.coupled, self.stops)
+        events += cut_joint_events(self.cut_joint_states, self.stops)
         events += self.switches.events()
-        events += contact_events(pressed, growing, margins, self.near)
-        outer, closing = acting.outer, self._closing(loops)
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
-        observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
-        limit = self._step_limit([one.touch for one in pressed], rates)
+        events += contact_events(contacts, growing, margins, self.near)
+        outer, closing = applied.outer, self._closing(loops)
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
+        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, loops)
+        limit = self._step_limit([one.kinematics for one in contacts], rates)
         n_state = len(self.free_q) + len(self.free_v)
         functions = {
-            "rhs": [*rates, *power.values(), *(one.force for one in pressed)],
+            "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
             "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
             "event_functions": [g for _, g, _ in events],
             "flight_functions": [1.0 if closed else g for _, g, closed in events],
@@ -276,13 +276,13 @@ class Trace:
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
-            dissipative=acting.dissipative,
+            dissipative=applied.dissipative,
             drives=drives,
             events=tuple(event for event, _, _ in events),
             breakpoints=_breakpoints(self.system),
-            y0=self._start(bristle_column.numel() + len(power) + len(pressed)),
+            y0=self._start(bristle_column.numel() + len(power) + len(contacts)),
             signals=tuple(self.signals),
-            pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
+            pairs=pair_slots(contacts, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
             partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
@@ -308,12 +308,12 @@ class Trace:
         found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
         return self._function("timed", inputs, found) if found else None
 
-    def close(self, acting: Actions) -> Loops:
+    def close(self, applied: AppliedForces) -> Loops:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
-        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
+        stored = springs(soft, sprung, applied, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             none = self.rows_of([])
@@ -323,7 +323,7 @@ class Trace:
         every = self.rows_of(exact)
         hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
-        push(hard, multipliers, acting)
+        push(hard, multipliers, applied)
         return Loops(exact, every, start.independent, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
@@ -335,7 +335,7 @@ class Trace:
         """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
         owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
         every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
-        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.couplings]
+        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.cut_joints]
         return wrenches([row for row, _ in kept], [force for _, force in kept])
 
     def twist_rows(self, loops: Loops) -> list[TwistRow]:
@@ -408,26 +408,26 @@ class Trace:
             self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
         )
 
-    def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
+    def _contact_forces(self, applied: AppliedForces) -> tuple[ca.SX, list[ContactForce]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
-        found = touches(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
-        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(touch) for touch in found))
-        self.held_column, held = self.tracer.symbols("held", sum(held_count(touch) for touch in found))
+        found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
+        self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
         p = self.p[self.first_pair :]
-        return column, press_all(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, acting)
+        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, applied)
 
-    def _hold(self, pressed: Sequence[Pressed], rates: Sequence[Scalar]) -> list[Scalar]:
+    def _hold(self, contacts: Sequence[ContactForce], rates: Sequence[Scalar]) -> list[Scalar]:
         """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
         if self.held_column.numel() == 0:
             return []
         # time is a state of rate one: what a prescribed motion stands on accelerates too
         clocked = ca.vertcat(self.t_column, self.state_column)
-        self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
+        self.held, margins = solve_held(self.tracer, contacts, self.held_column, clocked, [1.0, *rates])
         return margins
 
-    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
+    def _step_limit(self, contacts: Sequence[ContactKinematics], rates: Sequence[Scalar]) -> Scalar | None:
         """The longest step in which nothing passes unseen."""
-        return longest_step(touching, self._rates_of([x for touch in touching for x in touch.motion], rates))
+        return longest_step(contacts, self._rates_of([x for kinematics in contacts for x in kinematics.motion], rates))
 
     def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         """How fast functions of time and state change."""
@@ -473,21 +473,21 @@ class Trace:
         return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        found = [one for each in self.coupled for one in each.coordinates]
-        apart = list(self.system.couplings.values())
-        positions = [*self.tree.positions, *(name for coupling in apart for name in coupling.positions)]
-        rates = [*self.tree.rates, *(name for coupling in apart for name in coupling.rates)]
+        found = [one for each in self.cut_joint_states for one in each.coordinates]
+        apart = list(self.system.cut_joints.values())
+        positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
+        rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
         q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
         v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
         return called(function, t, q, v)
 
     @cached_property
-    def coupled(self) -> list[Coupled]:
+    def cut_joint_states(self) -> list[CutJointState]:
         """Joints apart from the tree, at the traced state."""
-        if not self.system.couplings:
+        if not self.system.cut_joints:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return [coupled(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.couplings.values()]
+        return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -508,8 +508,8 @@ class Trace:
         x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
         return x, v, a
 
-    def _forward(self, acting: Actions) -> Forward:
-        state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
+    def _forward(self, applied: AppliedForces) -> Forward:
+        state = (self.tree, self.q, self.v, applied.tau, applied.loads, self.known)
         if self.formulation == "lagrange":
             sprung = [c for c in self.system.closures.values() if c.by == "springs"]
             places = self._places(sprung)
@@ -522,9 +522,9 @@ class Trace:
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
 
-    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+    def inverse(self, a: Sequence[Scalar], applied: AppliedForces) -> list[Scalar]:
         """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
-        state = (self.tree, self.q, self.v, a, acting.loads)
+        state = (self.tree, self.q, self.v, a, applied.loads)
         if self.formulation == "denoc":
             return denoc.inverse_dynamics(*state, self.tracer)
         return gibbs_appell.inverse_dynamics(*state)
