@@ -35,9 +35,9 @@ import pliant as pl
 from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.tree import Tree, build_tree
 from pliant.files import parse_formula
+from pliant.model.closure import KINDS
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import BALL, Joint
-from pliant.model.loop import KINDS
 from pliant.model.system import BodyHandle
 
 SIZES = (0.26, 0.26, 0.2, 0.12, 0.06, 0.04, 0.03, 0.03)  # how often a tree has 1, 2, ... 8 bodies

@@ -19,8 +19,8 @@ from random_mechanisms import value_of
 
 import pliant as pl
 from pliant.dynamics import gibbs_appell
+from pliant.dynamics.closures import closure_rows
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.loops import closure_rows
 from pliant.model.normal_law import PowerLaw
 from pliant.results.contacts import ContactRecord
 from pliant.run.prepare import Compiled

@@ -15,7 +15,7 @@ from pliant.dynamics.lagrange import retract
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.parallel_robot.system import LEGS
-from pliant.model.loop import FRAME_KINDS
+from pliant.model.closure import FRAME_KINDS
 
 SYSTEMS = {**mechanisms.ALL, **{f"telescopic {name}": build for name, build in test_telescopic.ALL.items()}}
 

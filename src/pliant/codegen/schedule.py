@@ -18,7 +18,7 @@ from pliant.codegen.repeats import Columns, Integers, find_runs
 from pliant.codegen.rolled import (
     SHORTEST,
     Grid,
-    Loop,
+    RolledLoop,
     copy_loops,
     find_leaving,
     give_frames,
@@ -40,7 +40,7 @@ class Chunk:
     to_out: dict[int, list[int]] = field(default_factory=dict)  # value -> its places in out
 
 
-Piece = Chunk | Loop
+Piece = Chunk | RolledLoop
 
 
 @dataclass
@@ -61,8 +61,8 @@ class Schedule:
         return [piece for piece in self.before + self.after if isinstance(piece, Chunk)]
 
     @property
-    def loops(self) -> list[Loop]:
-        return [piece for piece in self.before + self.after if isinstance(piece, Loop)]
+    def loops(self) -> list[RolledLoop]:
+        return [piece for piece in self.before + self.after if isinstance(piece, RolledLoop)]
 
     @property
     def written(self) -> int:
@@ -189,7 +189,7 @@ class _Making:
         return [(value, k) for k, value in enumerate(self.program.outputs) if value not in home and k not in written]
 
     def _copy(self, copies: list[tuple[int, int]], array: str, pieces: list[_Unfinished], size: int) -> None:
-        loops: list[Loop] = []
+        loops: list[RolledLoop] = []
         left = copies
         if self.roll:
             loops, left = copy_loops(self.program, self.columns, copies, array, self.place)
@@ -263,7 +263,7 @@ def _fill(order: list[int], grids: list[Grid], size: int) -> list[_Unfinished]:
     return [*pieces, *_cut(order[done:], size)]
 
 
-_Unfinished = Chunk | Loop | Grid
+_Unfinished = Chunk | RolledLoop | Grid
 
 
 def _with_room(pieces: list[_Unfinished], size: int) -> tuple[Chunk, int]:

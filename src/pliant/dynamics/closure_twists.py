@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.closures import ConstraintRows, closure_rows
 from pliant.dynamics.denoc import TWIST
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.lagrange import Calculus
-from pliant.dynamics.loops import Rows, closure_rows
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.tree import ROOT, Tree
-from pliant.model.loop import Closure
+from pliant.model.closure import Closure
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TwistRow:
 def twist_rows(
     tree: Tree,
     closures: Sequence[Closure],
-    rows: Rows,
+    rows: ConstraintRows,
     prescribed: Sequence[Sequence[Scalar]],
     bodies: Sequence[Pose],
     q: Sequence[Scalar],

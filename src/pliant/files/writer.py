@@ -22,9 +22,9 @@ from pliant.files.written import (
     write_text,
     write_truth,
 )
+from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
-from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import PAYLOAD, Body, Link, System

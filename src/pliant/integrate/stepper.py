@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
+from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
-from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
 from pliant.integrate.methods import RK4, Auto, Method
 from pliant.integrate.setup import Constraints, Jacobian, set_up
@@ -241,7 +241,7 @@ class Stepper:
             self._take_notes()
             self._seconds = perf_counter() - self._begun
 
-    def _piece(self, loop: Loop) -> int:
+    def _piece(self, loop: CompiledLoop) -> int:
         """One entry into the compiled loop; the number of evaluations follows their measured cost."""
         run = self._run
         run["budget"] = self._budget

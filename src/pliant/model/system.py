@@ -9,13 +9,13 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
+from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
-from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal

@@ -16,6 +16,7 @@ from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
+from pliant.model.closure import GEAR, PRESCRIBED, WAYS, Closure
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
@@ -31,7 +32,6 @@ from pliant.model.joint import (
     Universal,
     Weld,
 )
-from pliant.model.loop import GEAR, PRESCRIBED, WAYS, Closure
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Body, Link, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.tracer import Tracer
+from pliant.dynamics.closures import PrescribedValues, rows
 from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loops import PrescribedValues, rows
 from pliant.dynamics.sparse import LeastChange, least_change
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
+from pliant.model.closure import Closure
 from pliant.model.joint import BALL, ROTATION
-from pliant.model.loop import Closure
 
 Floats = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
-from pliant.trace.closures import Loops
+from pliant.trace.closures import Closures
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def observe(
     efforts: Sequence[Scalar],
     contacts: Sequence[ContactForce],
     multipliers: Sequence[Scalar],
-    loops: Loops,
+    closures: Closures,
 ) -> dict[str, list[Scalar]]:
     """Scalars of every observed quantity of the results' table."""
     tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
@@ -62,7 +62,7 @@ def observe(
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + loops.stored],
+        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored],
         "contact": [total(one.stored for one in contacts)],
         "power": list(power.values()),
         "momentum": list(momentum),
@@ -73,8 +73,8 @@ def observe(
         "friction_force": [x for one in contacts for x in one.friction_vector],
         "contact_point": [x for one in contacts for x in one.kinematics.point],
         "contact_normal": [x for one in contacts for x in one.kinematics.normal],
-        "multiplier": [*loops.shared(multipliers), *loops.spring_forces],
-        "constraint": loops.every.residual + loops.soft.residual,
+        "multiplier": [*closures.shared(multipliers), *closures.spring_forces],
+        "constraint": closures.every.residual + closures.soft.residual,
         "effort": list(efforts),
         "joint_q": [x for one in state.cut_joints for coordinate in one.coordinates for x in coordinate.positions],
         "joint_v": [x for one in state.cut_joints for coordinate in one.coordinates for x in coordinate.rates],

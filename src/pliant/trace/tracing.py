@@ -25,27 +25,27 @@ from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.articulated import Forward
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
+from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
-from pliant.dynamics.loops import Rows, rows, stored_energy
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.loop import PRESCRIBED, Closure
+from pliant.model.closure import PRESCRIBED, Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import is_traced, maximum, minimum
 from pliant.trace.assembly import Assembly, assemble
-from pliant.trace.closures import Loops, Solved, chosen, motion_power, push, springs
-from pliant.trace.closures import solve as solve_loops
+from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
+from pliant.trace.closures import solve as solve_closures
 from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, contact_forces, held_count, solve_held
 from pliant.trace.events import Event, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.formulas import NamedScalars, called
@@ -230,12 +230,12 @@ class Trace:
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
         applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
         bristle_column, contacts = self._contact_forces(applied)
-        loops = self.close(applied)
+        closures = self.close(applied)
         forward = self._forward(applied)
-        forward, solved = self._solve_loops(loops, forward)
+        forward, solved = self._solve_closures(closures, forward)
         power = dict(applied.power)
-        power |= motion_power(loops.hard, loops.exact, self.multipliers)
-        power |= motion_power(loops.soft, loops.soft_closures, loops.spring_forces)
+        power |= motion_power(closures.hard, closures.exact, self.multipliers)
+        power |= motion_power(closures.soft, closures.soft_closures, closures.spring_forces)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
@@ -243,7 +243,7 @@ class Trace:
         self.state_column = ca.vertcat(self.state_column, bristle_column)
         margins = self._hold(contacts, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
-        drives, efforts = self._efforts(forward, loops)
+        drives, efforts = self._efforts(forward, closures)
         self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
         growing = self._rates_of([one.raw for one in contacts], rates)
@@ -252,9 +252,9 @@ class Trace:
         events += cut_joint_events(self.cut_joint_states, self.stops)
         events += self.switches.events()
         events += contact_events(contacts, growing, margins, self.near)
-        outer, closing = applied.outer, self._closing(loops)
+        outer, closing = applied.outer, self._closing(closures)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
-        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, loops)
+        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
         limit = self._step_limit([one.kinematics for one in contacts], rates)
         n_state = len(self.free_q) + len(self.free_v)
         functions = {
@@ -267,8 +267,8 @@ class Trace:
             functions["step_limit"] = [limit]
         if solved is not None:
             functions["project"] = self._projected(solved, inputs[1])
-        if loops.implied:
-            functions["implied"] = loops.watched(self.system.closure_tolerance)
+        if closures.implied:
+            functions["implied"] = closures.watched(self.system.closure_tolerance)
         return TracedSystem(
             system=self.system,
             tree=self.tree,
@@ -285,11 +285,11 @@ class Trace:
             pairs=pair_slots(contacts, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
-            partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
-            rows=loops.names,
-            held=len(loops.held),
-            implied=tuple((k, "rad" if loops.every.angular[k] else "m") for k in loops.implied),
-            redundant=loops.start.redundant if loops.start else (),
+            partition=partial(self._partition, closures, inputs) if closures.hard.residual else None,
+            rows=closures.names,
+            held=len(closures.held),
+            implied=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.implied),
+            redundant=closures.start.redundant if closures.start else (),
             t_start=self.t_start,
             formulation=self.formulation,
             original=self.system,
@@ -308,7 +308,7 @@ class Trace:
         found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
         return self._function("timed", inputs, found) if found else None
 
-    def close(self, applied: AppliedForces) -> Loops:
+    def close(self, applied: AppliedForces) -> Closures:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
@@ -317,39 +317,39 @@ class Trace:
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             none = self.rows_of([])
-            return Loops(exact, none, (), none, column, sprung, soft, stored, None)
+            return Closures(exact, none, (), none, column, sprung, soft, stored, None)
         start = self._assemble(exact)
         self.warnings += start.warnings
         every = self.rows_of(exact)
         hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, applied)
-        return Loops(exact, every, start.independent, hard, column, sprung, soft, stored, start)
+        return Closures(exact, every, start.independent, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
         self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
         return self.start_q.tolist(), self.start_v.tolist()
 
-    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+    def _closing(self, closures: Closures) -> dict[int, Wrench]:
         """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
-        owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
-        every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
+        owners = [closures.exact[k] for k in closures.hard.owners] + [closures.soft_closures[k] for k in closures.soft.owners]
+        every = zip(owners, self.twist_rows(closures), [*self.multipliers, *closures.spring_forces], strict=True)
         kept = [(row, force) for closure, row, force in every if closure.name not in self.system.cut_joints]
         return wrenches([row for row, _ in kept], [force for _, force in kept])
 
-    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+    def twist_rows(self, closures: Closures) -> list[TwistRow]:
         """K of all rows, exact ones first."""
-        state, places = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
-        hard = twist_rows(self.tree, loops.exact, loops.hard, places, *state)
-        places = self._places(loops.soft_closures)
-        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, places, *state)
+        state, places = (poses(self.tree, self.q), self.q, self.tracer), self._places(closures.exact)
+        hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state)
+        places = self._places(closures.soft_closures)
+        return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state)
 
     def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
         """Where the motions that closures follow are now."""
         return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
-    def rows_of(self, closures: Sequence[Closure]) -> Rows:
+    def rows_of(self, closures: Sequence[Closure]) -> ConstraintRows:
         """Residuals of closures now, with their derivatives."""
         return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
 
@@ -376,15 +376,15 @@ class Trace:
         self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
         return found
 
-    def _solve_loops(self, loops: Loops, forward: Forward) -> tuple[Forward, Solved | None]:
-        if not loops.hard.residual:
+    def _solve_closures(self, closures: Closures, forward: Forward) -> tuple[Forward, Solved | None]:
+        if not closures.hard.residual:
             self.multipliers: list[Scalar] = []
             return forward, None
-        done = solve_loops(self.tracer, self.tree, loops.hard, loops.column, forward.accelerations, self.q, self.v)
+        done = solve_closures(self.tracer, self.tree, closures.hard, closures.column, forward.accelerations, self.q, self.v)
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)
         names = list(forward.efforts)
-        efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
+        efforts = self.tracer.substitute([forward.efforts[k] for k in names], closures.column, values) if names else []
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
     def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
@@ -393,9 +393,9 @@ class Trace:
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
         return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
-    def _partition(self, loops: Loops, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
+    def _partition(self, closures: Closures, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
         """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
-        found = loops.hard
+        found = closures.hard
         matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
         change_column, change = self.tracer.symbols("change", len(self.free_v))
         along: list[Scalar] = [0.0] * len(self.v)
@@ -542,12 +542,12 @@ class Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _efforts(self, forward: Forward, loops: Loops) -> tuple[tuple[str, ...], list[Scalar]]:
+    def _efforts(self, forward: Forward, closures: Closures) -> tuple[tuple[str, ...], list[Scalar]]:
         """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
-        driven = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
+        driven = [(closures.exact[owner], x) for owner, x in zip(closures.hard.owners, self.multipliers, strict=True)]
         driven = [(closure, x) for closure, x in driven if closure.kind == PRESCRIBED and closure.frames is None]
         names += [f"{closure.name} motion" for closure, _ in driven]
         return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in driven)]

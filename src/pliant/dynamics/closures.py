@@ -17,15 +17,15 @@ from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.sparse import Row
 from pliant.dynamics.tree import Tree
+from pliant.model.closure import Closure
 from pliant.model.joint import ROTATION
-from pliant.model.loop import Closure
 from pliant.scalar import sqrt
 
 MEETING = 1e-8  # of a spring's length: nearer than this its direction fades away; at its length that changes no digit of a double
 
 
 @dataclass(frozen=True)
-class Rows:
+class ConstraintRows:
     """Residuals of closures with their derivatives along the motion, one per independent direction."""
 
     owners: tuple[int, ...]  # number of the closure each belongs to
@@ -85,7 +85,7 @@ def rows(
     v: Sequence[Scalar],
     calculus: Calculus,
     prescribed: Sequence[Sequence[PrescribedValues | None]],
-) -> Rows:
+) -> ConstraintRows:
     """Residuals and all their derivatives, charted around the present state and time as the witness does."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count + 1)
@@ -106,7 +106,7 @@ def rows(
     drift = [row.pop(count, 0.0) for row in matrix]
     owners, directions = tuple(owner for owner, _, _, _ in found), tuple(k for _, k, _, _ in found)
     angular = tuple(turned for _, _, turned, _ in found)
-    return Rows(owners, directions, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
+    return ConstraintRows(owners, directions, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
 
 
 def _coordinate_rows(
