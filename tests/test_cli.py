@@ -24,7 +24,7 @@ from pliant.cli import app
 from pliant.errors import ModelError, SolveError
 from pliant.files.schema import schema
 from pliant.gallery.reproduction import ABOUT, REPRODUCTIONS
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.results.result import Result
 
 CHAIN = str(Path(__file__).parents[1] / "examples" / "falling_chain.yaml")
@@ -210,7 +210,7 @@ def test_ctrl_c_after_the_result_was_written_says_that_it_was(
 
     class Written(Outcome):
         def to_netcdf(self, path: Path) -> None:
-            with draft_of(path) as draft:
+            with atomic_write(path) as draft:
                 draft.write_text("result")
 
     def interrupted(*_: Any) -> None:

@@ -38,7 +38,7 @@ def test_a_file_comes_back_the_same(run, tmp_path):
     counted = {name: value for name, value in run.stats.items() if name not in ("wall_s", "trace_s", "compile_s")}
     assert (back.events, back.ok, back.message, back.stats) == (run.events, run.ok, run.message, counted)
     assert str(back.ledger) == str(run.ledger)
-    assert back.outline.to_json() == run.outline.to_json()
+    assert back.drawing.to_json() == run.drawing.to_json()
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
 
 

@@ -80,12 +80,12 @@ def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Sc
     late = columns.kind >= 0
     late[early] = late[list(sines)] = False
     orders = [early.tolist(), np.flatnonzero(late).tolist()]
-    making = _Making(program, columns, angles, sines, 3 * batch, roll)
-    before, after = making.pieces(orders, chunk_size)
-    making.write_angles(before, chunk_size)
-    n_work = making.share_work(before + after)
-    making.write_outputs(before, after, chunk_size)
-    return Schedule(making.finished(before), making.finished(after), len(angles), batch, making.place.tolist(), n_work)
+    builder = ScheduleBuilder(program, columns, angles, sines, 3 * batch, roll)
+    before, after = builder.pieces(orders, chunk_size)
+    builder.write_angles(before, chunk_size)
+    n_work = builder.share_work(before + after)
+    builder.write_outputs(before, after, chunk_size)
+    return Schedule(builder.finished(before), builder.finished(after), len(angles), batch, builder.place.tolist(), n_work)
 
 
 def batched_angles(program: Program) -> dict[int, int]:
@@ -134,7 +134,7 @@ def _cut(values: list[int], size: int) -> list[Chunk]:
     return [Chunk(values[start:end]) for start, end in pairwise(ends)]
 
 
-class _Making:
+class ScheduleBuilder:
     """A schedule in the making: loops are known by their stretches until every value has its place."""
 
     def __init__(

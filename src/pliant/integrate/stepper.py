@@ -326,18 +326,18 @@ class Stepper:
         """What to say where the caller was interrupted between two advances."""
         return self._outcome(Status.INTERRUPTED)
 
-    def look(self, kernel: int, n_out: int, n_work: int) -> Callable[[], Floats]:
+    def evaluator(self, kernel: int, n_out: int, n_work: int) -> Callable[[], Floats]:
         """A function that evaluates a kernel at the present state, always into the same array."""
         call = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)(kernel)
         out, work, run = np.empty(n_out), np.empty(max(n_work, 1)), self._run
         target, scratch = out.ctypes.data, work.ctypes.data
 
-        def seen() -> Floats:
+        def evaluate() -> Floats:
             call(run["t"], int(run["y"]), int(run["p"]), target, scratch)
             return out
 
-        seen.work = work  # type: ignore[attr-defined]  # lives as long as the function
-        return seen
+        evaluate.work = work  # type: ignore[attr-defined]  # lives as long as the function
+        return evaluate
 
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""

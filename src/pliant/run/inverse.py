@@ -20,7 +20,7 @@ from pliant.model.system import Link, System
 from pliant.model.telescopic import EXTENSION
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
-from pliant.run.provenance import Origin
+from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, 
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
     values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
-    origin = _origin(compiled.traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "the motion is wholly prescribed", origin)
+    provenance = _provenance(compiled.traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "the motion is wholly prescribed", provenance)
 
 
 def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
@@ -183,14 +183,14 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
     for k, coordinate in enumerate(traced.tree.prescribed):
         values["effort"][:, names.index(f"{traced.tree.rates[coordinate.v]} motion")] = efforts[:, k]
     values["a"][:, list(traced.free_v)] = 0.0
-    origin = _origin(traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "modes in balance at every saved time", origin)
+    provenance = _provenance(traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "modes in balance at every saved time", provenance)
 
 
-def _origin(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
+def _provenance(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Provenance:
     """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
     settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
-    return Origin(traced.original, settings, t_start, elastic=elastic)
+    return Provenance(traced.original, settings, t_start, elastic=elastic)
 
 
 def _all_modes(system: System) -> set[str]:

@@ -20,7 +20,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what Python prints of a functi
 LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
 
 
-class Origin:
+class Provenance:
     """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
 
     def __init__(self, system: System, settings: Mapping[str, Any], began: float, **more: Any) -> None:

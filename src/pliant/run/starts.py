@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.model.contact import Plane
-from pliant.run.contact_phases import Doubts, Seen
+from pliant.run.contact_phases import Doubts, Observation
 from pliant.run.inertia import Resistance
 from pliant.run.observed import columns_of
 from pliant.run.round_off import round_off, size_of_round_off
@@ -72,8 +72,8 @@ def doubts(compiled: Compiled, t: float, y: Floats, p: Floats) -> Doubts:
     observe, columns = compiled.observe, columns_of(traced)
     gap, closing = columns["gap"], columns["closing_speed"]
     observed = observe(t, y, p).copy()
-    doubt, seen = round_off(observe, t, y, p), Seen(observed, columns)
-    at_least = [seen.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
+    doubt, observation = round_off(observe, t, y, p), Observation(observed, columns)
+    at_least = [observation.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
     fastest = np.max(np.abs(observed[columns["tip_velocity"]]))
     later = observe(t + MOMENT, y + MOMENT * compiled.rhs(t, y, p), p)
     return Doubts(

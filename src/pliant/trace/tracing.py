@@ -65,8 +65,8 @@ class TracedSystem:
 
     system: System
     tree: Tree
-    # rhs, observe, event_functions; flight_functions, the same where no contact is closed, so that what only closed ones need is
-    # constant; step_limit, the longest step in which no two balls pass through each other; project: see below
+    # rhs, observe, event_functions; open_contact_event_functions, the same where no contact is closed, so that what only closed
+    # ones need is constant; step_limit, the longest step in which no two balls pass through each other; project: see below
     functions: Mapping[str, TracedFunction]
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
@@ -261,7 +261,7 @@ class Trace:
             "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
             "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
             "event_functions": [g for _, g, _ in events],
-            "flight_functions": [1.0 if closed else g for _, g, closed in events],
+            "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
         if limit is not None:
             functions["step_limit"] = [limit]
