@@ -11,7 +11,7 @@ from dynamics.test_formulations import random_states
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics import denoc, gibbs_appell
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.lagrange import retract
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.parallel_robot.system import LEGS

@@ -13,8 +13,8 @@ from pliant.codegen.tracer import Tracer
 from pliant.dynamics.denoc import numbers, orthogonal_complement
 from pliant.dynamics.energy import momenta
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import applied_forces
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.tree import build_tree
 from pliant.model.signal import Constant
 from pliant.results.table import OBSERVED, QUANTITIES

@@ -32,6 +32,7 @@ from pliant.dynamics.algebra import (
     transposed_times,
 )
 from pliant.dynamics.body import Shape
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.steps import Bend, Column, Shift, Step, Turn, bias_after, steps_to_body, velocity_after
 from pliant.dynamics.tree import ROOT, Tree
@@ -90,14 +91,6 @@ class StepsToBody:
 
     steps: list[Step]
     biases: list[tuple[Vec, Vec]]
-
-
-@dataclass(frozen=True)
-class Forward:
-    """Accelerations of all coordinates, and the efforts that prescribed ones need."""
-
-    accelerations: list[Scalar]
-    efforts: dict[int, Scalar]
 
 
 def forward_dynamics(

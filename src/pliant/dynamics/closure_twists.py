@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.closures import ConstraintRows, closure_rows
 from pliant.dynamics.denoc import TWIST
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.lagrange import Calculus
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.tree import ROOT, Tree
 from pliant.model.closure import Closure

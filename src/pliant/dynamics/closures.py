@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
-from pliant.dynamics.contact import tangents_of
+from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.cut_joint import JointPosition, joint_position
 from pliant.dynamics.kinematics import Pose, place_pose, poses
-from pliant.dynamics.lagrange import Calculus, retract
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import Row
+from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure
 from pliant.model.joint import ROTATION

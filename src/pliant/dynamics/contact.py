@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
+from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.friction_law import REST_SHARE, RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
@@ -299,20 +300,6 @@ def _turning(tree: Tree, place: Place, moving: Sequence[Twist], plane: bool = Fa
     return ZERO if node == ROOT else moving[node].omega
 
 
-def tangents_of(normal: Vec) -> tuple[Vec, Vec]:
-    """Two directions across the normal: one in the x-y plane where that is possible, smooth wherever the normal is."""
-    x, y, z = normal
-    if is_zero(z):
-        return (y, -x, 0.0), (0.0, 0.0, 1.0)
-    if is_zero(x) and is_zero(y):
-        return (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-    # Duff et al. 2017: an orthonormal basis without a singular direction but for the jump of the sign at z = 0
-    sign = where(z < 0.0, -1.0, 1.0)
-    a = -1.0 / (sign + z)
-    b = x * y * a
-    return (1.0 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
-
-
 def _sliding(law: FrictionLaw, kinematics: ContactKinematics, pressing: Scalar) -> tuple[Scalar, ...]:
     """-force(|s|, N) s / |s|."""
     speed = kinematics.speed
@@ -331,5 +318,3 @@ def _bristles(
         rates.append(law.dwell_rate(dwell, kinematics.speed))
     forces = law.forces(kinematics.slip, deflections, kinematics.speed, pressing, dwell)
     return tuple(-force for force in forces), tuple(where(on, rate, 0.0) for rate in rates)
-
-

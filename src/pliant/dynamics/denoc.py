@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, is_zero, skew, total
-from pliant.dynamics.articulated import Forward, step_columns
+from pliant.dynamics.articulated import step_columns
 from pliant.dynamics.body import Body, Shape
+from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import GROUND_POSE, Pose, poses
-from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.steps import Bend, Shift, Turn, steps_to_body
 from pliant.dynamics.tree import ROOT, Node, Tree

@@ -28,11 +28,13 @@ from pliant.dynamics.algebra import (
     transpose,
     vanishes,
 )
-from pliant.dynamics.articulated import Forward
 from pliant.dynamics.body import combine
+from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.lagrange import Calculus, retract, solve
+from pliant.dynamics.lagrange import solve
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import spin
 from pliant.dynamics.tree import Node, Tree
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, solve_symmetric, sub, times, total
-from pliant.dynamics.articulated import Forward, accelerate, step_columns
+from pliant.dynamics.articulated import accelerate, step_columns
 from pliant.dynamics.body import Shape
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.steps import Bend, Shift, Step, Turn, bias_after, steps_to_body, velocity_after
 from pliant.dynamics.tree import ROOT, Node, Tree

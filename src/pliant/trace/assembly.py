@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics.closures import PrescribedValues, rows
 from pliant.dynamics.kinematics import place_pose, poses
-from pliant.dynamics.lagrange import retract
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import LeastChange, least_change
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError

@@ -11,8 +11,8 @@ import casadi as ca
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import total
 from pliant.dynamics.closures import ConstraintRows
-from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import AppliedForces
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import Factor, Row, factorise, matvec, symmetric_product
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure

@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
-from pliant.dynamics.articulated import Forward
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.lagrange import retract
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError, SolveError
