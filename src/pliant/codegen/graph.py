@@ -15,7 +15,7 @@ import casadi as ca
 
 from pliant.codegen.numbers import Number
 
-Scalar = Any  # a Python float, a Number or a Traced
+Scalar = Any  # a Python float, a Number or a TracedScalar
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
 SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression that only CasADi knows the inside of
@@ -37,10 +37,10 @@ class Graph:
         self.a: list[int] = []
         self.b: list[int] = []
         self.values: dict[int, float | Number] = {}  # of constants, by node
-        self._nodes: list[Traced] = []
-        self._known: dict[tuple[int, int, int], Traced] = {}
-        self._constants: dict[float, Traced] = {}
-        self._numbers: dict[int, Traced] = {}  # constants that are Numbers, by their nodes among the numbers
+        self._nodes: list[TracedScalar] = []
+        self._known: dict[tuple[int, int, int], TracedScalar] = {}
+        self._constants: dict[float, TracedScalar] = {}
+        self._numbers: dict[int, TracedScalar] = {}  # constants that are Numbers, by their nodes among the numbers
         # (below, above) -> what stands for below < above; None: the comparison itself
         self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
 
@@ -49,7 +49,7 @@ class Graph:
             return []
         return [self.a[node]] if self.b[node] == NONE else [self.a[node], self.b[node]]
 
-    def unary(self, code: int, a: Traced) -> Scalar:
+    def unary(self, code: int, a: TracedScalar) -> Scalar:
         """An operation of one argument, simplified as CasADi simplifies it."""
         inner = self.kind[a.number]
         if code == _COS and inner == _NEG:
@@ -72,8 +72,8 @@ class Graph:
         """An operation of two arguments, one of them traced, other than those that have a method of their own."""
         if a is b and code in (ca.OP_FMIN, ca.OP_FMAX):
             return a
-        left = a if isinstance(a, Traced) else self.constant(a)
-        right = b if isinstance(b, Traced) else self.constant(b)
+        left = a if isinstance(a, TracedScalar) else self.constant(a)
+        right = b if isinstance(b, TracedScalar) else self.constant(b)
         return self._node(code, left.number, right.number)
 
     def compare(self, code: int, below: Scalar, above: Scalar) -> Scalar:
@@ -81,7 +81,7 @@ class Graph:
         decided = None if self.on_comparison is None else self.on_comparison(below, above)
         return self.binary(code, below, above) if decided is None else decided
 
-    def sum(self, x: Traced, y: Traced) -> Scalar:
+    def sum(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if other == _NEG:
             if kind == _NEG:
@@ -97,7 +97,7 @@ class Graph:
             return 1.0
         return self.scaled(2.0, x) if x is y else self._node(_ADD, x.number, y.number)
 
-    def difference(self, x: Traced, y: Traced) -> Scalar:
+    def difference(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if x is y:
             return 0.0
@@ -111,7 +111,7 @@ class Graph:
             return -self._other(y, x)
         return self._node(_SUB, x.number, y.number)
 
-    def product(self, x: Traced, y: Traced) -> Scalar:
+    def product(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if x is y:
             return self.square(x)
@@ -129,7 +129,7 @@ class Graph:
             return self._scalar(self.a[y.number])
         return self._node(_MUL, x.number, y.number)
 
-    def scaled(self, factor: float | Number, y: Traced) -> Scalar:
+    def scaled(self, factor: float | Number, y: TracedScalar) -> Scalar:
         """factor y, the factor being none of 0, 1 and -1."""
         kind = self.kind[y.number]
         if kind == _NEG:
@@ -144,7 +144,7 @@ class Graph:
             return self._node(_TWICE, y.number)
         return self._node(_MUL, self.constant(factor).number, y.number)
 
-    def quotient(self, x: Traced, y: Traced) -> Scalar:
+    def quotient(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if x is y:
             return 1.0
@@ -158,7 +158,7 @@ class Graph:
             return self._other(x, y)
         return self._node(_DIV, x.number, y.number)
 
-    def over(self, factor: float | Number, y: Traced) -> Scalar:
+    def over(self, factor: float | Number, y: TracedScalar) -> Scalar:
         """factor / y, the factor not being 0."""
         if type(factor) is not Number and factor == 1.0:
             return self.unary(_INV, y)
@@ -168,17 +168,17 @@ class Graph:
             return factor * self._first(y)
         return self._node(_DIV, self.constant(factor).number, y.number)
 
-    def square(self, x: Traced) -> Scalar:
+    def square(self, x: TracedScalar) -> Scalar:
         kind = self.kind[x.number]
         if kind == _NEG:
             return self.square(self._first(x))
         return self._first(x) if kind == _SQRT else self._node(_SQ, x.number)
 
-    def symbol(self) -> Traced:
+    def symbol(self) -> TracedScalar:
         """A fresh leaf."""
         return self._append(SYMBOL, NONE, NONE)
 
-    def constant(self, value: float | Number) -> Traced:
+    def constant(self, value: float | Number) -> TracedScalar:
         """The node of a number."""
         if type(value) is Number:
             return self._constant_number(value)
@@ -189,7 +189,7 @@ class Graph:
             self.values[known.number] = number
         return known
 
-    def _constant_number(self, value: Number) -> Traced:
+    def _constant_number(self, value: Number) -> TracedScalar:
         known = self._numbers.get(value.node.number)
         if known is None:
             known = self._numbers[value.node.number] = self._append(CONSTANT, NONE, NONE)
@@ -203,9 +203,9 @@ class Graph:
 
     def node_of(self, value: Scalar) -> int:
         """The number of a scalar's node."""
-        return (value if isinstance(value, Traced) else self.constant(value)).number
+        return (value if isinstance(value, TracedScalar) else self.constant(value)).number
 
-    def _node(self, code: int, a: int, b: int = NONE) -> Traced:
+    def _node(self, code: int, a: int, b: int = NONE) -> TracedScalar:
         """The node of an operation; constants stand first where the order is free, then the older node."""
         if code in _COMMUTATIVE and (b in self.values or (a > b and a not in self.values)):
             a, b = b, a
@@ -215,30 +215,30 @@ class Graph:
             known = self._known[key] = self._append(code, a, b)
         return known
 
-    def _append(self, kind: int, a: int, b: int) -> Traced:
-        made = Traced(self, len(self.kind))
+    def _append(self, kind: int, a: int, b: int) -> TracedScalar:
+        made = TracedScalar(self, len(self.kind))
         self.kind.append(kind)
         self.a.append(a)
         self.b.append(b)
         self._nodes.append(made)
         return made
 
-    def _first(self, x: Traced) -> Traced:
+    def _first(self, x: TracedScalar) -> TracedScalar:
         return self._nodes[self.a[x.number]]
 
-    def _other(self, x: Traced, y: Traced) -> Scalar:
+    def _other(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         """The argument of x that is not y."""
         return self._scalar(self.b[x.number] if self.a[x.number] == y.number else self.a[x.number])
 
     def _scalar(self, number: int) -> Scalar:
         return self.values[number] if number in self.values else self._nodes[number]
 
-    def _one(self, x: Traced, y: Traced) -> bool:
+    def _one(self, x: TracedScalar, y: TracedScalar) -> bool:
         """Whether x and y are the sine and the cosine of one angle."""
         return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
 
 
-class Traced:
+class TracedScalar:
     """A node of the graph. Comparisons give nodes too, for `where`; there is no truth value while tracing."""
 
     __slots__ = ("graph", "number")
@@ -248,7 +248,7 @@ class Traced:
         self.number = number  # of the node
 
     def __add__(self, other: Scalar) -> Scalar:
-        if type(other) is not Traced:
+        if type(other) is not TracedScalar:
             if _is_zero(other):
                 return self
             other = self.graph.constant(other)
@@ -257,7 +257,7 @@ class Traced:
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
-        if type(other) is not Traced:
+        if type(other) is not TracedScalar:
             if _is_zero(other):
                 return self
             other = self.graph.constant(other)
@@ -267,7 +267,7 @@ class Traced:
         return -self if _is_zero(other) else self.graph.difference(self.graph.constant(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        if type(other) is Traced:
+        if type(other) is TracedScalar:
             return self.graph.product(self, other)
         if type(other) is Number:
             return self.graph.scaled(other, self)
@@ -282,7 +282,7 @@ class Traced:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        return self.graph.quotient(self, other) if type(other) is Traced else self * (1.0 / other)
+        return self.graph.quotient(self, other) if type(other) is TracedScalar else self * (1.0 / other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         if type(other) is Number:
@@ -312,7 +312,7 @@ class Traced:
     def __neg__(self) -> Scalar:
         return self.graph.unary(ca.OP_NEG, self)
 
-    def __pos__(self) -> Traced:
+    def __pos__(self) -> TracedScalar:
         return self
 
     def __abs__(self) -> Scalar:
@@ -383,13 +383,13 @@ class Traced:
         if len(inputs) == 1 and name in _UFUNCS:
             return getattr(inputs[0], _UFUNCS[name])()
         if len(inputs) == 2 and name in _OPERATORS:
-            left, right = (x if isinstance(x, (Traced, Number)) else float(x) for x in inputs)
+            left, right = (x if isinstance(x, (TracedScalar, Number)) else float(x) for x in inputs)
             return _OPERATORS[name](left, right)
         return NotImplemented
 
 
-def _unary(code: int) -> Callable[[Traced], Scalar]:
-    def method(self: Traced) -> Scalar:
+def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
+    def method(self: TracedScalar) -> Scalar:
         return self.graph.unary(code, self)
 
     return method
@@ -401,16 +401,16 @@ _METHODS = {
     "log": ca.OP_LOG, "sqrt": ca.OP_SQRT, "fabs": ca.OP_FABS, "sign": ca.OP_SIGN, "floor": ca.OP_FLOOR,
 }  # fmt: skip
 for _name, _code in _METHODS.items():
-    setattr(Traced, _name, _unary(_code))
+    setattr(TracedScalar, _name, _unary(_code))
 
 
-def _sign(self: Traced) -> Scalar:
+def _sign(self: TracedScalar) -> Scalar:
     """A comparison with zero, where those are decided otherwise."""
     decided = None if self.graph.on_comparison is None else self.graph.on_comparison(0.0, self)
     return self.graph.unary(ca.OP_SIGN, self) if decided is None else decided.where(1.0, -1.0)
 
 
-Traced.sign = _sign  # type: ignore[attr-defined]
+TracedScalar.sign = _sign  # type: ignore[attr-defined]
 
 _UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -423,7 +423,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 def _is_number(value: Scalar) -> bool:
     """A plain number, known while tracing."""
-    return type(value) is not Traced and type(value) is not Number
+    return type(value) is not TracedScalar and type(value) is not Number
 
 
 def _is_zero(value: Scalar) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, total
-from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import ball_turn, sleeve_stop
 from pliant.dynamics.tree import Tree
@@ -51,11 +51,11 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     return energy
 
 
-def coupling_energy(found: Sequence[Coupled]) -> Scalar:
+def cut_joint_energy(found: Sequence[CutJointState]) -> Scalar:
     """The same of joints apart from the tree."""
     energy: Scalar = 0.0
     for one in found:
-        joint = one.coupling.joint
+        joint = one.cut_joint.joint
         for coordinate in one.coordinates:
             spring, stop = joint.springs.get(coordinate.motion.name), joint.stops.get(coordinate.motion.name)
             if spring is not None:

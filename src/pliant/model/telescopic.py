@@ -20,7 +20,7 @@ from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
-from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 FORMS = ("consistent", "as-published")
 TIP_ROTATIONS = ("exact", "first-order")
@@ -122,7 +122,7 @@ class TelescopicBeam:
         return self.mu / self.section.A * (iy + iz) if iy is not None and iz is not None else 0.0
 
     @property
-    def told(self) -> Told | None:
+    def prescribed(self) -> PrescribedMotion | None:
         return self.motion  # type: ignore[return-value]
 
     @property

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.codegen.tracer import Scalar
-from pliant.dynamics.contact import Pressed, holds
-from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.contact import ContactForce, holds
+from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.tree import Node, Tree
 from pliant.integrate.memory import CUTS, MARKS, RECORDS, STOPS
 from pliant.model.force import DIRECTIONS
@@ -38,7 +38,7 @@ class Event:
     kind: int = STOPS
     flag: int | None = None
     pressed: int = 0
-    told: bool = True  # in the result
+    reported: bool = True  # in the result
 
 
 Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it
@@ -77,11 +77,11 @@ def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) 
             for end, limit, side in ends]  # fmt: skip
 
 
-def coupling_events(found: Sequence[Coupled], flags: Mapping[str, int]) -> list[Watched]:
+def cut_joint_events(found: Sequence[CutJointState], flags: Mapping[str, int]) -> list[Watched]:
     """Stops of joints apart from the tree; and the end of the half turn in which a spring or a stop in space knows its angle."""
     events: list[Watched] = []
     for one in found:
-        joint, start = one.coupling.joint, iter(one.coupling.start)
+        joint, start = one.cut_joint.joint, iter(one.cut_joint.start)
         for coordinate in one.coordinates:
             x, (first, *_) = coordinate.positions[0], [next(start) for _ in coordinate.positions]
             stop, spring = joint.stops.get(coordinate.motion.name), joint.springs.get(coordinate.motion.name)
@@ -114,7 +114,7 @@ def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
 
 
 def contact_events(
-    pressed: Sequence[Pressed], growing: Sequence[Scalar], margins: Sequence[Scalar], near: float | None
+    contacts: Sequence[ContactForce], growing: Sequence[Scalar], margins: Sequence[Scalar], near: float | None
 ) -> list[Watched]:
     """Per pair: its gap; while closed, the peak of its force, its letting go, the corners of its friction law.
 
@@ -122,29 +122,29 @@ def contact_events(
     """
     found: list[Watched] = []
     left = iter(margins)
-    for k, one in enumerate(pressed):
-        name = one.touch.pair.name
-        found.append((Event(f"{name} {GAP}", -1, pair=k), one.touch.gap, False))
+    for k, one in enumerate(contacts):
+        name = one.kinematics.pair.name
+        found.append((Event(f"{name} {GAP}", -1, pair=k), one.kinematics.gap, False))
         found.append((Event(f"{name} {PEAK}", -1, pair=k, kind=MARKS), growing[k], True))
-        if one.touch.pair.normal.can_pull and not one.touch.pair.normal.pulls:
+        if one.kinematics.pair.normal.can_pull and not one.kinematics.pair.normal.pulls:
             found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), one.raw, True))
         if near is not None:
-            found.append((Event(f"{name} {NEAR}", 0, pair=k), one.touch.gap - near, False))
-        corners = grip_functions(one, next(left)) if holds(one.touch) else switch_functions(one.touch)
-        kind = STOPS if holds(one.touch) else CUTS  # where friction holds, what it does changes
+            found.append((Event(f"{name} {NEAR}", 0, pair=k), one.kinematics.gap - near, False))
+        corners = grip_functions(one, next(left)) if holds(one.kinematics) else switch_functions(one.kinematics)
+        kind = STOPS if holds(one.kinematics) else CUTS  # where friction holds, what it does changes
         found += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
     return found
 
 
 def pair_slots(
-    pressed: Sequence[Pressed], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int
+    contacts: Sequence[ContactForce], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int
 ) -> tuple[PairSlots, ...]:
     """Where every pair's flags, states, works and events stand."""
     names = [event.name for event in events]
     bristle, found = first_bristle, []
-    works = bristle + sum(len(one.bristle_rates) for one in pressed)
-    for k, one in enumerate(pressed):
-        pair = one.touch.pair
+    works = bristle + sum(len(one.bristle_rates) for one in contacts)
+    for k, one in enumerate(contacts):
+        pair = one.kinematics.pair
         switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
         found.append(PairSlots(
             pair=pair,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -148,8 +147,12 @@ class _Copying:
 _PLAIN = frozenset((str, int, bool, type(None), range, bytes))
 
 
-@cache
+_EQUATION_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
 def equation_fields(kind: Any) -> tuple[str, ...]:
     """The fields of a dataclass that equations may read."""
-    outside = getattr(kind, OUTSIDE, ())
-    return tuple(field.name for field in fields(kind) if field.name not in outside)
+    if kind not in _EQUATION_FIELDS:
+        outside = getattr(kind, OUTSIDE, ())
+        _EQUATION_FIELDS[kind] = tuple(field.name for field in fields(kind) if field.name not in outside)
+    return _EQUATION_FIELDS[kind]
