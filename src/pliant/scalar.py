@@ -119,6 +119,11 @@ FUNCTIONS: dict[str, Callable[..., Scalar]] = {
 }  # fmt: skip
 
 
+def is_constant(x: Scalar) -> bool:
+    """Known before a run: a number, or one that the code reads from a vector."""
+    return isinstance(x, (int, float)) or getattr(type(x), "is_constant", False)
+
+
 def is_traced(x: Scalar) -> bool:
     """Neither a number nor an array: an object that answers by its own methods."""
     return not _is_number(x) and not isinstance(x, np.ndarray)

@@ -53,6 +53,7 @@ class Number:
     """A number by value and by its node in the graph of numbers."""
 
     __slots__ = ("node", "numbers", "value")
+    is_constant = True
 
     def __init__(self, numbers: Numbers, value: float, node: Any) -> None:
         self.numbers, self.value, self.node = numbers, value, node

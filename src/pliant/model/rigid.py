@@ -71,6 +71,11 @@ class RigidBody:
                 raise ModelError.of(part, "frames", "must not rename root or tip", reserved)
         object.__setattr__(self, "frames", frames)
 
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """What of it decides the equations' code: nothing; its numbers are those of its integrals."""
+        return ()
+
     @classmethod
     def rod(cls, length: float, mass: float) -> RigidBody:
         """A thin uniform rod along x from the joint."""

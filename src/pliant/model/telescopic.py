@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -37,6 +37,8 @@ class TelescopicBeam:
     passes L: the run stops, goes on formally, or a spring of `end_stiffness` pushes back. Friction between arm and
     sleeve: a friction law and the constant normal force `preload` it acts under.
     """
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("extension", "rate")
 
     length: float  # L of sleeve and arm, m
     section: Section

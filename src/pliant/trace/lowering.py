@@ -1,7 +1,8 @@
 """A System in two parts: its structure, which decides the code, and its numbers, which the code reads.
 
-The structure is everything a trace can depend on but numbers: classes, names, counts, formulas, and which numbers are exactly 0, 1
-or -1, since those vanish from the equations. Numbers that no equation reads (starts, points of tables) are in neither.
+The structure is everything a trace can depend on but numbers: classes, names, counts, formulas; which numbers are exactly 0, 1 or
+-1, since those vanish from the equations; and which numbers of one part are equal, since what is computed from them is computed
+once. Numbers that no equation reads (starts, points of tables) are in neither.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from pliant.trace.function_keys import function_key
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
 
-OUTSIDE = "OUTSIDE_EQUATIONS"  # of a class: its fields that no equation reads
-STRUCTURE = "structure"  # of a class that is no dataclass to look into: a property that says what of it decides the code
+# What classes say of themselves. STRUCTURE: a property with all that decides the code, where fields are not to be looked into.
+STRUCTURE = "structure"
+OUTSIDE = ("OUTSIDE_EQUATIONS", "STARTS", "START_RATES")  # fields that no equation reads
+PRESENCE = "PRESENCE"  # fields of which it only matters whether there is anything in them
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class _Reading:
         self.structure: list[Any] = []  # all of it can be hashed
         self.numbers: list[float] = []
         self.shareable = True
+        self._own: dict[float, int] = {}  # numbers of the part that is being visited
         self._met: dict[int, int] = {}  # where objects that are shared were met first, by identity
         self._alive: list[Any] = []  # what was made on the way: its identity must not go to another object
 
@@ -58,8 +62,7 @@ class _Reading:
             if x in UNITS:
                 self.structure.append(x)
             else:
-                self.structure.append("#")
-                self.numbers.append(x)
+                self._visit_number(x)
         elif kind is tuple or kind is list:
             self.structure.append(len(x))
             for item in x:
@@ -74,6 +77,13 @@ class _Reading:
                 self.visit(item)
         else:
             self._visit_object(x)
+
+    def _visit_number(self, x: float) -> None:
+        known = self._own.get(x)
+        if known is None:
+            self._own[x] = len(self._own)
+            self.numbers.append(x)
+        self.structure.append(("#", known))
 
     def _visit_mapping(self, x: Mapping[Any, Any]) -> None:
         self.structure.append(len(x))
@@ -93,8 +103,11 @@ class _Reading:
             self.structure += (kind, x.structure)
         elif is_dataclass(x):
             self.structure.append(kind)
+            self.structure += [bool(getattr(x, name)) for name in getattr(kind, PRESENCE, ())]
+            around, self._own = self._own, {}
             for name in equation_fields(kind):
                 self.visit(getattr(x, name))
+            self._own = around
         elif callable(x):
             key = function_key(x)
             self.shareable &= key is not None
@@ -108,13 +121,14 @@ class _Copying:
 
     def __init__(self, number: Callable[[float], Number]) -> None:
         self._number = number
+        self._own: dict[float, Number] = {}  # of the part that is being copied
         self._copies: dict[int, Any] = {}
         self._alive: list[Any] = []
 
     def visit(self, x: Any) -> Any:
         kind = type(x)
         if kind is float:
-            return x if x in UNITS else self._number(x)
+            return x if x in UNITS else self._known(x)
         if kind is tuple or kind is list:
             return kind([self.visit(item) for item in x])
         if kind in _PLAIN:
@@ -127,6 +141,11 @@ class _Copying:
             return copied.reshape(x.shape)
         return self._visit_object(x)
 
+    def _known(self, x: float) -> Number:
+        if x not in self._own:
+            self._own[x] = self._number(x)
+        return self._own[x]
+
     def _visit_object(self, x: Any) -> Any:
         if id(x) not in self._copies:
             self._alive.append(x)
@@ -138,9 +157,11 @@ class _Copying:
             return x
         copied = object.__new__(type(x))
         inside = equation_fields(type(x))
+        around, self._own = self._own, {}
         for field in fields(x):
             value = getattr(x, field.name)
             object.__setattr__(copied, field.name, self.visit(value) if field.name in inside else value)
+        self._own = around
         return copied
 
 
@@ -153,6 +174,6 @@ _EQUATION_FIELDS: dict[type, tuple[str, ...]] = {}
 def equation_fields(kind: Any) -> tuple[str, ...]:
     """The fields of a dataclass that equations may read."""
     if kind not in _EQUATION_FIELDS:
-        outside = getattr(kind, OUTSIDE, ())
+        outside = {name for attribute in (*OUTSIDE, PRESENCE) for name in getattr(kind, attribute, ())}
         _EQUATION_FIELDS[kind] = tuple(field.name for field in fields(kind) if field.name not in outside)
     return _EQUATION_FIELDS[kind]
