@@ -15,7 +15,6 @@ from pliant.model.force import PointForce, PointMoment
 from pliant.model.joint import Joint, Limits, Motion
 from pliant.model.signal import Signal
 from pliant.model.system import System
-from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import maximum, where
 
 Read = Callable[[Signal], Scalar]
@@ -182,7 +181,7 @@ def _couple(
 
 def sleeve_stop(node: Node) -> Limits | None:
     """The spring at the end of a sleeve, if the body has one."""
-    return node.link.body.stop if isinstance(node.link.body, TelescopicBeam) else None
+    return next((length.stop for length in node.link.body.lengths.values()), None)
 
 
 def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:

@@ -14,13 +14,13 @@ from pliant.dynamics.algebra import ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
+from pliant.model.body import Body as ModelBody
 from pliant.model.coupling import Coupling
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
 from pliant.model.joint import Motion as JointMotion
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Told as Motion
-from pliant.model.system import Body as ModelBody
 from pliant.model.system import Link, System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -88,9 +88,7 @@ class Node:
     @property
     def as_published(self) -> bool:
         """Whether its equations leave terms out as papers do, so that no energy belongs to them."""
-        body = self.link.body
-        telescopic = isinstance(body, TelescopicBeam) and body.form == "as-published"
-        return self.place.first_order or telescopic or (isinstance(body, Beam) and body.stiffening == "as-published")
+        return self.place.first_order or self.link.body.as_published
 
     def shape(self, q: Sequence[Any], v: Sequence[Any]) -> Shape:
         """The body at a state."""
@@ -197,6 +195,7 @@ class _Library:
             return rigid_body(body.mass, tuple(body.com), body.inertia)  # type: ignore[arg-type]
         if isinstance(body, TelescopicBeam):
             return TelescopicBody(body, unit_shapes(body))
+        assert isinstance(body, Beam)  # checked when added
         return _beam_body(body, self.shapes(body))
 
 

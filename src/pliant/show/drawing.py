@@ -191,7 +191,10 @@ def _pad(node: Node) -> _Pad:
     body = node.link.body
     if isinstance(body, Beam):
         return _BeamPad(node, body)
-    return _TelescopicPad(node, body) if isinstance(body, TelescopicBeam) else _RigidPad(node, body)
+    if isinstance(body, TelescopicBeam):
+        return _TelescopicPad(node, body)
+    assert isinstance(body, RigidBody)  # checked when added
+    return _RigidPad(node, body)
 
 
 class _Spots:
