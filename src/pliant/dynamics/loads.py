@@ -148,7 +148,7 @@ def joint_efforts(
 def _cut_joint_elements(
     system: System,
     tree: Tree,
-    found: CutJointState,
+    state: CutJointState,
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
@@ -156,24 +156,24 @@ def _cut_joint_elements(
     applied: AppliedForces,
 ) -> None:
     """Springs, dampers, stops and drives of a joint apart from the tree, as loads on the two bodies."""
-    joint, efforts = found.cut_joint.joint, []
-    for one in found.coordinates:
-        along = joint_efforts(joint, one.motion, one.label, one.away, one.rates, applied)
+    joint, efforts = state.cut_joint.joint, []
+    for coordinate in state.coordinates:
+        along = joint_efforts(joint, coordinate.motion, coordinate.label, coordinate.away, coordinate.rates, applied)
         for drive in system.drives.values():
-            if drive.coordinate == one.label:
+            if drive.coordinate == coordinate.label:
                 effort = read(drive.effort)
                 along[0] = along[0] + effort
-                applied.power[drive.name] = effort * one.rates[0]
+                applied.power[drive.name] = effort * coordinate.rates[0]
         efforts.append(along)
     if all(vanishes(along) for along in efforts):
         return
-    on_a, on_b = found.wrenches(efforts)
-    for place, (moment, force) in ((found.a, on_a), (found.b, on_b)):
+    on_a, on_b = state.wrenches(efforts)
+    for place, (moment, force) in ((state.a, on_a), (state.b, on_b)):
         if place.node == ROOT:
             continue
-        if place is found.b:  # from the place's axes to its body's
+        if place is state.b:  # from the place's axes to its body's
             turn = bodies[place.node].rotation
-            moment, force = (turn.into(found.pose_b.rotation.out(x)) for x in (moment, force))
+            moment, force = (turn.into(state.pose_b.rotation.out(x)) for x in (moment, force))
         pushed = at_place(tree, place, force, moment, q, v)
         applied.loads[place.node] = applied.loads[place.node].plus(pushed)
         before = applied.inner.get(place.node)

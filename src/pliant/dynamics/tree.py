@@ -120,12 +120,12 @@ class Tree:
     @property
     def prescribed(self) -> list[PrescribedCoordinate]:
         """All prescribed coordinates, of joints and of bodies."""
-        found = []
+        coordinates = []
         for node in self.nodes:
             for name, motion in node.link.prescribed.items():
                 label = f"{node.name}.{name}"
-                found.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
-        return found
+                coordinates.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
+        return coordinates
 
     def index(self, body: str) -> int:
         return next(k for k, node in enumerate(self.nodes) if node.name == body)

@@ -104,8 +104,8 @@ class TracedSystem:
     @property
     def project(self) -> ca.Function | None:
         """The state put back on closed loops, one Newton step."""
-        found = self.functions.get("project")
-        return None if found is None else found.casadi
+        project = self.functions.get("project")
+        return None if project is None else project.casadi
 
     @property
     def independent(self) -> int:
@@ -163,15 +163,15 @@ def trace(
             floating, warnings = absolute_coordinates(system, t_start)
             apart = trace(floating, "articulated", still, near, t_start)
             return replace(apart, formulation=formulation, original=system, warnings=(*warnings, *apart.warnings))
-        made = Trace(system, formulation, near, t_start)
-        for node in made.tree.nodes:
+        making = Trace(system, formulation, near, t_start)
+        for node in making.tree.nodes:
             check_formulation(node, formulation)
-        if not made.free_v and not still:
+        if not making.free_v and not still:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-        done = made.finish()
-        if made.locked and not still:
-            raise SolveError(f"system {system.name!r}: {made.locked}")
-        return replace(done, warnings=(*done.warnings, made.locked)) if made.locked else done
+        done = making.finish()
+        if making.locked and not still:
+            raise SolveError(f"system {system.name!r}: {making.locked}")
+        return replace(done, warnings=(*done.warnings, making.locked)) if making.locked else done
 
 
 @contextmanager
@@ -239,14 +239,14 @@ class Trace:
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for one in contacts for rate in one.bristle_rates]
+        rates += [rate for contact in contacts for rate in contact.bristle_rates]
         self.state_column = ca.vertcat(self.state_column, bristle_column)
         margins = self._hold(contacts, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
         drives, efforts = self._efforts(forward, closures)
         self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        growing = self._rates_of([one.raw for one in contacts], rates)
+        growing = self._rates_of([contact.raw for contact in contacts], rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += cut_joint_events(self.cut_joint_states, self.stops)
@@ -255,10 +255,10 @@ class Trace:
         outer, closing = applied.outer, self._closing(closures)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
-        limit = self._step_limit([one.kinematics for one in contacts], rates)
+        limit = self._step_limit([contact.kinematics for contact in contacts], rates)
         n_state = len(self.free_q) + len(self.free_v)
         functions = {
-            "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
+            "rhs": [*rates, *power.values(), *(contact.force for contact in contacts)],
             "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
@@ -300,13 +300,13 @@ class Trace:
 
     def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
         """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
-        found = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
+        timed = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
         motions = [motion for closure in self.system.closures.values() for motion in closure.prescribed]
-        found += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
-        found += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
-        found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
-        found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
-        return self._function("timed", inputs, found) if found else None
+        timed += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        timed += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
+        timed += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        timed = [x for x in timed if ca.depends_on(self.tracer.sx(x), self.t_column)]
+        return self._function("timed", inputs, timed) if timed else None
 
     def close(self, applied: AppliedForces) -> Closures:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
@@ -360,7 +360,7 @@ class Trace:
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
         """A start that closes the loops, with all motions where they are told to be then."""
         followed = self._followed(exact)
-        motions = [x for one in followed for m in one if m is not None for x in m]
+        motions = [x for of_closure in followed for m in of_closure if m is not None for x in m]
         motions_at = ca.Function("motions_at", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
         rest = np.zeros(len(self.p) - self.first_pair)
         p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
@@ -369,12 +369,12 @@ class Trace:
         for k, coordinate in enumerate(self.prescribed):
             q0[coordinate.q], v0[coordinate.v] = values[k], values[len(self.prescribed) + k]
         rest = iter(values[2 * len(self.prescribed) :].tolist())
-        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
-        moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
+        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in of_closure] for of_closure in followed]
+        assembly = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        moved = what_moved(self.tree, (q0, v0), (assembly.q, assembly.v), (self.free_q, self.free_v), assembly.size)
         self.warnings += moved
-        self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
-        return found
+        self.start_q, self.start_v, self.locked = assembly.q, assembly.v, assembly.locked
+        return assembly
 
     def _solve_closures(self, closures: Closures, forward: Forward) -> tuple[Forward, Solved | None]:
         if not closures.hard.residual:
@@ -395,8 +395,8 @@ class Trace:
 
     def _partition(self, closures: Closures, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
         """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
-        found = closures.hard
-        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
+        rows_held = closures.hard
+        matrix = [row.get(k, 0.0) for row in rows_held.jacobian for k in self.free_v]
         change_column, change = self.tracer.symbols("change", len(self.free_v))
         along: list[Scalar] = [0.0] * len(self.v)
         for k, x in zip(self.free_v, change, strict=True):
@@ -404,17 +404,17 @@ class Trace:
         moved = retract(self.tree, self.q, along)
         t, y, p = inputs
         return (
-            self._function("constraints", inputs, [*found.residual, *found.rate, *matrix]),
+            self._function("constraints", inputs, [*rows_held.residual, *rows_held.rate, *matrix]),
             self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
         )
 
     def _contact_forces(self, applied: AppliedForces) -> tuple[ca.SX, list[ContactForce]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
-        found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
-        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
-        self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
+        kinematics_of_pairs = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in kinematics_of_pairs))
+        self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in kinematics_of_pairs))
         p = self.p[self.first_pair :]
-        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, applied)
+        return column, contact_forces(self.tree, kinematics_of_pairs, self.q, self.v, self.bodies, p, bristles, held, applied)
 
     def _hold(self, contacts: Sequence[ContactForce], rates: Sequence[Scalar]) -> list[Scalar]:
         """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
@@ -452,7 +452,7 @@ class Trace:
             return nullcontext()
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
-        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
+        owner = next(name for name, own in signals.items() if any(signal is component for component in own))
         return self.switches.watching(f"formula of {owner!r}")
 
     def _depends_on_state(self, node: int) -> bool:
@@ -473,12 +473,12 @@ class Trace:
         return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        found = [one for each in self.cut_joint_states for one in each.coordinates]
+        coordinates = [coordinate for cut in self.cut_joint_states for coordinate in cut.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
-        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
-        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
+        q = NamedScalars("q", positions, [*self.q, *(x for coordinate in coordinates for x in coordinate.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for coordinate in coordinates for x in coordinate.rates)])
         return called(function, t, q, v)
 
     @cached_property
@@ -487,7 +487,8 @@ class Trace:
         if not self.system.cut_joints:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
+        apart = self.system.cut_joints.values()
+        return [cut_joint_state(self.tree, joint, self.q, self.v, bodies, moving) for joint in apart]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
