@@ -94,16 +94,16 @@ def run_member(task: Task, which: int, mechanism: Mechanism, compiled: Any) -> d
 
     rtol = TOLERANCES[(task.number + which) % len(TOLERANCES)]
     begin = start(task.seed, task.number, which, compiled)
-    told = {"t_end": mechanism.t_end, "save": mechanism.t_end / ROWS, "max_seconds": MAX_SECONDS, "max_steps": MAX_STEPS}
+    settings = {"t_end": mechanism.t_end, "save": mechanism.t_end / ROWS, "max_seconds": MAX_SECONDS, "max_steps": MAX_STEPS}
     method = method_for(task.method, rtol)
     asked = method.tolerance
-    plain = pl.simulate(compiled, **told, method=method, start=begin)
+    plain = pl.simulate(compiled, **settings, method=method, start=begin)
     found = judge(compiled, plain, asked)
     ledger = ledger_error(compiled, plain) / asked if asked and plain.ok else 0.0
     if plain.ok:
         longest = 0.1 * (plain.stats["largest_step_s"] or mechanism.t_end)
         finer = method_for(task.method, rtol, longest)
-        fine = pl.simulate(compiled, **{**told, "max_steps": enough(plain, longest)}, method=finer, start=begin)
+        fine = pl.simulate(compiled, **{**settings, "max_steps": enough(plain, longest)}, method=finer, start=begin)
         ignored = ("hung", "slow") if "computing time" in fine.message else ()  # ten times the work may take its time
         wrongs = [one for one in judge(compiled, fine, asked) if one.kind not in ignored]
         found += [replace(one, what=f"{one.what} (a tenth of the step)") for one in wrongs]
@@ -160,12 +160,12 @@ def _trouble(error: Exception, purposeful: type[Exception]) -> dict[str, Any]:
 
 def make_loops() -> None:
     """All compiled loops into the disk cache, so that no member is taken for hung while Numba works."""
-    from pliant.integrate import loops
+    from pliant.integrate import compiled_loops
 
-    loops.march_loop()
-    sources = Path(loops.__file__).parent.glob("*.py")
+    compiled_loops.march_loop()
+    sources = Path(compiled_loops.__file__).parent.glob("*.py")
     for family in sorted(path.stem for path in sources if "\ndef compile_code(" in path.read_text() and path.stem != "march"):
-        loops.family_address(family)
+        compiled_loops.family_address(family)
 
 
 def work(channel: Connection) -> None:
@@ -213,7 +213,7 @@ class Campaign:
         self.total = sum(task.last - task.first for task in tasks)
         self.workers = [Worker() for _ in range(max(1, min(workers, len(tasks))))]
         self.reports: dict[int, dict[str, Any]] = {}
-        self.quiet, self.told = quiet, time.perf_counter()
+        self.quiet, self.reported = quiet, time.perf_counter()
 
     def run(self) -> dict[int, dict[str, Any]]:
         """Reports by member; after Ctrl-C, those there are."""
@@ -279,8 +279,8 @@ class Campaign:
 
     def _tell(self) -> None:
         now = time.perf_counter()
-        if not self.quiet and now - self.told > 5.0:
-            self.told = now
+        if not self.quiet and now - self.reported > 5.0:
+            self.reported = now
             kinds = Counter(kind for report in self.reports.values() for kind, _ in report["wrongs"])
             print(f"{len(self.reports)}/{self.total} members: {dict(kinds)}", file=sys.stderr, flush=True)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.integrate.methods import METHODS, RK4, Auto, RealTime, TwoLoop
-from pliant.results.state import LAYOUT, State
+from pliant.results.state import LAYOUT, FinalState
 from pliant.run.prepare import Compiled, compile_system
 
 RADIUS = 0.1  # m
@@ -71,7 +71,7 @@ def method_of(kind: type, rtol: float) -> pl.integrate.Method:
     return RK4(step=2e-5) if kind is RK4 else kind(rtol=rtol, atol=1e-3 * rtol)
 
 
-def laid(compiled: Compiled, rng: np.random.Generator) -> State:
+def laid(compiled: Compiled, rng: np.random.Generator) -> FinalState:
     """One sphere on the ground and one laid on it at some angle, touching to round-off, at rest or nearly so."""
     angle, side, turn = rng.uniform(0.0, 0.5 * math.pi), rng.choice((-1.0, 1.0)), rng.uniform(-math.pi, math.pi, 2)
     x = rng.uniform(-3.0, 3.0)
@@ -80,7 +80,7 @@ def laid(compiled: Compiled, rng: np.random.Generator) -> State:
     labels = {name: compiled.traced.columns[name] for name in LAYOUT}
     y = np.zeros(compiled.traced.y0.size)
     y[:12] = [x, RADIUS, turn[0], *above, turn[1], *rates]
-    return State(0.0, y, {}, labels)
+    return FinalState(0.0, y, {}, labels)
 
 
 def stacks(sizes: tuple[int, ...] = STACKS) -> dict[str, object]:

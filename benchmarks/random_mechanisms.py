@@ -26,18 +26,18 @@ from random_parts import (
     normal_law,
     often,
     one_of,
+    prescribed_joint,
     signal,
     spread,
-    told_joint,
 )
 
 import pliant as pl
 from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.tree import Tree, build_tree
 from pliant.files import parse_formula
+from pliant.model.closure import KINDS
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import BALL, Joint
-from pliant.model.loop import KINDS
 from pliant.model.system import BodyHandle
 
 SIZES = (0.26, 0.26, 0.2, 0.12, 0.06, 0.04, 0.03, 0.03)  # how often a tree has 1, 2, ... 8 bodies
@@ -96,7 +96,7 @@ class Scene:
         return self._made[1:]
 
     def pose(self, frame: Frame) -> Pose:
-        """Where a frame is at the start, told coordinates where their motions have them."""
+        """Where a frame is at the start, prescribed coordinates where their motions have them."""
         tree, bodies = self._start()
         return place_pose(tree, tree.place(frame), bodies, start_of(tree))
 
@@ -116,13 +116,13 @@ class Scene:
 
 def start_of(tree: Tree) -> list[float]:
     q = [float(x) for x in tree.start]
-    for told in tree.told:
-        q[told.q] = value_of(told.motion, 0.0)
+    for coordinate in tree.prescribed:
+        q[coordinate.q] = value_of(coordinate.motion, 0.0)
     return q
 
 
 def value_of(one: Any, t: float) -> float:
-    """Where a told motion is at a time."""
+    """Where a prescribed motion is at a time."""
     if isinstance(one, pl.MotionTable):
         c0, c1, c2, c3, origin = one.piece(t)
         s = t - origin
@@ -149,10 +149,10 @@ def random_tree(rng: Rng) -> pl.System:
     gravity = tuple(0.0 * g for g in gravity) if often(rng, 0.07) else gravity
     scene = Scene(rng, "random tree", spatial, gravity)
     count = 1 + int(rng.choice(len(SIZES), p=SIZES))
-    told = int(rng.integers(count)) if count > 1 and often(rng, 0.25) else None
+    driven = int(rng.integers(count)) if count > 1 and often(rng, 0.25) else None
     for k in range(count):
         joint = joint_for(rng, spatial, k == 0)
-        joint = told_joint(rng, joint) if k == told else joint
+        joint = prescribed_joint(rng, joint) if k == driven else joint
         on = None if k == 0 or often(rng, 0.1) else one_of(rng, scene.handles).tip
         if on is not None and often(rng, 0.2):
             on = on.moved((even(rng, -0.1, 0.1), even(rng, -0.1, 0.1))).turned(even(rng, -1.0, 1.0))
@@ -169,7 +169,7 @@ def coordinates_of(scene: Scene) -> list[str]:
     """Joint coordinates that are free, balls left out."""
     found = []
     for link in scene.system.links.values():
-        found += [f"{link.name}.{m.name}" for m in link.joint.motions if m.kind != BALL and m.name not in link.told]
+        found += [f"{link.name}.{m.name}" for m in link.joint.motions if m.kind != BALL and m.name not in link.prescribed]
     return found
 
 
@@ -338,7 +338,7 @@ def freedom_between(scene: Scene, handle: BodyHandle, other: BodyHandle | None) 
         return set() if name == GROUND else {name} | way(links[name].on.body)
 
     path = way(handle.name) ^ (set() if other is None else way(other.name))
-    return sum(len(m.rates) for name in path for m in links[name].joint.motions if m.name not in links[name].told)
+    return sum(len(m.rates) for name in path for m in links[name].joint.motions if m.name not in links[name].prescribed)
 
 
 # ---- scenes that random trees seldom hit
@@ -404,8 +404,8 @@ def chain_on_ground(rng: Rng) -> pl.System:
 def pusher(rng: Rng) -> pl.System:
     """Something told to move strikes a body at rest, by a plane it carries or with a ball of its own."""
     scene = Scene(rng, "pusher", False, one_of(rng, ((0.0, 0.0), (0.0, -9.81))))
-    told = pl.Prismatic(axis="x", motion=motion(rng, 0.0, 0.12))
-    ram = scene.add(pl.RigidBody(mass=1.0), told)
+    slide = pl.Prismatic(axis="x", motion=motion(rng, 0.0, 0.12))
+    ram = scene.add(pl.RigidBody(mass=1.0), slide)
     radius, gap = even(rng, 0.02, 0.1), one_of(rng, (0.0, even(rng, 1e-3, 0.06)))
     law, friction = normal_law(rng), friction_law(rng)
     body, system = sphere_body(spread(rng, 0.2, 3.0), radius), scene.system
@@ -436,8 +436,8 @@ def four_bar(rng: Rng) -> pl.System:
     along = math.atan2(way[1], way[0]) + bend
     tip = pin + coupler * np.array([math.cos(along), math.sin(along)])
     back = math.atan2(tip[1], tip[0] - base)
-    told = {"motion": motion(rng, angle, 0.6)} if often(rng, 0.4) else {"rate": even(rng, -5.0, 5.0)}
-    first = scene.add(pl.RigidBody.rod(crank, 0.5), pl.Revolute(angle=angle, **told))
+    turning = {"motion": motion(rng, angle, 0.6)} if often(rng, 0.4) else {"rate": even(rng, -5.0, 5.0)}
+    first = scene.add(pl.RigidBody.rod(crank, 0.5), pl.Revolute(angle=angle, **turning))
     second = scene.add(pl.RigidBody.rod(coupler, 1.0), pl.Revolute(angle=along - angle), first.tip)
     third = scene.add(pl.RigidBody.rod(rocker, 1.0), pl.Revolute(angle=back), scene.system.ground.moved((base, 0.0)))
     kind = one_of(rng, ("point", "revolute", "spherical", "universal", "distance"))

@@ -286,7 +286,7 @@ def joint_for(rng: Rng, spatial: bool, first: bool) -> Joint:
     return joint_of(rng, one_of(rng, kinds), spatial)
 
 
-def told_joint(rng: Rng, joint: Joint) -> Joint:
+def prescribed_joint(rng: Rng, joint: Joint) -> Joint:
     """The same joint with one of its coordinates prescribed, from where it starts."""
     moving = [m for m in joint.motions if m.kind != BALL]
     if not moving:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from random_parts import Rng, often, one_of
 
-from pliant.results.state import LAYOUT, State
+from pliant.results.state import LAYOUT, FinalState
 from pliant.run.prepare import Compiled
 
 STARTS = 4  # of one mechanism: a member of a campaign is one of them
@@ -16,13 +16,13 @@ ULP = 2.0**-53
 GAPS = (0.0, 0.0, ULP, -ULP, 1e-14, -1e-14, 1e-9, 0.02)
 
 
-def start(seed: int, number: int, which: int, compiled: Compiled) -> State:
+def start(seed: int, number: int, which: int, compiled: Compiled) -> FinalState:
     """Start `which` of a mechanism: 0 is the one it was built with, the others are drawn; see `_drawn`."""
     traced = compiled.traced
     rng = np.random.default_rng([seed, number, which + 1])
     y = traced.y0.copy() if which == 0 else _drawn(rng, compiled)
     labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
-    return State(0.0, y, {}, labels, traced.t_start, 0.0)
+    return FinalState(0.0, y, {}, labels, traced.t_start, 0.0)
 
 
 def _drawn(rng: Rng, compiled: Compiled) -> np.ndarray:
@@ -32,8 +32,8 @@ def _drawn(rng: Rng, compiled: Compiled) -> np.ndarray:
     y = traced.y0.copy()
     rates = slice(n_q, n_q + n_v)
     if any(closure.by == "multipliers" for closure in traced.system.closures.values()):
-        told = traced.tree.told or any(c.told for c in traced.system.closures.values())
-        y[rates] *= 1.0 if told else float(one_of(rng, (-1.0, 0.0, 0.3, 2.0)))  # what keeps loops closed does so times any number
+        prescribed = traced.tree.prescribed or any(c.prescribed for c in traced.system.closures.values())
+        y[rates] *= 1.0 if prescribed else float(one_of(rng, (-1.0, 0.0, 0.3, 2.0)))  # loops stay closed at any multiple
         return y
     joints = {slot.q for node in traced.tree.nodes for slot in node.slots if not slot.is_ball}
     moved = [i for i, k in enumerate(traced.free_q) if k in joints]

@@ -19,8 +19,8 @@ from random_mechanisms import value_of
 
 import pliant as pl
 from pliant.dynamics import gibbs_appell
+from pliant.dynamics.closures import closure_rows
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.loops import closure_rows
 from pliant.model.normal_law import PowerLaw
 from pliant.results.contacts import ContactRecord
 from pliant.run.prepare import Compiled
@@ -142,8 +142,8 @@ def open_loops(compiled: Compiled, result: pl.Result, rtol: float) -> list[str]:
             return []
         bodies = poses(traced.tree, q)
         for closure in exact:
-            told = [None if m is None else value_of(m, t) for m in closure.motion]
-            size = max((abs(float(c)) for _, c in closure_rows(traced.tree, closure, bodies, q, told)), default=0.0)
+            places = [None if m is None else value_of(m, t) for m in closure.motion]
+            size = max((abs(float(c)) for _, c in closure_rows(traced.tree, closure, bodies, q, places)), default=0.0)
             worst, name, when = max((worst, name, when), (size, closure.name, t))
     limit = max(CLOSED * rtol, CLOSED_AT_LEAST)
     return [f"closure {name!r} open by {worst:.3g} at t = {when:.4g} s"] if worst > limit else []

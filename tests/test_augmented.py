@@ -311,7 +311,7 @@ def test_the_system_in_absolute_coordinates_is_one_like_any_other():
     system = pl.absolute_coordinates(four_bar())
     assert {type(link.joint) for link in system.links.values()} == {pl.Planar}
     assert list(system.closures) == ["A0 joint", "C joint", "A1 joint", "pin"]
-    assert list(system.couplings) == ["A0 joint", "C joint", "A1 joint"]
+    assert list(system.cut_joints) == ["A0 joint", "C joint", "A1 joint"]
     assert "coupling C joint: Revolute of C on A0" in str(system)
     assert pl.absolute_coordinates(system) is system
     with pytest.raises(pl.ModelError, match="couplings must be empty: write the System that absolute_coordinates was given"):

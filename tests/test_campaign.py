@@ -12,8 +12,8 @@ from random_starts import STARTS, start
 
 import pliant as pl
 from pliant.codegen import llvm
+from pliant.model.closure import KINDS
 from pliant.model.friction_law import FRICTION_LAWS
-from pliant.model.loop import KINDS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.run.prepare import compile_system
 

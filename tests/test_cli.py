@@ -24,7 +24,7 @@ from pliant.cli import app
 from pliant.errors import ModelError, SolveError
 from pliant.files.schema import schema
 from pliant.gallery.reproduction import ABOUT, REPRODUCTIONS
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.results.result import Result
 
 CHAIN = str(Path(__file__).parents[1] / "examples" / "falling_chain.yaml")
@@ -210,7 +210,7 @@ def test_ctrl_c_after_the_result_was_written_says_that_it_was(
 
     class Written(Outcome):
         def to_netcdf(self, path: Path) -> None:
-            with draft_of(path) as draft:
+            with atomic_write(path) as draft:
                 draft.write_text("result")
 
     def interrupted(*_: Any) -> None:
@@ -297,9 +297,9 @@ def test_version_is_printed() -> None:
 def test_check_tells_machines_what_is_left_to_move() -> None:
     crank = str(Path(CHAIN).with_name("published") / "slider_crank.yaml")
     assert "4 degrees of freedom with the loops closed" in runner.invoke(app, ["check", crank]).stdout
-    told = json.loads(runner.invoke(app, ["check", crank, "--json"]).stdout)
-    assert told["with_loops_closed"] == told["degrees_of_freedom"] - 2  # the guide holds a height and an angle
-    assert told["implied_closures"] == []
+    printed = json.loads(runner.invoke(app, ["check", crank, "--json"]).stdout)
+    assert printed["with_loops_closed"] == printed["degrees_of_freedom"] - 2  # the guide holds a height and an angle
+    assert printed["implied_closures"] == []
 
 
 # ---- the other commands, in this process
@@ -332,9 +332,9 @@ def test_new_writes_a_model_that_checks_runs_and_is_not_lost(tmp_path: Path, mon
     assert "my arm: 3 bodies, 6 degrees of freedom" in runner.invoke(app, ["check", "my_arm.yaml"]).stdout
     done = runner.invoke(app, ["run", "my_arm.yaml", "--t-end", "0.4", "--json"])
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["ok"] and told["written"] == "my_arm.nc" and told["touches"] > 0 and told["t"] == [0.0, 0.4]
-    assert told["energy_balance"]["of_exchange"] < 1e-8
+    printed = json.loads(done.stdout)
+    assert printed["ok"] and printed["written"] == "my_arm.nc" and printed["touches"] > 0 and printed["t"] == [0.0, 0.4]
+    assert printed["energy_balance"]["of_exchange"] < 1e-8
     again = runner.invoke(app, ["new", "my_arm.yaml"])
     assert again.exit_code == 2 and "is there already; --force replaces it" in again.stderr
     Path("my_arm.yaml").write_text("mine")
@@ -403,18 +403,18 @@ def test_info_tells_of_models_and_results(ran: Path, tmp_path: Path) -> None:
     model = runner.invoke(app, ["info", CHAIN])
     assert model.exit_code == 0
     assert "a: 40.845 Hz with its frame held" in model.stdout or " Hz with its frame held" in model.stdout
-    told = json.loads(runner.invoke(app, ["info", CHAIN, "--json"]).stdout)
-    assert told["degrees_of_freedom"] == 8
+    printed = json.loads(runner.invoke(app, ["info", CHAIN, "--json"]).stdout)
+    assert printed["degrees_of_freedom"] == 8
     # a pinned beam: w = pi^2 sqrt(EI / mu) / L^2, a little less as Timoshenko has it
     euler = math.pi**2 * math.sqrt(2e11 * 4.883e-9) / (2 * math.pi)
-    assert 0.99 * euler < told["frequencies_Hz"]["a"][0] < euler
+    assert 0.99 * euler < printed["frequencies_Hz"]["a"][0] < euler
     result = runner.invoke(app, ["info", str(ran)], env={"COLUMNS": "200"})
     for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can go on", "touching: ", "pliant 0.1.0", "RKF45(rtol=1e-09",
                   "balance error", "ground a.root normal"):  # fmt: skip
         assert words in result.stdout, words
-    told = json.loads(runner.invoke(app, ["info", str(ran), "--json"]).stdout)
-    assert told["ended_at_s"] == 0.4285
-    assert told["provenance"]["settings"]["t_end"] == 0.4285
+    printed = json.loads(runner.invoke(app, ["info", str(ran), "--json"]).stdout)
+    assert printed["ended_at_s"] == 0.4285
+    assert printed["provenance"]["settings"]["t_end"] == 0.4285
     text = runner.invoke(app, ["info", str(ran), "--model"]).stdout
     (tmp_path / "again.yaml").write_text(text)
     assert runner.invoke(app, ["check", str(tmp_path / "again.yaml")]).exit_code == 0
@@ -477,9 +477,9 @@ def test_reproduce_all_runs_each_into_its_folder_and_prints_one_table(tmp_path: 
     assert sorted(path.parent.name for path in (tmp_path / "all").rglob("summary.json")) == sorted(REPRODUCTIONS)
     assert all(f"of {name}" in " ".join(done.stdout.split()) for name in REPRODUCTIONS)
     assert "4 of 5 claims hold" in done.stdout
-    told = json.loads(runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path / "all"), "--json"]).stdout)
-    assert (len(told["claims"]), told["hold"]) == (5, 4)
-    assert {claim["system"] for claim in told["claims"]} == set(REPRODUCTIONS)
+    printed = json.loads(runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path / "all"), "--json"]).stdout)
+    assert (len(printed["claims"]), printed["hold"]) == (5, 4)
+    assert {claim["system"] for claim in printed["claims"]} == set(REPRODUCTIONS)
 
 
 def test_schema_is_printed_or_written(tmp_path: Path) -> None:

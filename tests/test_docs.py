@@ -9,9 +9,9 @@ import pytest
 import pliant as pl
 from pliant.gallery.reproduction import REPRODUCTIONS
 from pliant.integrate.methods import METHODS
+from pliant.model.closure import KINDS
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.joint import JOINTS
-from pliant.model.loop import KINDS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.table import QUANTITIES
 

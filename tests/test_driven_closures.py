@@ -82,12 +82,12 @@ def test_a_prescribed_coordinate_is_what_a_joint_motion_is():
     """Same motion, same torque, same work, whether the joint prescribes it or a closure does."""
     held, _ = arm()
     held.close("turn", "prescribed", "upper.angle", motion=lambda t: 0.3 + 0.4 * pl.sin(2.0 * t))
-    told = pl.System("told", gravity=(0, -9.81))
+    driven = pl.System("told", gravity=(0, -9.81))
     rod = pl.RigidBody.rod(1.0, 1.0)
-    first = told.add("upper", rod, joint=pl.Revolute(motion=lambda t: 0.3 + 0.4 * pl.sin(2.0 * t)))
-    told.add("fore", rod, joint=pl.Revolute(angle=0.8), on=first.tip)
+    first = driven.add("upper", rod, joint=pl.Revolute(motion=lambda t: 0.3 + 0.4 * pl.sin(2.0 * t)))
+    driven.add("fore", rod, joint=pl.Revolute(angle=0.8), on=first.tip)
     # the closure's rates are assembled by the least change, so the free joint keeps its own: none
-    a, b = (pl.simulate(s, 1.5, method=TIGHT, save=[0.5, 1.5]) for s in (held, told))
+    a, b = (pl.simulate(s, 1.5, method=TIGHT, save=[0.5, 1.5]) for s in (held, driven))
     assert a["fore.angle"] == pytest.approx(b["fore.angle"], abs=1e-9)
     assert a.values["multiplier"][:, 0] == pytest.approx(b.values["effort"][:, 0], abs=1e-7)
     assert a.values["work"][:, 0] == pytest.approx(b.values["work"][:, 0], abs=1e-9)

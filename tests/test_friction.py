@@ -213,8 +213,8 @@ def test_dahl_before_sliding_is_the_curve_of_its_paper():
     """F = mu N (1 - exp(-sigma0 x/mu)) going out; on the way back it unloads from there: hysteresis."""
     law, reach = laws.Dahl(sigma0=2e3, mu=0.3), 2e-4
     system = pl.System("told", gravity=(0, 0))
-    told = {"x": lambda t: reach * pl.sin(t), "y": lambda t: 0.0 * t - DEPTH, "angle": lambda t: 0.0 * t}
-    body = system.add("block", pl.RigidBody(mass=MASS, inertia=1.0), joint=pl.Planar(motion=told))
+    motion = {"x": lambda t: reach * pl.sin(t), "y": lambda t: 0.0 * t - DEPTH, "angle": lambda t: 0.0 * t}
+    body = system.add("block", pl.RigidBody(mass=MASS, inertia=1.0), joint=pl.Planar(motion=motion))
     system.add("idle", pl.RigidBody(mass=1.0), joint=pl.Prismatic())
     system.contact(
         points=body.root, against=Plane(normal=(0, 1)), normal=Hertz(stiffness=STIFFNESS), friction=law, name="floor"

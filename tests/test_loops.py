@@ -220,14 +220,14 @@ def test_two_closures_of_the_same_frames_are_refused():
 def driven_four_bar(start=0.0):
     """A parallelogram whose first rod is told to turn; the rest is held by the pin."""
     system = four_bar(1)
-    told = pl.System("driven", gravity=(0, -9.81))
+    driven = pl.System("driven", gravity=(0, -9.81))
     rod = pl.RigidBody.rod(1.0, 1.0)
-    first = told.add("A0", rod, joint=pl.Revolute(motion=lambda t: np.pi / 2 - 0.5 * t + start))
-    coupler = told.add("C0", rod, joint=pl.Revolute(angle=-1.0), on=first.tip)
-    post = told.add("A1", rod, joint=pl.Revolute(angle=1.2), on=told.ground.moved((1.0, 0.0)))
-    told.close("pin0", "point", coupler.tip, post.tip)
-    assert set(system.links) == set(told.links)
-    return told
+    first = driven.add("A0", rod, joint=pl.Revolute(motion=lambda t: np.pi / 2 - 0.5 * t + start))
+    coupler = driven.add("C0", rod, joint=pl.Revolute(angle=-1.0), on=first.tip)
+    post = driven.add("A1", rod, joint=pl.Revolute(angle=1.2), on=driven.ground.moved((1.0, 0.0)))
+    driven.close("pin0", "point", coupler.tip, post.tip)
+    assert set(system.links) == set(driven.links)
+    return driven
 
 
 def test_loops_are_assembled_where_told_coordinates_are_when_the_run_starts():

@@ -11,11 +11,11 @@ from dynamics.test_formulations import random_states
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics import denoc, gibbs_appell
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.lagrange import retract
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.parallel_robot.system import LEGS
-from pliant.model.loop import FRAME_KINDS
+from pliant.model.closure import FRAME_KINDS
 
 SYSTEMS = {**mechanisms.ALL, **{f"telescopic {name}": build for name, build in test_telescopic.ALL.items()}}
 
@@ -62,7 +62,7 @@ def test_forward_and_inverse_of_the_parallel_robot_are_the_references():
     assert moving.a[6:] == pytest.approx([-0.25 * np.pi**2, 0.0, 0.0], abs=1e-13)  # r0 (1 + 9)/2 pi^2 along x
     assert moving.multipliers == pytest.approx(
         [-2.36419679, 3.55232491, 15.0415768, 4.38733359, 7.06182875, -7.93965850], abs=1e-7)  # fmt: skip
-    idle = pl.denoc(parallel_robot(told=True))
+    idle = pl.denoc(parallel_robot(prescribed=True))
     asked = idle.inverse(moving.a, motors)
     assert asked.tau[[0, 2, 4]] == pytest.approx([-2.96244537, 9.55759517, -6.74403613], abs=1e-7)
     assert asked.multipliers == pytest.approx(moving.multipliers, abs=1e-11)

@@ -142,11 +142,11 @@ def tip(modes, motion=None, modulus=2e9):
 def test_a_swinging_arm_of_elements_and_one_of_modes_meet_as_both_are_refined():
     """Different shapes, one arm: what separates them falls at least fourfold with every refinement."""
 
-    def told(t):
+    def turning(t):
         return 0.5 * pl.sin(6.0 * t) ** 2
 
-    clamped = [tip(pl.ElementModes(n, reference="cantilever"), told) for n in (1, 2, 4, 8)]
-    assumed = [tip(pl.Modes("cf", n), told) for n in (2, 4, 8, 8)]
+    clamped = [tip(pl.ElementModes(n, reference="cantilever"), turning) for n in (1, 2, 4, 8)]
+    assumed = [tip(pl.Modes("cf", n), turning) for n in (2, 4, 8, 8)]
     apart = [float(np.max(np.abs(a - b))) for a, b in zip(clamped, assumed, strict=True)]
     assert all(coarse > 4.0 * fine for coarse, fine in pairwise(apart))
     assert apart[-1] < 2e-5

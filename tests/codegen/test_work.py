@@ -36,7 +36,7 @@ def test_bits_do_not_depend_on_what_lay_in_work(angles):
 @pytest.mark.parametrize("build", [planar_chain, falling_chain, andrews_squeezer], ids=lambda build: build.__name__)
 def test_bits_of_every_function_of_a_mechanism_do_not_depend_on_what_lay_in_work(build):
     compiled = compile_system(build())
-    codes = {name: getattr(compiled, name) for name in ("rhs", "observe", "events", "flight", "step_limit", "project")}
+    codes = {name: getattr(compiled, name) for name in ("rhs", "observe", "events", "open_contact_events", "step_limit", "project")}
     for whole in (False, True):
         codes[f"jacobian {whole}"] = compiled.jacobian(whole)._code
     p = compiled.traced.parameters(0.0, 1.0)

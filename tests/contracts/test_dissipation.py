@@ -15,9 +15,9 @@ import laws
 import mechanisms
 import pliant as pl
 from pliant.model import damping
+from pliant.model.closure import FRAME_KINDS, KINDS
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 from pliant.model.joint import BALL, JOINTS
-from pliant.model.loop import FRAME_KINDS, KINDS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.ledger import HELD
 from pliant.results.table import OBSERVED, QUANTITIES

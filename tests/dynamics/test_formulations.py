@@ -7,7 +7,7 @@ import pytest
 import mechanisms
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics import gibbs_appell
-from pliant.dynamics.loads import actions
+from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.tree import build_tree
 from pliant.model.signal import Constant
 from pliant.trace.tracing import FORMULATIONS, trace
@@ -53,9 +53,9 @@ def test_inverse_of_forward_is_the_identity_to_1e_10(build):
     def read(signal):
         return signal.value if isinstance(signal, Constant) else 2.0 * np.sin(3.0 * 0.4)
 
-    acting = actions(system, tree, q, v, read)
-    efforts = gibbs_appell.inverse_dynamics(tree, q, v, a, acting.loads)
-    inverse = ca.Function("inverse", [q_column, v_column, a_column], [tracer.column(efforts), tracer.column(acting.tau)])
+    applied = applied_forces(system, tree, q, v, read)
+    efforts = gibbs_appell.inverse_dynamics(tree, q, v, a, applied.loads)
+    inverse = ca.Function("inverse", [q_column, v_column, a_column], [tracer.column(efforts), tracer.column(applied.tau)])
     for x, rates in random_states(tree, seed=11):
         y = np.concatenate([x, rates, np.zeros(len(traced.sources))])
         accelerations = np.array(traced.rhs(0.4, y, traced.parameters(0.0, 1.0))).ravel()[len(x) : len(x) + len(rates)]

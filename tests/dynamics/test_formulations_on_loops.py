@@ -94,7 +94,7 @@ LOOPS = {
     "four-bar, springs": lambda: four_bar(**SPRUNG),
     "four-bar, elastic, springs": lambda: four_bar(elastic=True, **SPRUNG),
     "parallel robot": parallel_robot,
-    "parallel robot, told": lambda: parallel_robot(told=True),
+    "parallel robot, told": lambda: parallel_robot(prescribed=True),
     "parallel robot, springs": lambda: parallel_robot(1e5, damping=10.0),
     "slider-crank, rigid": lambda: slider_crank(0),
     "slider-crank, elastic": lambda: slider_crank(2, damped=True),

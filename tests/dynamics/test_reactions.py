@@ -13,8 +13,8 @@ from pliant.codegen.tracer import Tracer
 from pliant.dynamics.denoc import numbers, orthogonal_complement
 from pliant.dynamics.energy import momenta
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import actions
+from pliant.dynamics.loads import applied_forces
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.tree import build_tree
 from pliant.model.signal import Constant
 from pliant.results.table import OBSERVED, QUANTITIES
@@ -106,7 +106,7 @@ def momentum_rates(system):
     xi, shift = tracer.symbols("xi", len(tree.rates))
     charted = retract(tree, q, shift)
     along = poses(tree, charted), twists(tree, charted, v)
-    acting = actions(system, tree, q, v, read)
+    applied = applied_forces(system, tree, q, v, read)
     none = ca.SX.zeros(len(tree.rates))
     rows = []
     for k, node in enumerate(tree.nodes):
@@ -114,7 +114,7 @@ def momentum_rates(system):
         linear, angular = momenta(alone, charted, v, along[0][k : k + 1], along[1][k : k + 1])
         both = tracer.column([*linear, *angular])
         rate = ca.substitute(ca.jtimes(both, xi, v_column) + ca.jtimes(both, v_column, a_column), xi, none)
-        pose, load = poses(tree, q)[k], acting.loads[k]
+        pose, load = poses(tree, q)[k], applied.loads[k]
         out = lambda x, pose=pose: tracer.column(pose.rotation.out(x))  # noqa: E731
         place, weight = tracer.column(pose.position), node.body.mass * ca.SX(list(tree.gravity))
         force = out(load.force) + weight

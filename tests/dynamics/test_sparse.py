@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.dynamics.sparse import applied, factorise, least_change, symmetric_product, transposed
+from pliant.dynamics.sparse import factorise, least_change, matvec, symmetric_product, transposed
 
 
 def sparse(matrix):
@@ -42,7 +42,7 @@ def test_products_and_transposes_are_those_of_matrices():
     dense = np.array([[row.get(j, 0.0) for j in range(8)] for row in whole])
     assert dense == pytest.approx(a @ a.T, abs=1e-13)
     x = rng.normal(size=12)
-    assert applied(rows, x.tolist()) == pytest.approx(a @ x, abs=1e-13)
+    assert matvec(rows, x.tolist()) == pytest.approx(a @ x, abs=1e-13)
 
 
 def test_the_factor_of_many_loops_in_a_row_grows_as_their_number():

@@ -12,7 +12,7 @@ import mechanisms
 import pliant as pl
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics import gibbs_appell
-from pliant.dynamics.loads import actions
+from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.telescopic_arm.system import MOTION, link, telescopic_arm
 from pliant.trace.tracing import trace
@@ -132,9 +132,9 @@ def test_inverse_of_forward_is_the_identity_to_1e_10(build):
     q_column, q = tracer.symbols("q", len(tree.positions))
     v_column, v = tracer.symbols("v", len(tree.rates))
     a_column, a = tracer.symbols("a", len(tree.rates))
-    acting = actions(system, tree, q, v, lambda signal: signal.value)
-    asked = gibbs_appell.inverse_dynamics(tree, q, v, a, acting.loads)
-    inverse = ca.Function("inverse", [q_column, v_column, a_column], [tracer.column(asked), tracer.column(acting.tau)])
+    applied = applied_forces(system, tree, q, v, lambda signal: signal.value)
+    asked = gibbs_appell.inverse_dynamics(tree, q, v, a, applied.loads)
+    inverse = ca.Function("inverse", [q_column, v_column, a_column], [tracer.column(asked), tracer.column(applied.tau)])
     for x, rates in random_states(tree, seed=11):
         y = np.concatenate([x, rates, np.zeros(len(traced.sources))])
         out = np.array(traced.rhs(0.0, y, traced.parameters(0.0, 1.0))).ravel()

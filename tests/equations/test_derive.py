@@ -194,9 +194,9 @@ def test_a_system_without_freedom_and_a_table_are_refused():
     still.add("arm", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(motion=lambda t: t))
     with pytest.raises(pl.ModelError, match="degrees of freedom must be >= 1"):
         pl.equations(still)
-    told = pl.System("told", gravity=(0, 0))
+    driven = pl.System("told", gravity=(0, 0))
     table = pl.MotionTable([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 4.0, 9.0])
-    arm = told.add("arm", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(motion=table))
-    told.add("rod", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(), on=arm.tip)
+    arm = driven.add("arm", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(motion=table))
+    driven.add("rod", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(), on=arm.tip)
     with pytest.raises(pl.ModelError, match=r"'arm.angle': motion must be a formula"):
-        pl.equations(told)
+        pl.equations(driven)

@@ -83,17 +83,17 @@ def test_every_number_has_a_unit_and_every_text_its_words() -> None:
 
 def test_units_are_those_that_the_models_own_comments_tell() -> None:
     """`length: float  # m`: where a comment tells a unit, it is the table's."""
-    told = 0
+    counted = 0
     for kind in WORDS:
         for name in vocabulary.field_hints(kind):
             comment = comment_of(kind, name)
             unit = vocabulary.field_unit(kind, name)
             if comment is None or unit in (None, "1") or not re.search(KNOWN, comment):
                 continue
-            told += 1
+            counted += 1
             assert any(re.search(rf"(?<![\w/^]){re.escape(one)}(?![\w/^])", comment) for one in unit.split(units.OR)), (
                 kind, name, unit, comment)  # fmt: skip
-    assert told > 80
+    assert counted > 80
 
 
 KNOWN = r"(?<![\w/^])(m|kg|s|N|Pa|rad|1/s|1/m|kg/m)(?![\w])"

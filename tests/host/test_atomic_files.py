@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import pliant as pl
-from pliant.host.atomic_files import clear_leftovers, draft_of
+from pliant.host.atomic_files import atomic_write, clear_leftovers
 from pliant.results.result import Result
 from pliant.show import player
 
@@ -89,17 +89,17 @@ def test_devices_are_written_to_and_disks_sockets_and_folders_are_refused(tmp_pa
         null.unlink(missing_ok=True)
         null, disk = tmp_path / "link", tmp_path / "none"
         null.symlink_to("/dev/null")  # as root one could have made a device: who cannot cannot harm this one either
-    with draft_of(null) as draft:
+    with atomic_write(null) as draft:
         draft.write_text("gone")
     assert stat.S_ISCHR(os.stat(null).st_mode)
     if disk.exists():
-        with pytest.raises(OSError, match="it is a disk, neither a file nor a pipe"), draft_of(disk):
+        with pytest.raises(OSError, match="it is a disk, neither a file nor a pipe"), atomic_write(disk):
             pass
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
-        with pytest.raises(OSError, match="it is a socket"), draft_of(tmp_path / "socket"):
+        with pytest.raises(OSError, match="it is a socket"), atomic_write(tmp_path / "socket"):
             pass
-    with pytest.raises(IsADirectoryError), draft_of(tmp_path):
+    with pytest.raises(IsADirectoryError), atomic_write(tmp_path):
         pass
     assert not list(tmp_path.rglob("*draft*"))
 
@@ -110,8 +110,8 @@ def test_what_a_shell_appends_to_is_not_replaced(tmp_path: Path) -> None:
     """A link like /dev/stdout; not that one itself, which a wrong version would replace where root runs the tests."""
     (tmp_path / "all.csv").write_text("before\n")
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
-    script = "import sys\nfrom pliant.host.atomic_files import draft_of\n"
-    script += "with draft_of(sys.argv[1]) as draft: draft.write_text('new\\n')"
+    script = "import sys\nfrom pliant.host.atomic_files import atomic_write\n"
+    script += "with atomic_write(sys.argv[1]) as draft: draft.write_text('new\\n')"
     with open(tmp_path / "all.csv", "ab") as out:
         subprocess.run([sys.executable, "-c", script, str(tmp_path / "stdout")], stdout=out, check=True, timeout=60)
     assert (tmp_path / "all.csv").read_text() == "before\nnew\n"
@@ -124,7 +124,7 @@ def test_a_replaced_file_keeps_its_mode_and_a_new_one_has_that_of_any_new_file(t
     private.chmod(0o600)
     plain.write_text("")
     for target in (private, new):
-        with draft_of(target) as draft:
+        with atomic_write(target) as draft:
             draft.write_text("text")
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
     assert stat.S_IMODE(new.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
@@ -132,15 +132,15 @@ def test_a_replaced_file_keeps_its_mode_and_a_new_one_has_that_of_any_new_file(t
 
 def test_names_as_long_as_names_may_be_are_written(tmp_path: Path) -> None:
     target = tmp_path / ("x" * 250 + ".csv")
-    with draft_of(target) as draft:
+    with atomic_write(target) as draft:
         draft.write_text("text")
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
 KILLED = """
 import os, signal, sys
-from pliant.host.atomic_files import draft_of
-with draft_of(sys.argv[1]) as draft:
+from pliant.host.atomic_files import atomic_write
+with atomic_write(sys.argv[1]) as draft:
     draft.write_text("half")
     print("written", flush=True)
     {end}
@@ -167,7 +167,7 @@ def test_what_a_killed_process_left_goes_with_the_next_file_and_nothing_else_doe
         (tmp_path / "folder").mkdir()
         inside = tmp_path / "folder" / left.name  # a folder of that name, and files below, are not looked at
         inside.mkdir()
-        with draft_of(tmp_path / "next.csv") as draft:
+        with atomic_write(tmp_path / "next.csv") as draft:
             draft.write_text("whole")
         assert not left.exists()
         assert all((tmp_path / name).read_text() == "mine" for name in foreign)

@@ -46,14 +46,14 @@ def home():
 Path.home = home
 from pliant.host.cache_folder import user_cache
 import pliant as pl
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     assert user_cache("loops") is None
     system = pl.System("s", (0, -9.81))
     system.add("a", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
     pl.compile_system(system)
-assert [str(one.message) for one in told] == [
-    "machine code is not cached, every process compiles again: there is no home directory and no XDG_CACHE_HOME"], told
+assert [str(one.message) for one in caught] == [
+    "machine code is not cached, every process compiles again: there is no home directory and no XDG_CACHE_HOME"], caught
 """
 
 

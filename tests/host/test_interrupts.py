@@ -77,8 +77,8 @@ def test_progress_is_told_however_often_a_run_stops_for_touches(monkeypatch: pyt
     system = pl.System("ball", (0, -9.81))
     ball = system.add("ball", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="y", displacement=1e-6))
     system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e9))
-    told: list[float] = []
-    monkeypatch.setattr(sys.modules["pliant.run.simulate"], "TELLING", 0.0)  # whatever the machine's speed
-    run = pl.simulate(system, 0.5, progress=lambda t, t_end: told.append(t), save=[0.0])
+    reported: list[float] = []
+    monkeypatch.setattr(sys.modules["pliant.run.simulate"], "PROGRESS_INTERVAL", 0.0)  # whatever the machine's speed
+    run = pl.simulate(system, 0.5, progress=lambda t, t_end: reported.append(t), save=[0.0])
     assert len(run.contacts) > 100
-    assert len(told) > 2 and told == sorted(told)
+    assert len(reported) > 2 and reported == sorted(reported)

@@ -52,8 +52,8 @@ def test_delivered_restitution_at_both_ends():
 def test_asked_next_to_delivered():
     assert HuGuo(stiffness=1e6, restitution=0.8).describe() == "HuGuo: restitution 0.8 asked, 0.799199 delivered"
     assert Hertz(stiffness=1e6).describe() == "Hertz: restitution 1 asked, 1.000000 delivered"
-    told = "WangYanFangJin: restitution delivered depends on masses and speed"
-    assert WangYanFangJin(stiffness=1e6, damping=1.0).describe() == told
+    described = "WangYanFangJin: restitution delivered depends on masses and speed"
+    assert WangYanFangJin(stiffness=1e6, damping=1.0).describe() == described
 
 
 def test_slow_contacts_rebound_more_and_rest_is_damped_as_at_the_floor():

@@ -86,7 +86,7 @@ def test_the_path_is_the_rose_and_its_rates_are_its_derivatives():
 
 def test_the_exact_robot_has_three_freedoms_and_none_when_its_motors_are_told():
     assert compile_system(parallel_robot()).traced.independent == 3
-    assert compile_system(parallel_robot(told=True)).traced.independent == 0
+    assert compile_system(parallel_robot(prescribed=True)).traced.independent == 0
 
 
 def test_torques_of_the_rose_bring_the_exact_robot_back_to_it():

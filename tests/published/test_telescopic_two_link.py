@@ -13,7 +13,7 @@ import pytest
 import pliant as pl
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics import gibbs, gibbs_appell
-from pliant.dynamics.loads import actions
+from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.tree import build_tree
 
 DATA = json.loads((Path(__file__).parent / "data" / "telescopic_two_link.json").read_text())
@@ -64,7 +64,7 @@ def test_gravity_and_elastic_forces_to_1e_9(name, key, gravity):
     still = [0.0] * 8
     weight = at_state(gibbs_appell.inverse_dynamics(tree, q, still, still), tracer, q_column, v_column)
     assert weight == pytest.approx(DATA[name][key], abs=1e-9 * np.max(np.abs(DATA[name][key])))
-    elastic = at_state([-t for t in actions(system, tree, q, v, lambda s: s).tau], tracer, q_column, v_column)
+    elastic = at_state([-t for t in applied_forces(system, tree, q, v, lambda s: s).tau], tracer, q_column, v_column)
     assert elastic == pytest.approx(DATA[name]["elastic"], abs=1e-9 * np.max(np.abs(DATA[name]["elastic"])))
 
 

@@ -32,7 +32,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> xarray.Dataset:
     system.event("up", lambda t, q, v: v["ball.y"])
     file = tmp_path_factory.mktemp("whole") / "run.nc"
     run = pl.simulate(system, 0.04, save=4e-3)
-    assert run.final_state is not None and run.final_state.closed and run.contacts and run.outline is not None
+    assert run.final_state is not None and run.final_state.closed and run.contacts and run.drawing is not None
     run.to_netcdf(file)
     with xarray.open_dataset(file, engine="netcdf4") as opened:
         loaded = opened.load()

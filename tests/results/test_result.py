@@ -38,7 +38,7 @@ def test_a_file_comes_back_the_same(run, tmp_path):
     counted = {name: value for name, value in run.stats.items() if name not in ("wall_s", "trace_s", "compile_s")}
     assert (back.events, back.ok, back.message, back.stats) == (run.events, run.ok, run.message, counted)
     assert str(back.ledger) == str(run.ledger)
-    assert back.outline.to_json() == run.outline.to_json()
+    assert back.drawing.to_json() == run.drawing.to_json()
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
 
 
@@ -103,10 +103,10 @@ def test_a_file_tells_where_it_comes_from_and_what_it_holds(tmp_path):
         assert opened.attrs["pliant_version"] == pl.__version__
         assert all("units" in opened[name].attrs and "long_name" in opened[name].attrs for name in run.values if name in opened)
         assert {"q", "v", "tip_position", "kinetic", "work"} <= set(opened)
-        told = pl.loads_model(str(opened["model"].item()))
-    assert told.system == model.system
-    assert (told.run.t_end, told.run.method, told.run.save, told.run.max_steps) == (0.05, model.run.method, 0.01, 10_000)
-    again = pl.simulate(told.system, told.run.t_end, **told.run.options)
+        stored = pl.loads_model(str(opened["model"].item()))
+    assert stored.system == model.system
+    assert (stored.run.t_end, stored.run.method, stored.run.save, stored.run.max_steps) == (0.05, model.run.method, 0.01, 10_000)
+    again = pl.simulate(stored.system, stored.run.t_end, **stored.run.options)
     assert np.array_equal(again.values["q"], run.values["q"])
     back = pl.Result.from_netcdf(tmp_path / "run.nc")
     assert dict(back.provenance) == dict(run.provenance)

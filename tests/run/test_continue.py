@@ -99,7 +99,7 @@ def test_without_the_bristles_the_test_of_contact_would_fail() -> None:
     half = pl.simulate(system, middle, method=METHOD)
     honest = pl.simulate(system, 0.2, method=METHOD, start=half)
     state = half.final_state
-    forgetful = pl.results.state.State(state.t, state.y, {}, state.labels, state.t_assembled)
+    forgetful = pl.results.state.FinalState(state.t, state.y, {}, state.labels, state.t_assembled)
     other = pl.simulate(system, 0.2, method=METHOD, start=forgetful)
     assert np.max(np.abs(honest.values["q"][-1] - other.values["q"][-1])) > 1e-5
 
@@ -161,10 +161,10 @@ def test_the_provenance_of_a_later_part_is_the_model_from_its_first_start() -> N
     system = rubbing()
     first = pl.simulate(system, 0.05, method=METHOD)
     rest = pl.simulate(system, 0.1, method=METHOD, start=first)
-    told = pl.loads_model(rest.provenance["model"])
-    assert (told.run.t_start, told.run.t_end) == (0.0, 0.1)
+    model = pl.loads_model(rest.provenance["model"])
+    assert (model.run.t_start, model.run.t_end) == (0.0, 0.1)
     assert (rest.provenance["settings"]["t_start"], rest.provenance["settings"]["first_start"]) == (0.05, 0.0)
-    again = pl.simulate(told.system, told.run.t_end, **told.run.options)
+    again = pl.simulate(model.system, model.run.t_end, **model.run.options)
     assert again.values["q"][-1] == pytest.approx(rest.values["q"][-1], abs=1e-8)
 
 
@@ -200,7 +200,7 @@ def test_while_friction_holds_yields_or_creeps() -> None:
     for cut in (0.1, 0.2012, 0.21, 0.25, 0.4):
         run = pl.simulate(system, cut, method=METHOD, start=state)
         text = run.final_state.to_json()
-        state = pl.results.state.State.from_json(text)
+        state = pl.results.state.FinalState.from_json(text)
         seen |= {record.grip[0] for _, record in state.closed.values()}
         assert state.to_json() == text
     assert seen == {-1.0, 1.0, 2.0, 3.0}  # returns, sticks, yields, creeps

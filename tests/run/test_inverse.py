@@ -118,8 +118,8 @@ def test_all_may_be_prescribed():
     system.add("rod", pl.RigidBody.rod(1.0, 2.0), joint=pl.Revolute())
     still = pl.inverse_dynamics(system, {"rod.angle": lambda t: 0.0 * t}, 1.0, save=0.5)
     assert still.values["effort"][:, 0] == pytest.approx(9.81, rel=1e-12)
-    told = {**motion(), **{f"{body}.y{k}": (lambda t: 0.0 * t) for body in ("upper", "fore") for k in (1, 2)}}
-    stiff = pl.inverse_dynamics(two_links(), told, 1.0, elastic="prescribed", save=0.25)
+    prescribed = {**motion(), **{f"{body}.y{k}": (lambda t: 0.0 * t) for body in ("upper", "fore") for k in (1, 2)}}
+    stiff = pl.inverse_dynamics(two_links(), prescribed, 1.0, elastic="prescribed", save=0.25)
     assert stiff.values["effort"].shape == (5, 6)
     assert np.all(stiff.values["strain"] == 0.0)
 

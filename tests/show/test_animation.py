@@ -32,9 +32,9 @@ def test_an_mp4_is_what_players_want(arm, tmp_path):
     path = write_animation(arm, tmp_path / "arm.mp4", fps=20, scale=3.0, speed=0.5)
     asked = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=width,height,pix_fmt,nb_read_frames,codec_name",
              "-of", "default=noprint_wrappers=1", str(path)]  # fmt: skip
-    told = dict(line.split("=") for line in subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split())
-    assert (told["codec_name"], told["pix_fmt"], told["nb_read_frames"]) == ("h264", "yuv420p", "21")
-    assert int(told["width"]) % 2 == int(told["height"]) % 2 == 0
+    probed = dict(line.split("=") for line in subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split())
+    assert (probed["codec_name"], probed["pix_fmt"], probed["nb_read_frames"]) == ("h264", "yuv420p", "21")
+    assert int(probed["width"]) % 2 == int(probed["height"]) % 2 == 0
 
 
 def test_without_ffmpeg_an_mp4_is_refused_and_a_gif_offered(chain, tmp_path, monkeypatch):

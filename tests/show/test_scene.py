@@ -30,7 +30,7 @@ def test_every_tip_is_drawn_where_the_result_has_it(run):
 
 def test_without_deformation_a_beam_is_straight(run):
     scene = Scene(run)
-    for body, points in zip(scene.outline.bodies, scene.positions(run.time, deformed=False), strict=True):
+    for body, points in zip(scene.drawing.bodies, scene.positions(run.time, deformed=False), strict=True):
         if body.kind == "beam":
             line = points[:, list(body.lines[0])]
             along = (line[:, -1:] - line[:, :1]) / np.linalg.norm(line[:, -1:] - line[:, :1], axis=2, keepdims=True)
@@ -43,8 +43,8 @@ def test_the_way_from_the_undeformed_beam_grows_with_the_scale(run):
     """Where nothing is held, the tip of a beam on the ground goes `scale` times as far from where it would be."""
     true, large = Scene(run), Scene(run, 7.0)
     straight = true.positions(run.time, deformed=False)
-    for k, body in enumerate(true.outline.bodies):
-        if body.kind == "beam" and body.on[0] == -1 and not true.outline.contacts:
+    for k, body in enumerate(true.drawing.bodies):
+        if body.kind == "beam" and body.on[0] == -1 and not true.drawing.contacts:
             once, more = (scene.positions(run.time)[k] - straight[k] for scene in (true, large))
             assert np.allclose(more, 7.0 * once, atol=1e-13)
             assert np.max(np.abs(once)) > 0.0 or run.name == "floating base"
@@ -60,8 +60,8 @@ def test_a_magnified_chain_still_touches_where_it_touches(chain):
 def test_a_magnified_loop_stays_closed(crank):
     scene = Scene(crank, 15.0)
     positions = scene.positions(crank.time)
-    for body in scene.outline.bodies[1:]:
-        k = scene.outline.bodies.index(body)
+    for body in scene.drawing.bodies[1:]:
+        k = scene.drawing.bodies.index(body)
         assert np.allclose(positions[k][:, 0], scene.spot(body.on, positions), atol=1e-12)
     assert np.max(np.abs(positions[1] - Scene(crank).positions(crank.time)[1])) > 0.05
 
@@ -70,7 +70,7 @@ def test_what_hangs_on_a_magnified_beam_is_carried_along(arm, base):
     for result in (arm, base):
         scene, true = Scene(result, 5.0), Scene(result)
         positions, straight = scene.positions(result.time), true.positions(result.time)
-        for k, body in enumerate(scene.outline.bodies):
+        for k, body in enumerate(scene.drawing.bodies):
             if body.on[0] >= 0:
                 before = straight[k][:, 0] - true.spot(body.on, straight)  # a bracket has a length of its own
                 assert np.allclose(positions[k][:, 0] - scene.spot(body.on, positions), before, atol=1e-12)
@@ -99,7 +99,7 @@ def test_contact_points_lie_between_the_surfaces(chain, crank):
     for result in (chain, crank):
         points, normals, gaps = (result.values[name] for name in ("contact_point", "contact_normal", "gap"))
         assert np.allclose(np.linalg.norm(normals, axis=2), 1.0)
-        for k, contact in enumerate(result.outline.contacts):
+        for k, contact in enumerate(result.drawing.contacts):
             if contact.other_radius is None:
                 height = (points[:, k] - contact.point) @ np.array(contact.normal)
                 assert np.allclose(height, gaps[:, k], atol=1e-14)
@@ -111,7 +111,7 @@ def test_contact_points_lie_between_the_surfaces(chain, crank):
 
 def test_a_result_without_an_outline_says_what_to_do(chain):
     with pytest.raises(pl.ModelError, match="run the model again"):
-        Scene(replace(chain, outline=None))
+        Scene(replace(chain, drawing=None))
 
 
 def test_what_is_drawn_of_a_failed_run_is_what_was_finite(chain):
@@ -155,8 +155,8 @@ def test_a_rigid_body_is_a_line_a_plate_or_a_star():
         system = pl.System(name, gravity=(0, 0, 0))
         body = pl.RigidBody(mass=1.0, inertia=(1.0, 1.0, 1.0), tip=(1.0, 0.0, 0.0), frames=frames)
         system.add("body", body, joint=pl.Revolute(rate=1.0))
-        outline = pl.simulate(system, 0.1).outline.bodies[0]
-        drawn[name] = {tuple(tuple(outline.rest[k]) for k in line) for line in outline.lines}
+        drawing = pl.simulate(system, 0.1).drawing.bodies[0]
+        drawn[name] = {tuple(tuple(drawing.rest[k]) for k in line) for line in drawing.lines}
     assert drawn["line"] == {((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (2.0, 0.0, 0.0))} or drawn["line"] == {
         ((2.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     }

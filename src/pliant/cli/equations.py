@@ -13,7 +13,7 @@ from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model
 from pliant.equations import equations as derive_equations
 from pliant.errors import ModelError, PliantError
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 
 if TYPE_CHECKING:
     from pliant.equations.derive import Equations
@@ -68,7 +68,7 @@ def _write(derived: Equations, form: str, text: str | None, target: Path) -> lis
     """The names of the files that were written."""
     try:
         if text is not None:
-            with draft_of(target) as draft:
+            with atomic_write(target) as draft:
                 draft.write_text(text, encoding="utf-8")
             return [str(target)]
         (derived.write_c if form == "c" else derived.write_casadi)(target)

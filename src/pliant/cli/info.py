@@ -59,16 +59,16 @@ def beam_frequencies(model: Model) -> dict[str, list[float]]:
 
 
 def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> None:
-    told = result.provenance
+    provenance = result.provenance
     if model_only:
-        if not told.get("model"):
-            stop(WRONG, f"{file}: holds no model: {told.get('no_model', 'it was written by an older version')}")
-        say(told["model"], nl=False)
+        if not provenance.get("model"):
+            stop(WRONG, f"{file}: holds no model: {provenance.get('no_model', 'it was written by an older version')}")
+        say(provenance["model"], nl=False)
         return
     if as_json:
-        write_json({**summary_data(result), **_contents(result), "provenance": dict(told)})
+        write_json({**summary_data(result), **_contents(result), "provenance": dict(provenance)})
         return
-    _print_result(result, told)
+    _print_result(result, provenance)
 
 
 def _contents(result: Result) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _contents(result: Result) -> dict[str, Any]:
     return {"labels": held, "ledger": ledger, "ended_at_s": None if state is None else state.t}
 
 
-def _print_result(result: Result, told: Any) -> None:
+def _print_result(result: Result, provenance: Any) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -90,10 +90,11 @@ def _print_result(result: Result, told: Any) -> None:
     if result.final_state is not None:
         closed = ", ".join(result.final_state.closed)
         rows.append(("can go on", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))
-    rows += [("made by", f"pliant {told['version']}")] if told else []
-    rows += [(name, str(value)) for name, value in told.get("settings", {}).items() if value is not None]
-    if told:
-        held = f"{len(told['model'].splitlines())} lines, see --model" if told["model"] else f"none: {told['no_model']}"
+    rows += [("made by", f"pliant {provenance['version']}")] if provenance else []
+    rows += [(name, str(value)) for name, value in provenance.get("settings", {}).items() if value is not None]
+    if provenance:
+        model = provenance["model"]
+        held = f"{len(model.splitlines())} lines, see --model" if model else f"none: {provenance['no_model']}"
         rows.append(("model", held))
     for name, value in rows:
         table.add_row(Text(plain(name)), Text(plain(value)))

@@ -9,7 +9,7 @@ import typer
 
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 
 STARTER = """\
 # A model file of pliant: {name}. Change what you like, then
@@ -90,7 +90,7 @@ def new(
         stop(WRONG, f"{file}: is there already; --force replaces it")
     name = file.stem.replace("_", " ").replace("-", " ").strip() or "arm"
     try:
-        with draft_of(file) as draft:
+        with atomic_write(file) as draft:
             draft.write_text(STARTER.format(name=_plain(name), file=file.name, stem=file.stem), encoding="utf-8")
     except OSError as trouble:
         stop(FAILED, f"{file}: cannot be written: {trouble.strerror or trouble}")

@@ -97,8 +97,8 @@ def _earlier(file: Path, target: Path, model: Model, settings: RunSettings) -> R
 def _same_model(earlier: Result, model: Model) -> bool:
     from pliant.files import loads_model
 
-    told = earlier.provenance.get("model")
-    return not told or loads_model(told).system == model.system
+    stored = earlier.provenance.get("model")
+    return not stored or loads_model(stored).system == model.system
 
 
 @contextlib.contextmanager
@@ -120,8 +120,8 @@ def _simulate(model: Model, settings: RunSettings, start: Result | None, quiet: 
 
     begin = settings.t_start if start is None or start.final_state is None else start.final_state.t
     try:
-        with progress.of_run(begin, settings.t_end, quiet) as told:
-            options = {**settings.options, "t_end": settings.t_end, "progress": told, "phase": told.phase}
+        with progress.of_run(begin, settings.t_end, quiet) as reporter:
+            options = {**settings.options, "t_end": settings.t_end, "progress": reporter, "phase": reporter.phase}
             if isinstance(settings.save, tuple):  # of times asked for, those that are left
                 options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
             return simulate(model.system, start=start, **options)

@@ -10,7 +10,7 @@ import typer
 
 from pliant.cli.exits import FAILED, stop
 from pliant.cli.options import check_target
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 
 
 def schema(
@@ -25,7 +25,7 @@ def schema(
         return
     check_target("--output", output)
     try:
-        with draft_of(output) as draft:
+        with atomic_write(output) as draft:
             draft.write_text(text, encoding="utf-8")
     except OSError as trouble:
         stop(FAILED, f"{output}: cannot be written: {trouble.strerror or trouble}")

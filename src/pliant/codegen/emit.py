@@ -20,7 +20,7 @@ from pliant.codegen.operations import (
     TRUTHS,
 )
 from pliant.codegen.program import CONSTANT, INPUT, PARAMETER, STATE, TIME, Program
-from pliant.codegen.rolled import TABLE, Loop, Stream
+from pliant.codegen.rolled import TABLE, RolledLoop, Stream
 from pliant.codegen.schedule import Chunk, Schedule
 from pliant.codegen.sincos import batch_text, real
 
@@ -41,7 +41,7 @@ def emit(program: Program, schedule: Schedule, *, fused: bool) -> str:
     `fused`: the processor has a fused multiply-add.
     """
     texts: list[str] = []
-    loops = Loops()
+    loops = LoopFunctions()
     calls: list[list[str]] = [[], []]
     for lines, pieces in zip(calls, (schedule.before, schedule.after), strict=True):
         for piece in pieces:
@@ -72,7 +72,7 @@ def kernel_text(schedule: Schedule, calls: list[list[str]]) -> str:
     return "\n".join([*lines, *after, "  ret void", "}"])
 
 
-class Loops:
+class LoopFunctions:
     """The functions of all loops; those with equal text are one."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Loops:
         self._names: dict[str, str] = {}
         self._calls = 0
 
-    def call(self, loop: Loop) -> list[str]:
+    def call(self, loop: RolledLoop) -> list[str]:
         """The lines that call a loop."""
         bases = Bases.of(loop)
         text = loop_text(loop, bases)
@@ -101,7 +101,7 @@ class Loops:
         return [*lines, f"  call void @{name}(double %t, i64 {loop.count}{''.join(passed)})"]
 
 
-def loop_text(loop: Loop, bases: Bases) -> str:
+def loop_text(loop: RolledLoop, bases: Bases) -> str:
     """What follows a loop's name: count blocks, each pointer moved by its stride from one to the next."""
     pointers = [f"%q{k}" for k in range(len(bases.each))]
     writer = LoopWriter(loop, bases)
@@ -132,7 +132,7 @@ class Bases:
     at: dict[Stream, tuple[int, int]]  # base and offset of every stream
 
     @staticmethod
-    def of(loop: Loop) -> Bases:
+    def of(loop: RolledLoop) -> Bases:
         each: list[Stream] = []
         at: dict[Stream, tuple[int, int]] = {}
         streams = {*loop.inputs, *(stream for _, stream in loop.writes)}
@@ -278,7 +278,7 @@ class ChunkWriter:
 class LoopWriter(ChunkWriter):
     """Writes one block of a loop, which reads and writes by its pointers."""
 
-    def __init__(self, loop: Loop, bases: Bases) -> None:
+    def __init__(self, loop: RolledLoop, bases: Bases) -> None:
         super().__init__(loop.body, ())
         self.inputs, self.bases = loop.inputs, bases
 

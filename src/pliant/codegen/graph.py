@@ -12,7 +12,7 @@ from typing import Any
 
 import casadi as ca
 
-Scalar = Any  # a Python float or a Traced
+Scalar = Any  # a Python float or a TracedScalar
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
 SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression that only CasADi knows the inside of
@@ -34,9 +34,9 @@ class Graph:
         self.a: list[int] = []
         self.b: list[int] = []
         self.values: dict[int, float] = {}  # of constants, by node
-        self._nodes: list[Traced] = []
-        self._known: dict[tuple[int, int, int], Traced] = {}
-        self._constants: dict[float, Traced] = {}
+        self._nodes: list[TracedScalar] = []
+        self._known: dict[tuple[int, int, int], TracedScalar] = {}
+        self._constants: dict[float, TracedScalar] = {}
         # (below, above) -> what stands for below < above; None: the comparison itself
         self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
 
@@ -45,7 +45,7 @@ class Graph:
             return []
         return [self.a[node]] if self.b[node] == NONE else [self.a[node], self.b[node]]
 
-    def unary(self, code: int, a: Traced) -> Scalar:
+    def unary(self, code: int, a: TracedScalar) -> Scalar:
         """An operation of one argument, simplified as CasADi simplifies it."""
         inner = self.kind[a.number]
         if code == _COS and inner == _NEG:
@@ -68,8 +68,8 @@ class Graph:
         """An operation of two arguments, one of them traced, other than those that have a method of their own."""
         if a is b and code in (ca.OP_FMIN, ca.OP_FMAX):
             return a
-        left = a if isinstance(a, Traced) else self.constant(a)
-        right = b if isinstance(b, Traced) else self.constant(b)
+        left = a if isinstance(a, TracedScalar) else self.constant(a)
+        right = b if isinstance(b, TracedScalar) else self.constant(b)
         return self._node(code, left.number, right.number)
 
     def compare(self, code: int, below: Scalar, above: Scalar) -> Scalar:
@@ -77,7 +77,7 @@ class Graph:
         decided = None if self.on_comparison is None else self.on_comparison(below, above)
         return self.binary(code, below, above) if decided is None else decided
 
-    def sum(self, x: Traced, y: Traced) -> Scalar:
+    def sum(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if other == _NEG:
             if kind == _NEG:
@@ -93,7 +93,7 @@ class Graph:
             return 1.0
         return self.scaled(2.0, x) if x is y else self._node(_ADD, x.number, y.number)
 
-    def difference(self, x: Traced, y: Traced) -> Scalar:
+    def difference(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if x is y:
             return 0.0
@@ -107,7 +107,7 @@ class Graph:
             return -self._other(y, x)
         return self._node(_SUB, x.number, y.number)
 
-    def product(self, x: Traced, y: Traced) -> Scalar:
+    def product(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if x is y:
             return self.square(x)
@@ -125,7 +125,7 @@ class Graph:
             return self._scalar(self.a[y.number])
         return self._node(_MUL, x.number, y.number)
 
-    def scaled(self, factor: float, y: Traced) -> Scalar:
+    def scaled(self, factor: float, y: TracedScalar) -> Scalar:
         """factor y, the factor being none of 0, 1 and -1."""
         kind = self.kind[y.number]
         if kind == _NEG:
@@ -140,7 +140,7 @@ class Graph:
             return self._node(_TWICE, y.number)
         return self._node(_MUL, self.constant(factor).number, y.number)
 
-    def quotient(self, x: Traced, y: Traced) -> Scalar:
+    def quotient(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
         if x is y:
             return 1.0
@@ -154,7 +154,7 @@ class Graph:
             return self._other(x, y)
         return self._node(_DIV, x.number, y.number)
 
-    def over(self, factor: float, y: Traced) -> Scalar:
+    def over(self, factor: float, y: TracedScalar) -> Scalar:
         """factor / y, the factor not being 0."""
         if factor == 1.0:
             return self.unary(_INV, y)
@@ -164,13 +164,13 @@ class Graph:
             return factor * self._first(y)
         return self._node(_DIV, self.constant(factor).number, y.number)
 
-    def square(self, x: Traced) -> Scalar:
+    def square(self, x: TracedScalar) -> Scalar:
         kind = self.kind[x.number]
         if kind == _NEG:
             return self.square(self._first(x))
         return self._first(x) if kind == _SQRT else self._node(_SQ, x.number)
 
-    def constant(self, value: float) -> Traced:
+    def constant(self, value: float) -> TracedScalar:
         """The node of a number."""
         number = float(value)
         known = self._constants.get(number)
@@ -181,9 +181,9 @@ class Graph:
 
     def node_of(self, value: Scalar) -> int:
         """The number of a scalar's node."""
-        return (value if isinstance(value, Traced) else self.constant(value)).number
+        return (value if isinstance(value, TracedScalar) else self.constant(value)).number
 
-    def _node(self, code: int, a: int, b: int = NONE) -> Traced:
+    def _node(self, code: int, a: int, b: int = NONE) -> TracedScalar:
         """The node of an operation; constants stand first where the order is free, then the older node."""
         if code in _COMMUTATIVE and (b in self.values or (a > b and a not in self.values)):
             a, b = b, a
@@ -193,30 +193,30 @@ class Graph:
             known = self._known[key] = self._append(code, a, b)
         return known
 
-    def _append(self, kind: int, a: int, b: int) -> Traced:
-        made = Traced(self, len(self.kind))
+    def _append(self, kind: int, a: int, b: int) -> TracedScalar:
+        made = TracedScalar(self, len(self.kind))
         self.kind.append(kind)
         self.a.append(a)
         self.b.append(b)
         self._nodes.append(made)
         return made
 
-    def _first(self, x: Traced) -> Traced:
+    def _first(self, x: TracedScalar) -> TracedScalar:
         return self._nodes[self.a[x.number]]
 
-    def _other(self, x: Traced, y: Traced) -> Scalar:
+    def _other(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         """The argument of x that is not y."""
         return self._scalar(self.b[x.number] if self.a[x.number] == y.number else self.a[x.number])
 
     def _scalar(self, number: int) -> Scalar:
         return self.values[number] if number in self.values else self._nodes[number]
 
-    def _one(self, x: Traced, y: Traced) -> bool:
+    def _one(self, x: TracedScalar, y: TracedScalar) -> bool:
         """Whether x and y are the sine and the cosine of one angle."""
         return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
 
 
-class Traced:
+class TracedScalar:
     """A node of the graph. Comparisons give nodes too, for `where`; there is no truth value while tracing."""
 
     __slots__ = ("graph", "number")
@@ -226,7 +226,7 @@ class Traced:
         self.number = number  # of the node
 
     def __add__(self, other: Scalar) -> Scalar:
-        if type(other) is not Traced:
+        if type(other) is not TracedScalar:
             if other == 0.0:
                 return self
             other = self.graph.constant(other)
@@ -235,7 +235,7 @@ class Traced:
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
-        if type(other) is not Traced:
+        if type(other) is not TracedScalar:
             if other == 0.0:
                 return self
             other = self.graph.constant(other)
@@ -245,7 +245,7 @@ class Traced:
         return -self if other == 0.0 else self.graph.difference(self.graph.constant(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        if type(other) is Traced:
+        if type(other) is TracedScalar:
             return self.graph.product(self, other)
         if other == 0.0:
             return 0.0
@@ -258,7 +258,7 @@ class Traced:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        return self.graph.quotient(self, other) if type(other) is Traced else self * (1.0 / other)
+        return self.graph.quotient(self, other) if type(other) is TracedScalar else self * (1.0 / other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         return 0.0 if other == 0.0 else self.graph.over(float(other), self)
@@ -284,7 +284,7 @@ class Traced:
     def __neg__(self) -> Scalar:
         return self.graph.unary(ca.OP_NEG, self)
 
-    def __pos__(self) -> Traced:
+    def __pos__(self) -> TracedScalar:
         return self
 
     def __abs__(self) -> Scalar:
@@ -355,13 +355,13 @@ class Traced:
         if len(inputs) == 1 and name in _UFUNCS:
             return getattr(inputs[0], _UFUNCS[name])()
         if len(inputs) == 2 and name in _OPERATORS:
-            left, right = (x if isinstance(x, Traced) else float(x) for x in inputs)
+            left, right = (x if isinstance(x, TracedScalar) else float(x) for x in inputs)
             return _OPERATORS[name](left, right)
         return NotImplemented
 
 
-def _unary(code: int) -> Callable[[Traced], Scalar]:
-    def method(self: Traced) -> Scalar:
+def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
+    def method(self: TracedScalar) -> Scalar:
         return self.graph.unary(code, self)
 
     return method
@@ -373,16 +373,16 @@ _METHODS = {
     "log": ca.OP_LOG, "sqrt": ca.OP_SQRT, "fabs": ca.OP_FABS, "sign": ca.OP_SIGN, "floor": ca.OP_FLOOR,
 }  # fmt: skip
 for _name, _code in _METHODS.items():
-    setattr(Traced, _name, _unary(_code))
+    setattr(TracedScalar, _name, _unary(_code))
 
 
-def _sign(self: Traced) -> Scalar:
+def _sign(self: TracedScalar) -> Scalar:
     """A comparison with zero, where those are decided otherwise."""
     decided = None if self.graph.on_comparison is None else self.graph.on_comparison(0.0, self)
     return self.graph.unary(ca.OP_SIGN, self) if decided is None else decided.where(1.0, -1.0)
 
 
-Traced.sign = _sign  # type: ignore[attr-defined]
+TracedScalar.sign = _sign  # type: ignore[attr-defined]
 
 _UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -394,7 +394,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _is_number(value: Scalar) -> bool:
-    return not isinstance(value, Traced)
+    return not isinstance(value, TracedScalar)
 
 
 def _is_zero(value: Scalar) -> bool:

@@ -76,8 +76,8 @@ def _shapes(columns: Columns, order: Integers) -> NDArray[np.uint64]:
         argument = row[order]
         away = np.arange(order.size) - position[argument]
         near = (position[argument] >= 0) & (away <= NEAR)
-        told = np.where(near, away, 1000 + columns.kind[argument])
-        shape = _mix(shape, np.where(argument == NONE, 0, told).astype(np.uint64))
+        described = np.where(near, away, 1000 + columns.kind[argument])
+        shape = _mix(shape, np.where(argument == NONE, 0, described).astype(np.uint64))
     return shape
 
 

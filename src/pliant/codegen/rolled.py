@@ -43,7 +43,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Loop:
+class RolledLoop:
     """One block as a program of its own, whose leaves INPUT are streams, and how often it is run."""
 
     body: Program
@@ -186,7 +186,7 @@ def _address(columns: Columns, argument: Integers, place: Integers) -> Integers:
     return np.where((argument == NONE) | (kind == CONSTANT) | (kind == TIME), 0, address)
 
 
-def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -> Loop:
+def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -> RolledLoop:
     """The loop of a grid, all places known."""
     made = _Body(program, columns, grid.values, place)
     for j, value in enumerate(grid.values[0].tolist()):
@@ -194,7 +194,7 @@ def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -
     exported = np.flatnonzero(grid.exported).tolist()
     writes = [(made.number[j], _stream(_WORK, place[grid.values[:2, j]])) for j in exported]
     writes += [(made.number[j], _stream(_OUT, places)) for j, places in grid.outputs]
-    return Loop(made.body, grid.blocks, made.inputs(), tuple(writes), made.table())
+    return RolledLoop(made.body, grid.blocks, made.inputs(), tuple(writes), made.table())
 
 
 class _Body:
@@ -249,9 +249,9 @@ def _stream(array: int, indices: Integers) -> Stream:
 
 def copy_loops(
     program: Program, columns: Columns, copies: Sequence[tuple[int, int]], array: str, place: Integers
-) -> tuple[list[Loop], list[tuple[int, int]]]:
+) -> tuple[list[RolledLoop], list[tuple[int, int]]]:
     """Copies (value, place in an array): those whose strides come again and again as loops, and the rest."""
-    loops: list[Loop] = []
+    loops: list[RolledLoop] = []
     left = np.array(copies, dtype=np.int64).reshape(-1, 2)
     for period in range(1, LONGEST_PATTERN + 1):
         if len(left) >= FEWEST_BLOCKS * COPIES_A_BLOCK:
@@ -262,7 +262,7 @@ def copy_loops(
 
 def _periodic_copies(
     program: Program, columns: Columns, copies: Integers, array: str, place: Integers, period: int
-) -> tuple[list[Loop], Integers]:
+) -> tuple[list[RolledLoop], Integers]:
     """Loops of the copies whose steps, from one to the next of the same array, repeat after `period` of them; and the rest."""
     value, target = copies.T
     constant = columns.kind[value] == CONSTANT
@@ -276,7 +276,7 @@ def _periodic_copies(
     again = (step[period:] == step[:-period]).all(axis=1) & alike[period:] & alike[:-period]
     edges = [0, *(np.flatnonzero(np.diff(again)) + 1).tolist(), again.size]
     width = period * -(-COPIES_A_BLOCK // period)
-    loops: list[Loop] = []
+    loops: list[RolledLoop] = []
     left = np.ones(value.size, bool)
     free = 0
     for begin, end in pairwise(edges):
@@ -299,7 +299,7 @@ def _copy_loop(
     target: Integers,
     width: int,
     array: str,
-) -> Loop:
+) -> RolledLoop:
     body = Program(n_y=0, n_p=0)
     streams: list[Stream] = []
     writes: list[tuple[int, Stream]] = []
@@ -310,4 +310,4 @@ def _copy_loop(
             streams.append(_stream(int(source[k]) // _APART, source[k::width][:2] % _APART))
             number = body.value(INPUT, k)
         writes.append((number, Stream(array, int(target[k]), int(target[k + width] - target[k]))))
-    return Loop(body, value.size // width, tuple(streams), tuple(writes))
+    return RolledLoop(body, value.size // width, tuple(streams), tuple(writes))

@@ -18,7 +18,7 @@ from pliant.codegen.repeats import Columns, Integers, find_runs
 from pliant.codegen.rolled import (
     SHORTEST,
     Grid,
-    Loop,
+    RolledLoop,
     copy_loops,
     find_leaving,
     give_frames,
@@ -40,7 +40,7 @@ class Chunk:
     to_out: dict[int, list[int]] = field(default_factory=dict)  # value -> its places in out
 
 
-Piece = Chunk | Loop
+Piece = Chunk | RolledLoop
 
 
 @dataclass
@@ -61,8 +61,8 @@ class Schedule:
         return [piece for piece in self.before + self.after if isinstance(piece, Chunk)]
 
     @property
-    def loops(self) -> list[Loop]:
-        return [piece for piece in self.before + self.after if isinstance(piece, Loop)]
+    def loops(self) -> list[RolledLoop]:
+        return [piece for piece in self.before + self.after if isinstance(piece, RolledLoop)]
 
     @property
     def written(self) -> int:
@@ -80,12 +80,12 @@ def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Sc
     late = columns.kind >= 0
     late[early] = late[list(sines)] = False
     orders = [early.tolist(), np.flatnonzero(late).tolist()]
-    making = _Making(program, columns, angles, sines, 3 * batch, roll)
-    before, after = making.pieces(orders, chunk_size)
-    making.write_angles(before, chunk_size)
-    n_work = making.share_work(before + after)
-    making.write_outputs(before, after, chunk_size)
-    return Schedule(making.finished(before), making.finished(after), len(angles), batch, making.place.tolist(), n_work)
+    builder = ScheduleBuilder(program, columns, angles, sines, 3 * batch, roll)
+    before, after = builder.pieces(orders, chunk_size)
+    builder.write_angles(before, chunk_size)
+    n_work = builder.share_work(before + after)
+    builder.write_outputs(before, after, chunk_size)
+    return Schedule(builder.finished(before), builder.finished(after), len(angles), batch, builder.place.tolist(), n_work)
 
 
 def batched_angles(program: Program) -> dict[int, int]:
@@ -134,7 +134,7 @@ def _cut(values: list[int], size: int) -> list[Chunk]:
     return [Chunk(values[start:end]) for start, end in pairwise(ends)]
 
 
-class _Making:
+class ScheduleBuilder:
     """A schedule in the making: loops are known by their stretches until every value has its place."""
 
     def __init__(
@@ -189,7 +189,7 @@ class _Making:
         return [(value, k) for k, value in enumerate(self.program.outputs) if value not in home and k not in written]
 
     def _copy(self, copies: list[tuple[int, int]], array: str, pieces: list[_Unfinished], size: int) -> None:
-        loops: list[Loop] = []
+        loops: list[RolledLoop] = []
         left = copies
         if self.roll:
             loops, left = copy_loops(self.program, self.columns, copies, array, self.place)
@@ -263,7 +263,7 @@ def _fill(order: list[int], grids: list[Grid], size: int) -> list[_Unfinished]:
     return [*pieces, *_cut(order[done:], size)]
 
 
-_Unfinished = Chunk | Loop | Grid
+_Unfinished = Chunk | RolledLoop | Grid
 
 
 def _with_room(pieces: list[_Unfinished], size: int) -> tuple[Chunk, int]:

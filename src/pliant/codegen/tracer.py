@@ -10,9 +10,9 @@ from typing import Any
 
 import casadi as ca
 
-from pliant.codegen.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, Traced
+from pliant.codegen.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, TracedScalar
 
-__all__ = ["Scalar", "Traced", "Tracer"]
+__all__ = ["Scalar", "TracedScalar", "Tracer"]
 
 Element = Any  # one entry of an SX: SX or SXElem, as CasADi's own types have it
 
@@ -23,10 +23,10 @@ class Tracer(Graph):
     def __init__(self) -> None:
         super().__init__()
         self._sx: dict[int, ca.SX] = {}  # CasADi's twins of nodes, where it was asked for them
-        self._twins: dict[int, Traced] = {}  # the way back, by CasADi's own identity of an element
+        self._twins: dict[int, TracedScalar] = {}  # the way back, by CasADi's own identity of an element
         self._has_foreign = False
 
-    def symbols(self, name: str, count: int) -> tuple[ca.SX, list[Traced]]:
+    def symbols(self, name: str, count: int) -> tuple[ca.SX, list[TracedScalar]]:
         """A column of fresh symbols, as CasADi sees it and as scalars."""
         column = ca.SX.sym(name, count)
         return column, [self._wrap(element) for element in _elements(column)]
@@ -103,7 +103,7 @@ class Tracer(Graph):
     def name_of(self, node: int) -> str:
         return str(self.sx(self._nodes[node]))
 
-    def _pair(self, number: int, element: Element, node: Traced) -> None:
+    def _pair(self, number: int, element: Element, node: TracedScalar) -> None:
         """Remember a node and its twin; kept alive here, the twin's identity goes to no other element."""
         self._sx[number] = element
         self._twins.setdefault(element.element_hash(), node)

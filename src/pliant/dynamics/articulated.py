@@ -32,8 +32,9 @@ from pliant.dynamics.algebra import (
     transposed_times,
 )
 from pliant.dynamics.body import Shape
-from pliant.dynamics.hop import Bend, Column, Shift, Step, Turn, bias_after, hop, velocity_after
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.steps import Bend, Column, Shift, Step, Turn, bias_after, steps_to_body, velocity_after
 from pliant.dynamics.tree import ROOT, Tree
 from pliant.errors import SolveError
 
@@ -85,19 +86,11 @@ class OwnRow:
 
 
 @dataclass(frozen=True)
-class Hop:
+class StepsToBody:
     """The steps to one body with the biases they add."""
 
     steps: list[Step]
     biases: list[tuple[Vec, Vec]]
-
-
-@dataclass(frozen=True)
-class Forward:
-    """Accelerations of all coordinates, and the efforts that prescribed ones need."""
-
-    accelerations: list[Scalar]
-    efforts: dict[int, Scalar]
 
 
 def forward_dynamics(
@@ -109,12 +102,12 @@ def forward_dynamics(
     known: dict[int, Scalar],
 ) -> Forward:
     """Accelerations for efforts tau on the coordinates and loads on the bodies; `known` holds prescribed ones."""
-    hops, omegas = _outward_velocities(tree, q, v)
+    all_steps, omegas = _outward_velocities(tree, q, v)
     try:
-        pivots, seen, rows = _inward(tree, q, v, tau, loads, known, hops, omegas)
+        pivots, seen, rows = _inward(tree, q, v, tau, loads, known, all_steps, omegas)
     except _Unresisted as error:
         raise SolveError(unresisted(tree.rates[error.v])) from None
-    return _outward_accelerations(tree, tau, known, hops, pivots, seen, rows)
+    return _outward_accelerations(tree, tau, known, all_steps, pivots, seen, rows)
 
 
 class _Unresisted(Exception):
@@ -129,20 +122,20 @@ def unresisted(name: str) -> str:
     return f"coordinate {name!r}: inertia along it must be > 0, got 0: no mass or inertia of what it carries resists it"
 
 
-def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Hop], list[Vec]]:
-    hops: list[Hop] = []
+def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[StepsToBody], list[Vec]]:
+    all_steps: list[StepsToBody] = []
     omegas: list[Vec] = []
     for node in tree.nodes:
         parent = None if node.parent == ROOT else tree.nodes[node.parent]
         omega = ZERO if parent is None else omegas[node.parent]
-        steps, biases = hop(node, parent, q, v), []
+        steps, biases = steps_to_body(node, parent, q, v), []
         for step in steps:
             after = velocity_after(step, omega, v)
             biases.append(bias_after(step, omega, after, v))
             omega = after
-        hops.append(Hop(steps, biases))
+        all_steps.append(StepsToBody(steps, biases))
         omegas.append(omega)
-    return hops, omegas
+    return all_steps, omegas
 
 
 class _Block:
@@ -225,7 +218,7 @@ def _inward(
     tau: Sequence[Scalar],
     loads: Sequence[BodyLoad],
     known: dict[int, Scalar],
-    hops: Sequence[Hop],
+    all_steps: Sequence[StepsToBody],
     omegas: Sequence[Vec],
 ) -> tuple[dict[int, Pivot], dict[int, Articulated], list[list[OwnRow]]]:
     """All pivots by coordinate, what is seen at each prescribed one, and the rows of prescribed own coordinates."""
@@ -241,7 +234,7 @@ def _inward(
         pivots.update((pivot.v, pivot) for pivot in found)
         place: Bend | None = None
         bias = (ZERO, ZERO)
-        for step, bias in zip(reversed(hops[k].steps), reversed(hops[k].biases), strict=True):
+        for step, bias in zip(reversed(all_steps[k].steps), reversed(all_steps[k].biases), strict=True):
             if isinstance(step, Bend):
                 place = step
             else:
@@ -316,7 +309,7 @@ def _outward_accelerations(
     tree: Tree,
     tau: Sequence[Scalar],
     known: dict[int, Scalar],
-    hops: Sequence[Hop],
+    all_steps: Sequence[StepsToBody],
     pivots: dict[int, Pivot],
     seen: dict[int, Articulated],
     rows: Sequence[Sequence[OwnRow]],
@@ -327,7 +320,7 @@ def _outward_accelerations(
     for k, node in enumerate(tree.nodes):
         # gravity is an upward acceleration of the ground
         motion = (ZERO, scale(-1.0, tree.gravity)) if node.parent == ROOT else motions[node.parent]
-        for step, bias in zip(hops[k].steps, hops[k].biases, strict=True):
+        for step, bias in zip(all_steps[k].steps, all_steps[k].biases, strict=True):
             alpha, a = accelerate(step, *motion, rates)
             motion = (add(alpha, bias[0]), add(a, bias[1]))
             for column in step_columns(step):

@@ -51,7 +51,7 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Spread:
+class FieldWeights:
     """The weights of the fields at one state."""
 
     position: Weights  # rho
@@ -71,7 +71,7 @@ class Body(Protocol):
     @property
     def damping(self) -> Sequence[str]: ...
     def fields(self, z: Sequence[Scalar]) -> Fields: ...
-    def spread(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Spread: ...
+    def field_weights(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> FieldWeights: ...
     def strain_energy(self, z: Sequence[Scalar]) -> Scalar: ...
     def strain_forces(self, z: Sequence[Scalar]) -> list[Scalar]: ...
     def damping_forces(self, kind: str, z: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]: ...
@@ -82,14 +82,14 @@ class Shape:
     """A body at one state: the pieces of M_b and h_b that the recursions share."""
 
     fields: Fields
-    weights: Spread
+    weights: FieldWeights
     moment: Vec  # int mu r
     against: Mapping[int, Mat]  # int mu r W_B^T, for every field B in use
     extent: Mat  # int mu r r^T
 
     @classmethod
     def at(cls, body: Body, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Shape:
-        fields, weights = body.fields(z), body.spread(z, rates)
+        fields, weights = body.fields(z), body.field_weights(z, rates)
         used = sorted({b for w in (weights.position, weights.rate, weights.bias, *weights.columns) for b in w})
         against = {b: _matrix(weights.position, [row[b] for row in fields.second]) for b in used}
         moment = combine(weights.position, fields.first)
@@ -197,7 +197,7 @@ class BeamBody:
     def fields(self, z: Sequence[Scalar]) -> Fields:
         return self.constants
 
-    def spread(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Spread:
+    def field_weights(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> FieldWeights:
         position: dict[int, Scalar] = {0: 1.0, **{j + 1: z[j] for j in range(self.modes)}}
         rate: dict[int, Scalar] = {j + 1: rates[j] for j in range(self.modes)}
         columns: list[dict[int, Scalar]] = [{j + 1: 1.0} for j in range(self.modes)]
@@ -208,7 +208,7 @@ class BeamBody:
             bias[number] = 2.0 * rates[j] * rates[k] if self.coriolis else 0.0
             columns[j][number] = columns[j].get(number, 0.0) + z[k]
             columns[k][number] = columns[k].get(number, 0.0) + z[j]
-        return Spread(position, rate, columns, bias, self.coriolis)
+        return FieldWeights(position, rate, columns, bias, self.coriolis)
 
     def strain_energy(self, z: Sequence[Scalar]) -> Scalar:
         return 0.5 * quadratic_form(self.stiffness, z)

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.closures import ConstraintRows, closure_rows
 from pliant.dynamics.denoc import TWIST
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.lagrange import Calculus
-from pliant.dynamics.loops import Rows, closure_rows
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.tree import ROOT, Tree
-from pliant.model.loop import Closure
+from pliant.model.closure import Closure
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class TwistRow:
 def twist_rows(
     tree: Tree,
     closures: Sequence[Closure],
-    rows: Rows,
-    told: Sequence[Sequence[Scalar]],
+    rows: ConstraintRows,
+    prescribed: Sequence[Sequence[Scalar]],
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     calculus: Calculus,
 ) -> list[TwistRow]:
-    """K of the same rows as those over the coordinates; told: where motions of closures are, None for what is free."""
-    pairs = zip(closures, told, strict=True)
+    """K of the same rows as those over the coordinates; prescribed: where motions of closures are, None for what is free."""
+    pairs = zip(closures, prescribed, strict=True)
     every = [_directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]
     return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
 
@@ -45,13 +45,13 @@ def twist_rows(
 def _directions(
     tree: Tree,
     closure: Closure,
-    told: Sequence[Scalar],
+    prescribed: Sequence[Scalar],
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     calculus: Calculus,
 ) -> list[TwistRow]:
-    if closure.frames is None:  # gears and told coordinates act inside joints: no body is pushed from without
-        return [TwistRow({}) for _ in closure_rows(tree, closure, bodies, q, told)]
+    if closure.frames is None:  # gears and prescribed coordinates act inside joints: no body is pushed from without
+        return [TwistRow({}) for _ in closure_rows(tree, closure, bodies, q, prescribed)]
     held = sorted({tree.place(frame).node for frame in closure.frames} - {ROOT})
     widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
     column, twist = calculus.symbols("twist", sum(widths))
@@ -62,7 +62,7 @@ def _directions(
         moved[k] = Pose(add(bodies[k].position, shift), _turned(bodies[k].rotation, turn))
         for number, i in enumerate(tree.nodes[k].own_q):
             bent[i] = q[i] + twist[start + TWIST + number]
-    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent, told)], column)
+    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent, prescribed)], column)
     none = calculus.column([0.0] * len(twist))
     at_rest = [calculus.substitute(row, column, none) for row in rows]
     return [
@@ -73,12 +73,12 @@ def _directions(
 
 def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[int, Wrench]:
     """K^T lam by body: moment about its origin and force, world axes."""
-    found: dict[int, Wrench] = {}
+    wrenches_by_body: dict[int, Wrench] = {}
     for row, multiplier in zip(rows, multipliers, strict=True):
         for k, entries in row.of.items():
-            n, f = found.get(k, (ZERO, ZERO))
-            found[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
-    return found
+            n, f = wrenches_by_body.get(k, (ZERO, ZERO))
+            wrenches_by_body[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
+    return wrenches_by_body
 
 
 def _vec(entries: Sequence[Scalar], start: int) -> Vec:

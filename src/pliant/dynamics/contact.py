@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
-from pliant.dynamics.loads import Actions, at_place
+from pliant.dynamics.loads import AppliedForces, at_place
+from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.friction_law import REST_SHARE, RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
@@ -22,7 +23,7 @@ SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force 
 
 
 @dataclass(frozen=True)
-class Touch:
+class ContactKinematics:
     """One pair at a state: where the surfaces are and how they move."""
 
     pair: ContactPair
@@ -71,20 +72,22 @@ class Grip:
         """The slip speed at which it enters or leaves its band, or creeps instead of yielding, m/s."""
         return where(self.doing < -0.5, RETURN_SHARE * band, self._one_of(band, band, REST_SHARE * band, band))
 
-    def reserve(self, margin: Scalar, touch: Touch, band: float) -> Scalar:
+    def reserve(self, margin: Scalar, kinematics: ContactKinematics, band: float) -> Scalar:
         """Falls to zero where it must yield, having stuck; or where it has come to rest, having yielded or crept."""
-        backwards = total(-d * s for d, s in zip(self.along(touch), touch.slip, strict=True))
-        return self._one_of(1.0, margin, backwards, touch.speed - STOP_SHARE * band)
+        backwards = total(-d * s for d, s in zip(self.along(kinematics), kinematics.slip, strict=True))
+        return self._one_of(1.0, margin, backwards, kinematics.speed - STOP_SHARE * band)
 
-    def friction(self, touch: Touch, strength: Scalar, sliding: Sequence[Scalar], held: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    def friction(
+        self, kinematics: ContactKinematics, strength: Scalar, sliding: Sequence[Scalar], held: Sequence[Scalar]
+    ) -> tuple[Scalar, ...]:
         """The force on A along the tangents, N."""
-        safe = maximum(touch.speed, SMALLEST_SPEED)
-        each = zip(sliding, held, self.along(touch), touch.slip, strict=True)
+        safe = maximum(kinematics.speed, SMALLEST_SPEED)
+        each = zip(sliding, held, self.along(kinematics), kinematics.slip, strict=True)
         return tuple(self._one_of(slid, h, strength * d, -strength * (s / safe)) for slid, h, d, s in each)
 
-    def along(self, touch: Touch) -> tuple[Scalar, ...]:
+    def along(self, kinematics: ContactKinematics) -> tuple[Scalar, ...]:
         """The direction of a force that yields, along the tangents."""
-        return tuple(dot(self.resists, t) for t in touch.tangents)
+        return tuple(dot(self.resists, t) for t in kinematics.tangents)
 
     def _one_of(self, slides: Scalar, sticks: Scalar, yields: Scalar, creeps: Scalar) -> Scalar:
         inside = where(self.doing < 1.5, sticks, where(self.doing < 2.5, yields, creeps))
@@ -92,10 +95,10 @@ class Grip:
 
 
 @dataclass(frozen=True)
-class Pressed:
+class ContactForce:
     """The forces of one pair, zero while it is open."""
 
-    touch: Touch
+    kinematics: ContactKinematics
     raw: Scalar  # N, what the law says, which may pull
     force: Scalar  # N, what acts
     elastic: Scalar  # N, the part that a potential gives
@@ -108,105 +111,110 @@ class Pressed:
     @property
     def vector(self) -> Vec:
         """The force on A, world axes."""
-        return add(scale(self.force, self.touch.normal), self.friction_vector)
+        return add(scale(self.force, self.kinematics.normal), self.friction_vector)
 
     @property
     def friction_vector(self) -> Vec:
         """Friction on A, world axes."""
         force = ZERO
-        for t, f in zip(self.touch.tangents, self.friction, strict=True):
+        for t, f in zip(self.kinematics.tangents, self.friction, strict=True):
             force = add(force, scale(f, t))
         return force
 
     @property
     def powers(self) -> tuple[Scalar, Scalar]:
         """(of the normal force without its potential part, of friction), W put into the mechanism."""
-        lost = -(self.force - self.elastic) * self.touch.closing
-        return lost, total(f * s for f, s in zip(self.friction, self.touch.slip, strict=True))
+        lost = -(self.force - self.elastic) * self.kinematics.closing
+        return lost, total(f * s for f, s in zip(self.friction, self.kinematics.slip, strict=True))
 
 
-def touches(
+def contact_kinematics(
     tree: Tree,
     pairs: Sequence[ContactPair],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
-) -> list[Touch]:
-    return [_touch(tree, pair, q, v, bodies, moving) for pair in pairs]
+) -> list[ContactKinematics]:
+    return [_pair_kinematics(tree, pair, q, v, bodies, moving) for pair in pairs]
 
 
-def press(
-    touch: Touch, closed: Scalar, entry: Scalar, grip: Grip, bristles: Sequence[Scalar], held: Sequence[Scalar]
-) -> Pressed:
+def contact_force(
+    kinematics: ContactKinematics,
+    closed: Scalar,
+    entry: Scalar,
+    grip: Grip,
+    bristles: Sequence[Scalar],
+    held: Sequence[Scalar],
+) -> ContactForce:
     """Normal and friction force; `closed` is 1 or 0, `entry` the speed at which the pair met.
 
     held: the force along each tangent of a law that holds while it sticks, to be solved for by the caller.
     """
-    law, friction = touch.pair.normal, touch.pair.friction
-    depth = maximum(-touch.gap, 0.0)
+    law, friction = kinematics.pair.normal, kinematics.pair.friction
+    depth = maximum(-kinematics.gap, 0.0)
     on = closed > 0.5
-    raw = law.force(depth, touch.closing, entry)
+    raw = law.force(depth, kinematics.closing, entry)
     force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
     held_back = law.stored(depth)  # a law that tells of no potential has no elastic part: all its work is in the ledger
     elastic = 0.0 if is_zero(held_back) else where(on, law.elastic(depth), 0.0)
     stored = where(on, held_back, 0.0)
-    if friction is None or not touch.slip:
-        return Pressed(touch, raw, force, elastic, stored, (0.0,) * len(touch.slip))
+    if friction is None or not kinematics.slip:
+        return ContactForce(kinematics, raw, force, elastic, stored, (0.0,) * len(kinematics.slip))
     pressing = maximum(force, 0.0) if law.pulls else force
     if isinstance(friction, BristleLaw):
-        opposing, rates = _bristles(friction, touch, pressing, bristles, on)
-        return Pressed(touch, raw, force, elastic, stored, opposing, rates)
-    sliding = _sliding(friction, touch, pressing)
-    if not holds(touch):
-        return Pressed(touch, raw, force, elastic, stored, sliding)
+        opposing, rates = _bristles(friction, kinematics, pressing, bristles, on)
+        return ContactForce(kinematics, raw, force, elastic, stored, opposing, rates)
+    sliding = _sliding(friction, kinematics, pressing)
+    if not holds(kinematics):
+        return ContactForce(kinematics, raw, force, elastic, stored, sliding)
     strength = friction.stiction(pressing)  # type: ignore[attr-defined]
-    opposing = grip.friction(touch, strength, sliding, held)
-    return Pressed(touch, raw, force, elastic, stored, opposing, (), strength, grip)
+    opposing = grip.friction(kinematics, strength, sliding, held)
+    return ContactForce(kinematics, raw, force, elastic, stored, opposing, (), strength, grip)
 
 
-def apply(tree: Tree, pressed: Pressed, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
-          acting: Actions) -> None:  # fmt: skip
+def apply(tree: Tree, contact: ContactForce, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
+          applied: AppliedForces) -> None:  # fmt: skip
     """Put the force on both bodies."""
-    force = pressed.vector
-    for place, centre, sign in zip(pressed.touch.places, pressed.touch.centres, (1.0, -1.0), strict=True):
+    force = contact.vector
+    for place, centre, sign in zip(contact.kinematics.places, contact.kinematics.centres, (1.0, -1.0), strict=True):
         if place.node == ROOT:
             continue
         rotation = bodies[place.node].rotation
         here = rotation.into(scale(sign, force))
-        arm = rotation.into(sub(pressed.touch.point, centre))
+        arm = rotation.into(sub(contact.kinematics.point, centre))
         load = at_place(tree, place, here, cross(arm, here), q, v)
-        acting.loads[place.node] = acting.loads[place.node].plus(load)
+        applied.loads[place.node] = applied.loads[place.node].plus(load)
 
 
-def bristle_count(touch: Touch) -> int:
+def bristle_count(kinematics: ContactKinematics) -> int:
     """Internal states of a pair's friction law: deflections along the tangents, and its memory of rest if it has one."""
-    friction = touch.pair.friction
-    return len(touch.slip) + friction.dwells if isinstance(friction, BristleLaw) and touch.slip else 0
+    friction = kinematics.pair.friction
+    return len(kinematics.slip) + friction.dwells if isinstance(friction, BristleLaw) and kinematics.slip else 0
 
 
-def holds(touch: Touch) -> bool:
+def holds(kinematics: ContactKinematics) -> bool:
     """Whether a force that holds must be solved for."""
-    return isinstance(touch.pair.friction, FrictionLaw) and touch.pair.friction.holds and bool(touch.slip)
+    return isinstance(kinematics.pair.friction, FrictionLaw) and kinematics.pair.friction.holds and bool(kinematics.slip)
 
 
 LONGEST_TURN = 0.25  # rad in a step: what looks at its quarters can miss of an arc is 5e-4 of its radius
 
 
-def longest_step(touches: Sequence[Touch], changes: Sequence[Scalar] | None = None) -> Scalar | None:
+def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar] | None = None) -> Scalar | None:
     """A step in which nothing passes unseen, though the states themselves may be so smooth that any step would do.
 
     Two balls get no further than the gap, or half the smaller ball; a plane is a half-space, and what has passed it is still
     behind it. Bodies turn by LONGEST_TURN at most, so that no end dips into anything and out again between two looks.
-    changes: rates of all `motion`, touch by touch; with them h solves v h + a h^2/2 = way, without them v h = way.
+    changes: rates of all `motion`, contact by contact; with them h solves v h + a h^2/2 = way, without them v h = way.
     """
     longest: Scalar | None = None
-    for k, touch in enumerate(touches):
+    for k, kinematics in enumerate(contacts):
         rates = (0.0,) * 9 if changes is None else changes[9 * k : 9 * k + 9]
-        limits = [_step_within(LONGEST_TURN, touch.motion[3:], rates[3:])]
-        if not isinstance(touch.pair.against, Plane):
-            way = maximum(touch.gap, 0.5 * (touch.pair.radius + touch.pair.other_radius))
-            limits.append(_step_within(way, touch.motion[:3], rates[:3]))
+        limits = [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
+        if not isinstance(kinematics.pair.against, Plane):
+            way = maximum(kinematics.gap, 0.5 * (kinematics.pair.radius + kinematics.pair.other_radius))
+            limits.append(_step_within(way, kinematics.motion[:3], rates[:3]))
         for own in limits:
             if own is not None:
                 longest = own if longest is None else minimum(longest, own)
@@ -222,14 +230,14 @@ def _step_within(way: Scalar, velocity: Sequence[Scalar], acceleration: Sequence
     return 2.0 * way / maximum(sqrt(v2) + sqrt(reach), SMALLEST_SPEED)
 
 
-def _touch(
+def _pair_kinematics(
     tree: Tree,
     pair: ContactPair,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
-) -> Touch:
+) -> ContactKinematics:
     a, b = (tree.place(frame) for frame in pair.frames)
     ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
     if isinstance(pair.against, Plane):
@@ -246,7 +254,7 @@ def _touch(
     tangents = tangents_of(normal)
     slips = [dot(t, relative) for t in tangents]
     live = [k for k, s in enumerate(slips) if not is_zero(s)]
-    return Touch(
+    return ContactKinematics(
         pair=pair,
         places=(a, b),
         gap=gap,
@@ -292,37 +300,21 @@ def _turning(tree: Tree, place: Place, moving: Sequence[Twist], plane: bool = Fa
     return ZERO if node == ROOT else moving[node].omega
 
 
-def tangents_of(normal: Vec) -> tuple[Vec, Vec]:
-    """Two directions across the normal: one in the x-y plane where that is possible, smooth wherever the normal is."""
-    x, y, z = normal
-    if is_zero(z):
-        return (y, -x, 0.0), (0.0, 0.0, 1.0)
-    if is_zero(x) and is_zero(y):
-        return (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-    # Duff et al. 2017: an orthonormal basis without a singular direction but for the jump of the sign at z = 0
-    sign = where(z < 0.0, -1.0, 1.0)
-    a = -1.0 / (sign + z)
-    b = x * y * a
-    return (1.0 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
-
-
-def _sliding(law: FrictionLaw, touch: Touch, pressing: Scalar) -> tuple[Scalar, ...]:
+def _sliding(law: FrictionLaw, kinematics: ContactKinematics, pressing: Scalar) -> tuple[Scalar, ...]:
     """-force(|s|, N) s / |s|."""
-    speed = touch.speed
+    speed = kinematics.speed
     size = law.force(speed, pressing)
     safe = maximum(speed, SMALLEST_SPEED)
-    return tuple(-size * (s / safe) for s in touch.slip)
+    return tuple(-size * (s / safe) for s in kinematics.slip)
 
 
 def _bristles(
-    law: BristleLaw, touch: Touch, pressing: Scalar, bristles: Sequence[Scalar], on: Scalar
+    law: BristleLaw, kinematics: ContactKinematics, pressing: Scalar, bristles: Sequence[Scalar], on: Scalar
 ) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
-    count = len(touch.slip)
+    count = len(kinematics.slip)
     deflections, dwell = bristles[:count], bristles[count] if law.dwells else 0.0
-    rates = [law.deflection_rate(s, z, touch.speed, pressing) for s, z in zip(touch.slip, deflections, strict=True)]
+    rates = [law.deflection_rate(s, z, kinematics.speed, pressing) for s, z in zip(kinematics.slip, deflections, strict=True)]
     if law.dwells:
-        rates.append(law.dwell_rate(dwell, touch.speed))
-    forces = law.forces(touch.slip, deflections, touch.speed, pressing, dwell)
+        rates.append(law.dwell_rate(dwell, kinematics.speed))
+    forces = law.forces(kinematics.slip, deflections, kinematics.speed, pressing, dwell)
     return tuple(-force for force in forces), tuple(where(on, rate, 0.0) for rate in rates)
-
-

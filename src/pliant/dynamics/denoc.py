@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, is_zero, skew, total
-from pliant.dynamics.articulated import Forward, step_columns
+from pliant.dynamics.articulated import step_columns
 from pliant.dynamics.body import Body, Shape
+from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import solve_with_known
-from pliant.dynamics.hop import Bend, Shift, Turn, hop
 from pliant.dynamics.kinematics import GROUND_POSE, Pose, poses
-from pliant.dynamics.lagrange import Calculus, retract
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import Rotation
+from pliant.dynamics.steps import Bend, Shift, Turn, steps_to_body
 from pliant.dynamics.tree import ROOT, Node, Tree
 
 Block = list[list[Scalar]]  # rows
@@ -54,7 +56,7 @@ class Complement:
         found: list[dict[int, Column]] = [{} for _ in self.tree.nodes]
         for (i, j), block in self.lower.items():
             for number, column in self.columns(j):
-                found[i][number] = applied(block, column)
+                found[i][number] = matvec(block, column)
         return found
 
     def project(self, wrenches: Sequence[Column]) -> list[Scalar]:
@@ -95,7 +97,7 @@ def natural(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calc
         M.append(mass)
         H.append(convective)
     inertia, coriolis = _assembled(complement, rate, M, H, len(tree.rates))
-    weights = [applied(mass, _falling(node, tree.gravity)) for mass, node in zip(M, tree.nodes, strict=True)]
+    weights = [matvec(mass, _falling(node, tree.gravity)) for mass, node in zip(M, tree.nodes, strict=True)]
     return Natural(complement, rate, M, H, inertia, coriolis, complement.project(weights))
 
 
@@ -177,7 +179,7 @@ def _links(tree: Tree, node: Node, q: Sequence[Scalar], bodies: Sequence[Pose]) 
     parent = None if node.parent == ROOT else tree.nodes[node.parent]
     rotation = GROUND_POSE.rotation if parent is None else bodies[node.parent].rotation
     passed: list[tuple[Bend | Shift | Turn, Rotation]] = []
-    for step in hop(node, parent, q, [0.0] * len(tree.rates)):
+    for step in steps_to_body(node, parent, q, [0.0] * len(tree.rates)):
         rotation = rotation.then(step.rotation) if isinstance(step, Turn) else rotation
         passed.append((step, rotation))
     arm = ZERO  # from the step at hand to the body's origin
@@ -272,9 +274,9 @@ def _convective(mass: Block, slopes: Sequence[Block], omega: Vec, rates: Column)
     kept = [r for r in range(width) if not 3 <= r < TWIST]
     growing = [[total(s[r][c] * rate for s, rate in zip(slopes, rates, strict=True)) for c in range(width)]
                for r in range(width)]  # fmt: skip
-    drifts = [applied(slope, still) for slope in slopes]  # D_j
+    drifts = [matvec(slope, still) for slope in slopes]  # D_j
     spin = _turning(omega, width)
-    momentum = applied(mass, still)
+    momentum = matvec(mass, still)
     carried = times(mass, spin)
     H: Block = [[0.0] * width for _ in range(width)]
     for r in kept:
@@ -327,8 +329,8 @@ def _assembled(
     coriolis: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
     drifting = _product_rate(complement, rate)
     for columns, drifts, mass, convective in zip(complement.product, drifting, M, H, strict=True):
-        pushed = {k: applied(mass, column) for k, column in columns.items()}
-        asked = {k: [a + b for a, b in zip(applied(mass, drifts[k]), applied(convective, column), strict=True)]
+        pushed = {k: matvec(mass, column) for k, column in columns.items()}
+        asked = {k: [a + b for a, b in zip(matvec(mass, drifts[k]), matvec(convective, column), strict=True)]
                  for k, column in columns.items()}  # fmt: skip
         for k, column in columns.items():
             for j in columns:
@@ -344,7 +346,7 @@ def _product_rate(complement: Complement, rate: Complement) -> list[dict[int, Co
     for key, block in complement.lower.items():
         i, j = key
         for (number, column), (_, moving) in zip(complement.columns(j), rate.columns(j), strict=True):
-            parts = zip(applied(rate.lower[key], column), applied(block, moving), strict=True)
+            parts = zip(matvec(rate.lower[key], column), matvec(block, moving), strict=True)
             found[i][number] = [a + b for a, b in parts]
     return found
 
@@ -370,7 +372,7 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total(x * y for x, y in zip(a, b, strict=True) if not is_zero(x) and not is_zero(y))
 
 
-def applied(block: Block, column: Column) -> Column:
+def matvec(block: Block, column: Column) -> Column:
     return [inner(row, column) for row in block]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, total
-from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import ball_turn, sleeve_stop
 from pliant.dynamics.tree import Tree
@@ -51,12 +51,12 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     return energy
 
 
-def coupling_energy(found: Sequence[Coupled]) -> Scalar:
+def cut_joint_energy(cut_joints: Sequence[CutJointState]) -> Scalar:
     """The same of joints apart from the tree."""
     energy: Scalar = 0.0
-    for one in found:
-        joint = one.coupling.joint
-        for coordinate in one.coordinates:
+    for cut in cut_joints:
+        joint = cut.cut_joint.joint
+        for coordinate in cut.coordinates:
             spring, stop = joint.springs.get(coordinate.motion.name), joint.stops.get(coordinate.motion.name)
             if spring is not None:
                 energy = energy + 0.5 * spring.stiffness * total((x - spring.rest) ** 2 for x in coordinate.away)

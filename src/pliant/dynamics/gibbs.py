@@ -28,11 +28,13 @@ from pliant.dynamics.algebra import (
     transpose,
     vanishes,
 )
-from pliant.dynamics.articulated import Forward
 from pliant.dynamics.body import combine
+from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.lagrange import Calculus, retract, solve
+from pliant.dynamics.lagrange import solve
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import spin
 from pliant.dynamics.tree import Node, Tree
 
@@ -89,7 +91,7 @@ def _gibbs(
 ) -> Scalar:
     """S of one body: r'' = O'' + sum_A Y_A W_A with Y_A = rho_A'' R + 2 rho_A' R' + rho_A R''."""
     z, rates = node.own(q, v)
-    fields, weights = node.body.fields(z), node.body.spread(z, rates)
+    fields, weights = node.body.fields(z), node.body.field_weights(z, rates)
     firsts, seconds = derivatives([*origin, *(x for row in matrix for x in row)])
     acceleration = sub(tuple(seconds[:3]), tree.gravity)
     turning, bending = _matrix(firsts[3:]), _matrix(seconds[3:])
@@ -109,11 +111,11 @@ def _gibbs(
     carried = ZERO
     for number in used:
         carried = add(carried, times(y[number], fields.first[number]))
-    spread = total(
+    field_weights = total(
         trace(product(product(y[i], fields.second[i][j]), transpose(y[j]))) for i in used for j in used
         if not _is_null(fields.second[i][j])
     )  # fmt: skip
-    points = 0.5 * fields.mass * dot(acceleration, acceleration) + dot(acceleration, carried) + 0.5 * spread
+    points = 0.5 * fields.mass * dot(acceleration, acceleration) + dot(acceleration, carried) + 0.5 * field_weights
     return points + _sections(node, matrix, turning, z, rates, rho, derivatives)
 
 
@@ -127,7 +129,7 @@ def _sections(
     derivatives: Any,
 ) -> Scalar:
     """Rotary inertia: omega' . (J omega'/2 + J theta'' + omega x (J omega + J theta')) + theta''^T J theta''/2."""
-    fields, weights = node.body.fields(z), node.body.spread(z, rates)
+    fields, weights = node.body.fields(z), node.body.field_weights(z, rates)
     own = total(
         0.5 * a * b * (fields.pair[i][j] - trace(fields.second[i][j])) for i, a in rho.items() for j, b in rho.items()
     )

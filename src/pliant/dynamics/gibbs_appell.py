@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, solve_symmetric, sub, times, total
-from pliant.dynamics.articulated import Forward, accelerate, step_columns
+from pliant.dynamics.articulated import accelerate, step_columns
 from pliant.dynamics.body import Shape
-from pliant.dynamics.hop import Bend, Shift, Step, Turn, bias_after, hop, velocity_after
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.steps import Bend, Shift, Step, Turn, bias_after, steps_to_body, velocity_after
 from pliant.dynamics.tree import ROOT, Node, Tree
 
 Wrench = tuple[Vec, Vec]  # moment, force
@@ -48,7 +49,7 @@ def outward(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Sc
         parent = None if node.parent == ROOT else tree.nodes[node.parent]
         before = BodyMotion([], ZERO, ZERO, scale(-1.0, gravity)) if parent is None else motions[node.parent]
         omega, motion = before.omega, (before.alpha, before.a)
-        steps = hop(node, parent, q, v)
+        steps = steps_to_body(node, parent, q, v)
         for step in steps:
             after = velocity_after(step, omega, v)
             bias = bias_after(step, omega, after, v)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, scale
-from pliant.dynamics.hop import Bend, Shift, Step, Turn, hop, relative_spin, steps_to_place
 from pliant.dynamics.rotation import NO_TURN, Rotation
+from pliant.dynamics.steps import Bend, Shift, Step, Turn, relative_spin, steps_to_body, steps_to_place
 from pliant.dynamics.tree import ROOT, Node, Place, Tree
 
 
@@ -37,7 +37,7 @@ def poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
     found: list[Pose] = []
     for node in tree.nodes:
         before = GROUND_POSE if node.parent == ROOT else found[node.parent]
-        found.append(_pose_along(hop(node, _parent(tree, node), q, still), before))
+        found.append(_pose_along(steps_to_body(node, _parent(tree, node), q, still), before))
     return found
 
 
@@ -45,7 +45,7 @@ def twists(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Twist]:
     found: list[Twist] = []
     for node in tree.nodes:
         before = GROUND_TWIST if node.parent == ROOT else found[node.parent]
-        found.append(_twist_along(hop(node, _parent(tree, node), q, v), before, v))
+        found.append(_twist_along(steps_to_body(node, _parent(tree, node), q, v), before, v))
     return found
 
 

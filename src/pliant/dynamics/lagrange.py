@@ -7,28 +7,18 @@ q = q0 (+) xi, so that quaternions need no multipliers: at xi = 0 the chart's se
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, add, cross, scale, total, vanishes
-from pliant.dynamics.articulated import Forward
+from pliant.dynamics.algebra import Mat, Scalar, Vec, total, vanishes
+from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.energy import gravity_energy
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import Pose, poses
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import spin
 from pliant.dynamics.tree import Tree
-
-
-class Calculus(Protocol):
-    """What the witness needs of a tracer: fresh symbols and exact derivatives."""
-
-    def symbols(self, name: str, count: int) -> tuple[Any, list[Any]]: ...
-    def column(self, scalars: Sequence[Scalar]) -> Any: ...
-    def directional(self, scalars: Sequence[Scalar], at: Any, along: Any) -> list[Scalar]: ...
-    def gradient(self, scalar: Scalar, at: Any) -> list[Scalar]: ...
-    def jacobian(self, scalars: Sequence[Scalar], at: Any) -> list[list[Scalar]]: ...
-    def sparse_jacobian(self, scalars: Sequence[Scalar], at: Any) -> list[dict[int, Scalar]]: ...
-    def substitute(self, scalars: Sequence[Scalar], old: Any, new: Any) -> list[Scalar]: ...
 
 
 def forward_dynamics(
@@ -126,30 +116,3 @@ def generalised(tree: Tree, q: Sequence[Scalar], loads: Sequence[BodyLoad], calc
         for number, value in zip(node.own_v, load.own, strict=True):
             forces[number] = forces[number] + value
     return calculus.substitute(forces, xi, calculus.column([0.0] * count))
-
-
-def retract(tree: Tree, q: Sequence[Scalar], xi: Sequence[Scalar]) -> list[Scalar]:
-    """q (+) xi: addition, and for balls q (1, xi/2) to second order, which is all that first and second derivatives see."""
-    moved = list(q)
-    for node in tree.nodes:
-        for slot in node.slots:
-            if slot.is_ball:
-                turn: Vec = (xi[slot.v], xi[slot.v + 1], xi[slot.v + 2])
-                moved[slot.q : slot.q + 4] = _turned([q[slot.q + k] for k in range(4)], turn)
-            else:
-                moved[slot.q] = q[slot.q] + xi[slot.v]
-        for i, k in zip(node.own_q, node.own_v, strict=True):
-            moved[i] = q[i] + xi[k]
-    return moved
-
-
-def _turned(q: Sequence[Scalar], turn: Vec) -> list[Scalar]:
-    """q times (1 - |turn|^2/8, turn/2): R is divided by |q|^2, so this is exp(turn) to third order."""
-    w, vector = q[0], (q[1], q[2], q[3])
-    half = scale(0.5, turn)
-    real = 1.0 - 0.5 * total(h * h for h in half)
-    scalar = w * real - total(a * b for a, b in zip(vector, half, strict=True))
-    x, y, z = add(add(scale(w, half), scale(real, vector)), cross(vector, half))
-    return [scalar, x, y, z]
-
-

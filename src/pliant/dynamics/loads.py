@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
-from pliant.dynamics.coupling import Coupled, coupled
-from pliant.dynamics.hop import Bend, Turn, steps_to_place
+from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
+from pliant.dynamics.steps import Bend, Turn, steps_to_place
 from pliant.dynamics.tree import ROOT, Node, Place, Slot, Tree
 from pliant.model.force import PointForce, PointMoment
 from pliant.model.joint import Joint, Limits, Motion
@@ -42,7 +42,7 @@ class BodyLoad:
 
 
 @dataclass
-class Actions:
+class AppliedForces:
     """Efforts on the coordinates, loads on the bodies, and the power of every source that is not a potential."""
 
     tau: list[Scalar]
@@ -64,65 +64,65 @@ class Actions:
         return [load.less(self.inner[k]) if k in self.inner else load for k, load in enumerate(self.loads)]
 
 
-def actions(
+def applied_forces(
     system: System,
     tree: Tree,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     read: Read,
     pressed: Mapping[str, Scalar] | None = None,
-) -> Actions:
-    """All that acts at a state; `read` gives the value of a signal now. pressed: see `Actions`."""
+) -> AppliedForces:
+    """All that acts at a state; `read` gives the value of a signal now. pressed: see `AppliedForces`."""
     unloaded = [BodyLoad.none(node.body.coordinates) for node in tree.nodes]
-    acting = Actions([0.0] * len(tree.rates), unloaded, pressed=pressed or {})
+    applied = AppliedForces([0.0] * len(tree.rates), unloaded, pressed=pressed or {})
     for node in tree.nodes:
-        _elastic(node, q, v, acting)
+        _elastic(node, q, v, applied)
         for slot in node.slots:
-            _joint_elements(node, slot, q, v, acting)
-    apart = [name for coupling in system.couplings.values() for name in coupling.rates]
+            _joint_elements(node, slot, q, v, applied)
+    apart = [name for cut_joint in system.cut_joints.values() for name in cut_joint.rates]
     rates = {name: k for k, name in enumerate(tree.rates)}
     for drive in system.drives.values():
         if drive.coordinate in apart:
             continue
         effort, number = read(drive.effort), rates[drive.coordinate]
-        acting.tau[number] = acting.tau[number] + effort
-        acting.power[drive.name] = effort * v[number]
-    if system.loads or system.couplings:
+        applied.tau[number] = applied.tau[number] + effort
+        applied.power[drive.name] = effort * v[number]
+    if system.loads or system.cut_joints:
         bodies, moving = poses(tree, q), twists(tree, q, v)
-        for coupling in system.couplings.values():
-            _couple(system, tree, coupled(tree, coupling, q, v, bodies, moving), bodies, q, v, read, acting)
+        for cut_joint in system.cut_joints.values():
+            _cut_joint_elements(system, tree, cut_joint_state(tree, cut_joint, q, v, bodies, moving), bodies, q, v, read, applied)
         for load in system.loads.values():
-            _point_load(tree, load, bodies, moving, q, v, read, acting)
-    return acting
+            _point_load(tree, load, bodies, moving, q, v, read, applied)
+    return applied
 
 
-def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
+def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], applied: AppliedForces) -> None:
     z, rates = node.own(q, v)
     stop = sleeve_stop(node)
     if stop is not None:
-        acting.tau[node.own_v[0]] = acting.tau[node.own_v[0]] + stop_force(stop, z[0], rates[0], node.name, {})[0]
+        applied.tau[node.own_v[0]] = applied.tau[node.own_v[0]] + stop_force(stop, z[0], rates[0], node.name, {})[0]
     for number, force in zip(node.own_v, node.body.strain_forces(z), strict=True):
-        acting.tau[number] = acting.tau[number] - force
+        applied.tau[number] = applied.tau[number] - force
     for kind in node.body.damping:
         forces = node.body.damping_forces(kind, z, rates)
         power: Scalar = 0.0
         for number, force in zip(node.own_v, forces, strict=True):
-            acting.tau[number] = acting.tau[number] - force
+            applied.tau[number] = applied.tau[number] - force
             power = power - force * v[number]
-        acting.dissipate(f"{node.name}.{kind}", power)
+        applied.dissipate(f"{node.name}.{kind}", power)
 
 
-def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], acting: Actions) -> None:
+def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], applied: AppliedForces) -> None:
     numbers = range(slot.v, slot.v + len(slot.motion.rates))
     away = ball_turn(slot, q) if slot.is_ball else (q[slot.q],)
     label = f"{node.name}.{slot.motion.name}"
-    pushed = joint_efforts(node.link.joint, slot.motion, label, away, [v[number] for number in numbers], acting)
+    pushed = joint_efforts(node.link.joint, slot.motion, label, away, [v[number] for number in numbers], applied)
     for number, effort in zip(numbers, pushed, strict=True):
-        acting.tau[number] = acting.tau[number] + effort
+        applied.tau[number] = applied.tau[number] + effort
 
 
 def joint_efforts(
-    joint: Joint, motion: Motion, label: str, away: Sequence[Scalar], rates: Sequence[Scalar], acting: Actions
+    joint: Joint, motion: Motion, label: str, away: Sequence[Scalar], rates: Sequence[Scalar], applied: AppliedForces
 ) -> list[Scalar]:
     """What the spring, the damper and the stops of one motion of a joint do along its rates."""
     efforts: list[Scalar] = [0.0] * len(rates)
@@ -135,48 +135,48 @@ def joint_efforts(
             force = -damper.coefficient * rate
             efforts[k] = efforts[k] + force
             power = power + force * rate
-        acting.dissipate(f"{label} damper", power)
+        applied.dissipate(f"{label} damper", power)
     if stop is not None:
-        force, lost = stop_force(stop, away[0], rates[0], label, acting.pressed)
+        force, lost = stop_force(stop, away[0], rates[0], label, applied.pressed)
         efforts[0] = efforts[0] + force
         if stop.damping > 0.0:
-            acting.dissipate(f"{label} stop", lost * rates[0])
+            applied.dissipate(f"{label} stop", lost * rates[0])
     return efforts
 
 
-def _couple(
+def _cut_joint_elements(
     system: System,
     tree: Tree,
-    found: Coupled,
+    state: CutJointState,
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     read: Read,
-    acting: Actions,
+    applied: AppliedForces,
 ) -> None:
     """Springs, dampers, stops and drives of a joint apart from the tree, as loads on the two bodies."""
-    joint, efforts = found.coupling.joint, []
-    for one in found.coordinates:
-        along = joint_efforts(joint, one.motion, one.label, one.away, one.rates, acting)
+    joint, efforts = state.cut_joint.joint, []
+    for coordinate in state.coordinates:
+        along = joint_efforts(joint, coordinate.motion, coordinate.label, coordinate.away, coordinate.rates, applied)
         for drive in system.drives.values():
-            if drive.coordinate == one.label:
+            if drive.coordinate == coordinate.label:
                 effort = read(drive.effort)
                 along[0] = along[0] + effort
-                acting.power[drive.name] = effort * one.rates[0]
+                applied.power[drive.name] = effort * coordinate.rates[0]
         efforts.append(along)
     if all(vanishes(along) for along in efforts):
         return
-    on_a, on_b = found.wrenches(efforts)
-    for place, (moment, force) in ((found.a, on_a), (found.b, on_b)):
+    on_a, on_b = state.wrenches(efforts)
+    for place, (moment, force) in ((state.a, on_a), (state.b, on_b)):
         if place.node == ROOT:
             continue
-        if place is found.b:  # from the place's axes to its body's
+        if place is state.b:  # from the place's axes to its body's
             turn = bodies[place.node].rotation
-            moment, force = (turn.into(found.pose_b.rotation.out(x)) for x in (moment, force))
+            moment, force = (turn.into(state.pose_b.rotation.out(x)) for x in (moment, force))
         pushed = at_place(tree, place, force, moment, q, v)
-        acting.loads[place.node] = acting.loads[place.node].plus(pushed)
-        before = acting.inner.get(place.node)
-        acting.inner[place.node] = pushed if before is None else before.plus(pushed)
+        applied.loads[place.node] = applied.loads[place.node].plus(pushed)
+        before = applied.inner.get(place.node)
+        applied.inner[place.node] = pushed if before is None else before.plus(pushed)
 
 
 def sleeve_stop(node: Node) -> Limits | None:
@@ -209,9 +209,9 @@ def stop_force(
 
 
 def damped_stops(system: System, tree: Tree) -> list[str]:
-    """Labels of all end stops that damp, as `Actions.pressed` has them."""
+    """Labels of all end stops that damp, as `AppliedForces.pressed` has them."""
     joints = [(node.name, node.link.joint) for node in tree.nodes]
-    joints += [(coupling.name, coupling.joint) for coupling in system.couplings.values()]
+    joints += [(cut_joint.name, cut_joint.joint) for cut_joint in system.cut_joints.values()]
     return [f"{name}.{motion} {end}" for name, joint in joints for motion, stop in joint.stops.items() if stop.damping > 0.0
             for end in ("low", "high")]  # fmt: skip
 
@@ -224,7 +224,7 @@ def _point_load(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     read: Read,
-    acting: Actions,
+    applied: AppliedForces,
 ) -> None:
     place = tree.place(load.at)
     pose = place_pose(tree, place, bodies, q)
@@ -234,8 +234,8 @@ def _point_load(
     on_body = bodies[place.node].rotation.into(pose.rotation.out(local))
     is_force = isinstance(load, PointForce)
     force, moment = (on_body, ZERO) if is_force else (ZERO, on_body)
-    acting.power[load.name] = dot(local, twist.velocity if is_force else twist.omega)
-    acting.loads[place.node] = acting.loads[place.node].plus(at_place(tree, place, force, moment, q, v))
+    applied.power[load.name] = dot(local, twist.velocity if is_force else twist.omega)
+    applied.loads[place.node] = applied.loads[place.node].plus(at_place(tree, place, force, moment, q, v))
 
 
 def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scalar], v: Sequence[Scalar]) -> BodyLoad:

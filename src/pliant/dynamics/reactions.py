@@ -48,7 +48,7 @@ def reactions(
 
 def _stands_on(tree: Tree, k: int) -> int:
     """What carries a body: its parent, or where both float, the body its joint stood on, which comes earlier too."""
-    for coupling in tree.couplings:
-        if coupling.a.body == tree.nodes[k].name:
-            return tree.place(coupling.b).node
+    for cut_joint in tree.cut_joints:
+        if cut_joint.a.body == tree.nodes[k].name:
+            return tree.place(cut_joint.b).node
     return tree.nodes[k].parent

@@ -25,7 +25,7 @@ def transposed(rows: Sequence[Mapping[int, Scalar]], count: int) -> list[Row]:
     return found
 
 
-def applied(rows: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+def matvec(rows: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
     """A x."""
     results = []
     for row in rows:
@@ -126,7 +126,7 @@ class LeastChange:
         """x = A^T (R^T R)^-1 b: semi-normal equations, once refined, which makes them as good as Q would be."""
         x = [0.0] * count
         for _ in range(2):
-            left = [b - done for b, done in zip(right, applied(self.rows, x), strict=True)]
+            left = [b - done for b, done in zip(right, matvec(self.rows, x), strict=True)]
             multipliers = self._semi_normal(left)
             for i, multiplier in multipliers.items():
                 for k, a in self.rows[i].items():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from pliant.beams.telescopic import KINDS, UnitShapes
 from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, scale, total
-from pliant.dynamics.body import Fields, Spread, linear, quadratic_form
+from pliant.dynamics.body import Fields, FieldWeights, linear, quadratic_form
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, Rayleigh
 from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import absolute, maximum, sqrt
@@ -60,7 +60,7 @@ class TelescopicBody:
 
     # ---- weights
 
-    def spread(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Spread:
+    def field_weights(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> FieldWeights:
         """l slides the arm; delta_j f_j drags along f'(1 - xi) l'/l, unless the form is as published."""
         length, speed = z[0], rates[0]
         convective = self.link.form == "consistent"
@@ -89,7 +89,7 @@ class TelescopicBody:
                     rate[turn] = rate[turn] - delta * stretch * inverse
                     columns[0][turn] = -delta * inverse * inverse
                     bias[turn] = 2.0 * stretch * inverse * (delta * stretch - delta_rate)
-        return Spread(position, rate, columns, bias)
+        return FieldWeights(position, rate, columns, bias)
 
     # ---- integrals
 

@@ -15,12 +15,12 @@ from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.body import Body as ModelBody
-from pliant.model.coupling import Coupling
+from pliant.model.cut_joint import CutJoint
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
 from pliant.model.joint import Motion as JointMotion
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import Told as Motion
+from pliant.model.signal import PrescribedMotion as Motion
 from pliant.model.system import Link, System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -61,7 +61,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Told:
+class PrescribedCoordinate:
     """A prescribed coordinate: where it stands in q and in v, and its motion."""
 
     q: int
@@ -108,7 +108,7 @@ class Tree:
     start: tuple[float, ...]
     start_rates: tuple[float, ...]
     shapes: dict[str, Shapes]  # of the beams, by body
-    couplings: tuple[Coupling, ...]  # joints apart from the tree
+    cut_joints: tuple[CutJoint, ...]  # joints apart from the tree
     stations: Stations  # of the beams' fields, known so far
 
     @property
@@ -116,14 +116,14 @@ class Tree:
         return [slot for node in self.nodes for slot in node.slots]
 
     @property
-    def told(self) -> list[Told]:
+    def prescribed(self) -> list[PrescribedCoordinate]:
         """All prescribed coordinates, of joints and of bodies."""
-        found = []
+        coordinates = []
         for node in self.nodes:
-            for name, motion in node.link.told.items():
+            for name, motion in node.link.prescribed.items():
                 label = f"{node.name}.{name}"
-                found.append(Told(self.positions.index(label), self.rates.index(label), motion))
-        return found
+                coordinates.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
+        return coordinates
 
     def index(self, body: str) -> int:
         return next(k for k, node in enumerate(self.nodes) if node.name == body)
@@ -162,7 +162,7 @@ def build_tree(system: System) -> Tree:
     start = [x for link in system.links.values() for x in link.start]
     start_rates = [x for link in system.links.values() for x in link.start_rates]
     return Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
-                tuple(start_rates), shapes, tuple(system.couplings.values()), stations)  # fmt: skip
+                tuple(start_rates), shapes, tuple(system.cut_joints.values()), stations)  # fmt: skip
 
 
 def _place_on(

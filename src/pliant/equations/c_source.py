@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from pliant.equations.replay import replay
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 
 if TYPE_CHECKING:
     from pliant.equations.derive import Equations
@@ -24,7 +24,7 @@ def write(equations: Equations, path: str | Path) -> None:
     target = Path(path)
     stem = identifier(target.stem)
     for suffix, text in ((".c", source(equations, stem, target.stem)), (".h", header(equations, stem))):
-        with draft_of(target.with_suffix(suffix)) as draft:
+        with atomic_write(target.with_suffix(suffix)) as draft:
             draft.write_text(text)
 
 

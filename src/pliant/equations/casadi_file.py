@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 
 if TYPE_CHECKING:
     from pliant.equations.derive import Equations
@@ -37,7 +37,7 @@ def names(equations: Equations) -> dict[str, Any]:
 def write(equations: Equations, path: str | Path) -> None:
     """FILE for casadi.Function.load, and FILE.json with the names."""
     target = Path(path)
-    with draft_of(target) as draft:
+    with atomic_write(target) as draft:
         function(equations).save(str(draft))
-    with draft_of(target.with_suffix(".json")) as draft:
+    with atomic_write(target.with_suffix(".json")) as draft:
         draft.write_text(json.dumps(names(equations), indent=2) + "\n")

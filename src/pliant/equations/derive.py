@@ -12,7 +12,7 @@ import casadi as ca
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.gibbs_appell import inverse_dynamics
-from pliant.dynamics.loads import actions
+from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.sparse import Row
 from pliant.equations.parameters import NamedTree, Names
 from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
@@ -133,13 +133,13 @@ class _Derivation(Trace):
         return self.t
 
     def finish(self) -> Equations:  # type: ignore[override]
-        acting = actions(self.system, self.tree, self.q, self.v, self.read)
+        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read)
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
-        springs(self.rows_of(sprung), sprung, acting)
+        springs(self.rows_of(sprung), sprung, applied)
         every = self.rows_of(self.exact)
         held = chosen(every, self.independent)
         names = row_names([self.exact[k].name for k in every.owners])
-        mass, bias, effect = self._motion(acting.tau, acting.loads)
+        mass, bias, effect = self._motion(applied.tau, applied.loads)
         free_jacobian = [row.get(k, 0.0) for row in held.jacobian for k in self.free_v]
         q, v = len(self.free_q), len(self.free_v)
         column, parameters = self.tracer.column, self.names.parameters()
@@ -214,13 +214,13 @@ def _copies(vector: tuple[Signal, Signal, Signal]) -> tuple[Signal, Signal, Sign
 
 def _refuse_tables(trace: Trace) -> None:
     for closure in trace.system.closures.values():
-        if any(isinstance(motion, MotionTable) for motion in closure.told):
+        if any(isinstance(motion, MotionTable) for motion in closure.prescribed):
             rule = "must be a formula for equations(): a table has no equation"
             raise ModelError.of(f"closure {closure.name!r}", "motion", rule, "MotionTable")
-    for told in trace.told:
-        if isinstance(told.motion, MotionTable):
+    for coordinate in trace.prescribed:
+        if isinstance(coordinate.motion, MotionTable):
             rule = "must be a formula for equations(): a table has no equation"
-            raise ModelError.of(f"coordinate {trace.tree.rates[told.v]!r}", "motion", rule, "MotionTable")
+            raise ModelError.of(f"coordinate {trace.tree.rates[coordinate.v]!r}", "motion", rule, "MotionTable")
 
 
 def _inputs(system: System) -> dict[str, Signal]:

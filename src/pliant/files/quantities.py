@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pliant.files.run_settings import RunSettings
-from pliant.model import beam, damping, force, loop, modes, telescopic
+from pliant.model import beam, closure, damping, force, modes, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
@@ -102,8 +102,8 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.force, "expressed"): force.EXPRESSED,
     (System.moment, "expressed"): force.EXPRESSED,
     (System.event, "direction"): tuple(force.DIRECTIONS),
-    (System.close, "kind"): loop.KINDS,
-    (System.close, "by"): loop.WAYS,
+    (System.close, "kind"): closure.KINDS,
+    (System.close, "by"): closure.WAYS,
 }
 FREE_TEXTS = ((RunSettings, "formulation"), (System.drive, "coordinate"))  # checked against what the model or the solver has
 

@@ -18,9 +18,9 @@ from pliant.files.run_settings import RunSettings
 from pliant.files.values import read, read_built, read_formula, read_object
 from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call_unit
 from pliant.model.body import Body
+from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
-from pliant.model.loop import closure_tolerance
 from pliant.model.material import Material
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Formula

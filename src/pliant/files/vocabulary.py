@@ -53,11 +53,11 @@ FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
 SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
 Normal = Union[(*NORMAL_LAWS, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
-Told = Prescribed | MotionTable
+PrescribedMotion = Prescribed | MotionTable
 Body = Point | Sphere | Capsule  # what may touch
 HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fits, what a file may give
-    (Joint, "motion"): Told | Mapping[str, Told] | None,
-    (TelescopicBeam, "motion"): Told | None,
+    (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
+    (TelescopicBeam, "motion"): PrescribedMotion | None,
     (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],
     (Plane, "normal"): Any,  # a vector, or one of x, y, z
     (RunSettings, "method"): Union[(*METHODS, None)],
@@ -82,8 +82,8 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("contacts", "against"): Plane | Point | Sphere,
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
-    ("closures", "length"): float | Told | None,
-    ("closures", "motion"): Told | Sequence[Told | None] | None,
+    ("closures", "length"): float | PrescribedMotion | None,
+    ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,
     ("events", "function"): Formula,
 }
 

@@ -23,18 +23,18 @@ from pliant.files.written import (
     write_truth,
 )
 from pliant.model.body import Body
+from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
-from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
-from pliant.model.signal import Constant, Formula, Signal, Told
+from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import BODIES, PAYLOAD, Link, System
 
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
     """The model file of a system. A Python function has no text, so it is refused by name."""
-    if system.couplings:
+    if system.cut_joints:
         rule = "must be empty: write the System that absolute_coordinates was given"
-        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.couplings))
+        raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.cut_joints))
     links = [link for link in system.links.values() if not _is_payload(system, link)]
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
@@ -137,7 +137,7 @@ def _closure(system: System, closure: Closure) -> Data:
     data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
     data["by"] = closure.by
     data |= {"ratio": closure.ratio} if closure.kind == GEAR else {}
-    motions = [None if m is None else write(Told, m, f"{part}: motion") for m in closure.motion]
+    motions = [None if m is None else write(PrescribedMotion, m, f"{part}: motion") for m in closure.motion]
     if closure.kind == "distance":
         data["length"] = motions[0] if motions else closure.length
     elif motions:

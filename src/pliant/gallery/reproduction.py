@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.results.result import Result
 from pliant.show import plot
 
@@ -57,7 +57,7 @@ def write_summary(out: Path, summary: Summary) -> Path:
     """summary.json, whole or not at all; nan and inf, which JSON has not, are refused."""
     text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
     target = out / SUMMARY
-    with draft_of(target) as draft:
+    with atomic_write(target) as draft:
         draft.write_text(text, encoding="utf-8")
     return target
 

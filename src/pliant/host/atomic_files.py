@@ -26,7 +26,7 @@ _NAME = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-
 
 
 @contextlib.contextmanager
-def draft_of(target: str | Path) -> Iterator[Path]:
+def atomic_write(target: str | Path) -> Iterator[Path]:
     """A name to write to; it becomes `target` when all went well, and is gone when anything went wrong."""
     target = Path(target)
     if streamed(target):

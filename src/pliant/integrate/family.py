@@ -1,6 +1,6 @@
 """What the march asks of a family of methods, through one function called by address.
 
-double act(RUN* run, int64 what, int64 target, double h, double x)
+double dispatch(RUN* run, int64 action, int64 target, double h, double x)
 
 A family leaves y_new behind, and its stages for the dense output; k_0 is the derivative at the step's start, k_stages
 that at its end.  Families are compiled apart, each when first used: who never needs an implicit method never compiles one.
@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 
 from pliant.integrate.kernels import compiled, floats, object_code, stage
 
-# `what`:
+# `action`:
 ATTEMPT = 0  # a step h to t_new = x: its error (1: just acceptable, inf: not finite, below 0: see run.wanted), k_s
 TAKE = 1  # a step h of which no more than y_new is wanted; no stage looks beyond x
 ERROR = 2  # the error of the step h that was taken last
@@ -26,16 +26,16 @@ DENSE = 3  # target = y(t + x h) on the dense output of the step h
 STIFFNESS = 4  # h times the size of the largest eigenvalue of J, roughly, after a step h
 
 
-def _call(typing_context: Any, run: Any, what: Any, target: Any, h: Any, x: Any, address: Any) -> Any:
+def _call(typing_context: Any, run: Any, action: Any, target: Any, h: Any, x: Any, address: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        record, what, target, h, x, address = values
+        record, action, target, h, x, address = values
         double, word, byte = ir.DoubleType(), ir.IntType(64), ir.IntType(8).as_pointer()
         kind = ir.FunctionType(
             ir.IntType(32), [double.as_pointer(), byte.as_pointer(), record.type, word, word, double, double]
         )
         answer = cgutils.alloca_once(builder, double)
         trouble = cgutils.alloca_once(builder, byte)
-        builder.call(builder.inttoptr(address, kind.as_pointer()), [answer, trouble, record, what, target, h, x])
+        builder.call(builder.inttoptr(address, kind.as_pointer()), [answer, trouble, record, action, target, h, x])
         return builder.load(answer)
 
     return types.float64(run, types.int64, types.int64, types.float64, types.float64, types.int64), emit
@@ -80,6 +80,6 @@ def hermite(run: Any, target: int, h: float, x: float) -> None:
         out[i] = y[i] + rise * (y_new[i] - y[i]) + start * k_start[i] + end * k_end[i]
 
 
-def compile_act(act: Callable[..., float]) -> tuple[str, bytes]:
+def compile_dispatch(dispatch: Callable[..., float]) -> tuple[str, bytes]:
     """(symbol, object code) of a family."""
-    return object_code(act, types.float64, types.int64, types.int64, types.float64, types.float64)
+    return object_code(dispatch, types.float64, types.int64, types.int64, types.float64, types.float64)

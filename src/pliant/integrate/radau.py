@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from pliant.integrate.coupled import factorise_coupled, improve_coupled
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch
 from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, put, stage
 from pliant.integrate.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
@@ -339,15 +339,15 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
     accumulate(target, run.y, 1.0, run.n)
 
 
-def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
+def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     """What the march asks of a family, see `family`."""
-    if what == ATTEMPT:
+    if action == ATTEMPT:
         return attempt(run, h, x)
-    if what == TAKE:
+    if action == TAKE:
         take_step(run, h, x)
-    elif what == ERROR:
+    elif action == ERROR:
         return error_norm(run, h)
-    elif what == STIFFNESS:
+    elif action == STIFFNESS:
         return h * spectral_radius(run)
     else:
         interpolate(run, target, h, x)
@@ -355,4 +355,4 @@ def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
 
 
 def compile_code() -> tuple[str, bytes]:
-    return compile_act(_act)
+    return compile_dispatch(_dispatch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_act, hermite
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
 from pliant.integrate.memory import BLOCK
 
@@ -190,15 +190,15 @@ def stiffness(run: Any, h: float) -> float:
     return h * math.sqrt(rise / distance) if distance > 0.0 else 0.0
 
 
-def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
+def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     """What the march asks of a family, see `family`."""
-    if what == ATTEMPT:
+    if action == ATTEMPT:
         return attempt(run, h, x)
-    if what == TAKE:
+    if action == TAKE:
         take_step(run, h, x)
-    elif what == ERROR:
+    elif action == ERROR:
         return error_norm(run, h)
-    elif what == STIFFNESS:
+    elif action == STIFFNESS:
         return stiffness(run, h)
     else:
         interpolate(run, target, h, x)
@@ -206,4 +206,4 @@ def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
 
 
 def compile_code() -> tuple[str, bytes]:
-    return compile_act(_act)
+    return compile_dispatch(_dispatch)

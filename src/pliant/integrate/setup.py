@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.codegen.jacobian_kernel import JacobianKernel
+from pliant.integrate.compiled_loops import family_address
 from pliant.integrate.constraint_kernel import ConstraintKernels
-from pliant.integrate.loops import family_address
 from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method, Scheme
 from pliant.integrate.tableaus import Tableau

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
+from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
-from pliant.integrate.loops import Loop, march_loop
 from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
 from pliant.integrate.methods import Method
 from pliant.integrate.setup import Constraints, Jacobian, set_up
@@ -82,9 +82,9 @@ class Outcome:
     @property
     def sentence(self) -> str:
         """For the user; said when asked for, as runs through contacts stop at thousands of events."""
-        return self.told(())
+        return self.sentence_with(())
 
-    def told(self, names: Sequence[str]) -> str:
+    def sentence_with(self, names: Sequence[str]) -> str:
         """The same with the events by their names."""
         events = ", ".join(repr(names[event.index]) if names else str(event.index) for event in self.events)
         _, amount, t_open = self.opened
@@ -218,8 +218,8 @@ class Stepper:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
         loop = march_loop()
         run["t_stop"], run["entering"] = t_stop, 1
-        told = perf_counter()
-        self._begun = told if self._begun is None else self._begun
+        reported = perf_counter()
+        self._begun = reported if self._begun is None else self._begun
         try:
             code = GO_ON
             while code in AGAIN:
@@ -228,9 +228,9 @@ class Stepper:
                     self._begun += self._turn()
                 now = perf_counter()
                 self._seconds = now - self._begun
-                if code in AGAIN and progress is not None and now - told >= 0.5 * PIECE:
+                if code in AGAIN and progress is not None and now - reported >= 0.5 * PIECE:
                     progress(self.t)
-                    told = now
+                    reported = now
                 # looked at whatever ended the piece: a run may do nothing but stop at events
                 if self._seconds >= self._max_seconds and (code in AGAIN or STATUS_OF_CODE[code] is Status.EVENT):
                     return self._outcome(Status.OUT_OF_TIME)
@@ -241,7 +241,7 @@ class Stepper:
             self._take_notes()
             self._seconds = perf_counter() - self._begun
 
-    def _piece(self, loop: Loop) -> int:
+    def _piece(self, loop: CompiledLoop) -> int:
         """One entry into the compiled loop; the number of evaluations follows their measured cost."""
         run = self._run
         run["budget"] = self._budget
@@ -322,18 +322,18 @@ class Stepper:
         """What to say where the caller was interrupted between two advances."""
         return self._outcome(Status.INTERRUPTED)
 
-    def look(self, kernel: int, n_out: int, n_work: int) -> Callable[[], Floats]:
+    def evaluator(self, kernel: int, n_out: int, n_work: int) -> Callable[[], Floats]:
         """A function that evaluates a kernel at the present state, always into the same array."""
         call = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)(kernel)
         out, work, run = np.empty(n_out), np.empty(max(n_work, 1)), self._run
         target, scratch = out.ctypes.data, work.ctypes.data
 
-        def seen() -> Floats:
+        def evaluate() -> Floats:
             call(run["t"], int(run["y"]), int(run["p"]), target, scratch)
             return out
 
-        seen.work = work  # type: ignore[attr-defined]  # lives as long as the function
-        return seen
+        evaluate.work = work  # type: ignore[attr-defined]  # lives as long as the function
+        return evaluate
 
     def watch(self, events: int) -> None:
         """Watch another kernel of as many event functions from the next advance on."""

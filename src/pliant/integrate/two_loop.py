@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, TAKE, compile_act
+from pliant.integrate.family import ATTEMPT, ERROR, TAKE, compile_dispatch
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, put, stage
 from pliant.integrate.lu import factorise, solve
 from pliant.integrate.runge_kutta import combine, error_norm
@@ -223,13 +223,13 @@ def _extra_stages(run: Any, h: float) -> None:
     run.rhs_evaluations += run.extras
 
 
-def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
+def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     """What the march asks of a family, see `family`."""
-    if what == ATTEMPT:
+    if action == ATTEMPT:
         return attempt(run, h, x)
-    if what == TAKE:
+    if action == TAKE:
         take_step(run, h, x)
-    elif what == ERROR:
+    elif action == ERROR:
         return error_norm(run, h)
     else:
         _extra_stages(run, h)
@@ -239,4 +239,4 @@ def _act(run: Any, what: int, target: int, h: float, x: float) -> float:
 
 
 def compile_code() -> tuple[str, bytes]:
-    return compile_act(_act)
+    return compile_dispatch(_dispatch)

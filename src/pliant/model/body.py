@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pliant.model.frame import Frame
 from pliant.model.joint import Limits
-from pliant.model.signal import Told
+from pliant.model.signal import PrescribedMotion
 
 if TYPE_CHECKING:
     from pliant.model.rigid import Payload
@@ -22,7 +22,7 @@ class Length:
 
     start: float  # m
     rate: float  # m/s, at the start
-    motion: Told | None = None  # prescribed
+    motion: PrescribedMotion | None = None  # prescribed
     stop: Limits | None = None  # a spring at the end of its travel
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
-from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
 BALL_POSITIONS = ("qw", "qx", "qy", "qz")
@@ -103,8 +103,8 @@ class Joint:
                 raise ModelError.of(self.part, f"spring[{motion.name!r}].rest", "must be 0 on a ball", turned.rest)
         object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
         object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
-        told = self._by_coordinate("motion", self.motion, object, balls=False)
-        clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in told.items()}
+        motions = self._by_coordinate("motion", self.motion, object, balls=False)
+        clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in motions.items()}
         object.__setattr__(self, "motion", clean)
 
     @property
@@ -141,7 +141,7 @@ class Joint:
         return self.limits  # type: ignore[return-value]
 
     @property
-    def prescribed(self) -> Mapping[str, Told]:
+    def prescribed(self) -> Mapping[str, PrescribedMotion]:
         return self.motion  # type: ignore[return-value]
 
     def _by_coordinate(self, field: str, value: Any, kind: type[Element], balls: bool) -> dict[str, Element]:

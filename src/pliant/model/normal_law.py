@@ -69,8 +69,8 @@ class NormalLaw:
     def describe(self) -> str:
         """Asked and delivered, in one line."""
         asked = "" if self.asked is None else f"{self.asked:g} asked, "
-        told = "delivered depends on masses and speed" if self.delivered is None else f"{self.delivered:.6f} delivered"
-        return f"{type(self).__name__}: restitution {asked}{told}"
+        delivered = "delivered depends on masses and speed" if self.delivered is None else f"{self.delivered:.6f} delivered"
+        return f"{type(self).__name__}: restitution {asked}{delivered}"
 
 
 @dataclass(frozen=True, kw_only=True)

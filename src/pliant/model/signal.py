@@ -143,10 +143,10 @@ def signal(part: str, field: str, value: Any) -> Signal:
     return Constant(check.number(part, field, value))
 
 
-Told = Prescribed | MotionTable
+PrescribedMotion = Prescribed | MotionTable
 
 
-def prescribed(part: str, field: str, value: Any) -> Told:
+def prescribed(part: str, field: str, value: Any) -> PrescribedMotion:
     if isinstance(value, (Prescribed, MotionTable)):
         return value
     if callable(value):

@@ -10,16 +10,16 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.body import ROOT, TIP, Body
+from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
-from pliant.model.coupling import Coupling
+from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
-from pliant.model.loop import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
 from pliant.model.normal_law import normal_law
 from pliant.model.rigid import Payload, RigidBody
-from pliant.model.signal import Constant, Signal, Told, signal
+from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
 from pliant.model.telescopic import TelescopicBeam
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
@@ -37,7 +37,7 @@ class Link:
     on: Frame
     initial: Mapping[str, float]  # modal coordinates at the start, m or rad
     initial_rates: Mapping[str, float]
-    mode_motions: Mapping[str, Told] = field(default_factory=dict)  # modes whose motion is prescribed
+    mode_motions: Mapping[str, PrescribedMotion] = field(default_factory=dict)  # modes whose motion is prescribed
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class Link:
         return (*self.body.lengths, *self.mode_labels)
 
     @property
-    def told(self) -> dict[str, Told]:
+    def prescribed(self) -> dict[str, PrescribedMotion]:
         """Prescribed motions by coordinate, of the joint and of the body."""
         own = {name: length.motion for name, length in self.body.lengths.items() if length.motion is not None}
         return {**self.joint.prescribed, **own, **self.mode_motions}
@@ -115,7 +115,7 @@ class System:
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
-    couplings: dict[str, Coupling] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
+    cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -267,7 +267,7 @@ class System:
             self._check_coordinate_name(part, name, label)
         if made.a == made.b:
             raise ModelError.of(part, "b", "must be another coordinate than a", made.b)
-        if all(self._is_told(name) for name in made.coordinates):
+        if all(self._is_prescribed(name) for name in made.coordinates):
             raise ModelError.of(part, "b", "must not be prescribed where a is", made.b)
 
     def ends(self) -> list[Frame]:
@@ -297,7 +297,7 @@ class System:
 
     @property
     def degrees_of_freedom(self) -> int:
-        return sum(len(link.rates) - len(link.told) for link in self.links.values())
+        return sum(len(link.rates) - len(link.prescribed) for link in self.links.values())
 
     def __str__(self) -> str:
         head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
@@ -310,7 +310,7 @@ class System:
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
-        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.couplings.values()]
+        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
@@ -387,7 +387,7 @@ class System:
 
     def _check_coordinate(self, part: str, coordinate: Any, label: str = "coordinate") -> None:
         self._check_coordinate_name(part, coordinate, label)
-        if self._is_told(coordinate):
+        if self._is_prescribed(coordinate):
             raise ModelError.of(part, label, "must not be one whose motion is prescribed", coordinate)
 
     def _check_coordinate_name(self, part: str, coordinate: Any, label: str) -> None:
@@ -396,9 +396,9 @@ class System:
             rule = f"must be one of {known}{check.did_you_mean(coordinate, known)}"
             raise ModelError.of(part, label, rule, coordinate)
 
-    def _is_told(self, coordinate: str) -> bool:
+    def _is_prescribed(self, coordinate: str) -> bool:
         body, name = coordinate.split(".")
-        return name in self.links[body].told
+        return name in self.links[body].prescribed
 
 
 def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:

@@ -22,7 +22,7 @@ from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
-from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 FORMS = ("consistent", "as-published")
 TIP_ROTATIONS = ("exact", "first-order")
@@ -125,8 +125,8 @@ class TelescopicBeam:
 
     @property
     def lengths(self) -> dict[str, Length]:
-        told: Told | None = self.motion  # type: ignore[assignment]  # cleaned when made
-        return {EXTENSION: Length(self.extension, self.rate, told, self.stop)}
+        motion: PrescribedMotion | None = self.motion  # type: ignore[assignment]  # cleaned when made
+        return {EXTENSION: Length(self.extension, self.rate, motion, self.stop)}
 
     @property
     def as_published(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def write_csv(result: Result, path: str | Path, quantities: Sequence[str] | None
     """The file appears whole or not at all."""
     names = list(QUANTITIES) if quantities is None else [_known(name) for name in quantities]
     columns = [("time [s]", result.time), *(column for name in names for column in _columns(result, name))]
-    with draft_of(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([head for head, _ in columns])
         table = np.column_stack([values for _, values in columns])
@@ -37,7 +37,7 @@ def write_csv(result: Result, path: str | Path, quantities: Sequence[str] | None
 def _columns(result: Result, name: str) -> Iterator[Column]:
     """Every number of a quantity with its head, as in "q arm.angle [rad]" or "tip_position arm x [m]"."""
     quantity = QUANTITIES[name]
-    units = result.outline.units if result.outline is not None else {}
+    units = result.drawing.units if result.drawing is not None else {}
     labels = [list(result.labels[dimension]) for dimension in quantity.dims]
     flat = np.asarray(result.values[name]).reshape(result.time.size, -1)
     for k, place in enumerate(product(*labels)):

@@ -31,7 +31,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class BodyOutline:
+class BodyDrawing:
     """One body: points in its own axes and the lines between them."""
 
     name: str
@@ -44,7 +44,7 @@ class BodyOutline:
 
 
 @dataclass(frozen=True)
-class ContactOutline:
+class ContactDrawing:
     """One contact pair: a ball, of radius zero for a point, against a plane or another ball."""
 
     pair: str
@@ -56,21 +56,21 @@ class ContactOutline:
 
 
 @dataclass(frozen=True)
-class Outline:
+class Drawing:
     """All that is drawn of a mechanism. Bodies are in the order of the result's."""
 
     gravity: tuple[float, float, float]  # m/s^2
     units: dict[str, str]  # of every coordinate
     ground: Floats  # (points, 3), where joints and closures stand on the ground
-    bodies: tuple[BodyOutline, ...]
+    bodies: tuple[BodyDrawing, ...]
     closures: tuple[tuple[str, Spot, Spot], ...]  # kind and the two places held together
-    contacts: tuple[ContactOutline, ...]
+    contacts: tuple[ContactDrawing, ...]
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=lambda array: array.tolist(), separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str) -> Outline:
+    def from_json(cls, text: str) -> Drawing:
         plain = json.loads(text)
         return cls(
             gravity=tuple(plain["gravity"]),
@@ -86,11 +86,11 @@ def _points(values: Any) -> Floats:
     return np.array(values, dtype=np.float64).reshape(-1, 3)
 
 
-def _body(plain: dict[str, Any]) -> BodyOutline:
+def _body(plain: dict[str, Any]) -> BodyDrawing:
     fields = tuple(Field(tuple(f["coordinates"]), _points(f["shape"]), _points(f["bow"])) for f in plain["fields"])
     lines = tuple(tuple(line) for line in plain["lines"])
-    return BodyOutline(plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]))
+    return BodyDrawing(plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]))
 
 
-def _contact(plain: dict[str, Any]) -> ContactOutline:
-    return ContactOutline(**{**plain, "point": tuple(plain["point"]), "normal": tuple(plain["normal"])})
+def _contact(plain: dict[str, Any]) -> ContactDrawing:
+    return ContactDrawing(**{**plain, "point": tuple(plain["point"]), "normal": tuple(plain["normal"])})

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
-from pliant.results.drawing import Outline
+from pliant.results.drawing import Drawing
 from pliant.results.ledger import Extremes, Ledger
-from pliant.results.state import State
+from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
@@ -56,9 +56,9 @@ class Result:
     message: str
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
-    outline: Outline | None = None  # what pictures draw of the mechanism; None in files of older versions
-    final_state: State | None = None  # where the run ended, to go on from; None where nothing was integrated
-    origin: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
+    drawing: Drawing | None = None  # what pictures draw of the mechanism; None in files of older versions
+    final_state: FinalState | None = None  # where the run ended, to go on from; None where nothing was integrated
+    make_provenance: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
     # What a reader should know before believing the numbers, though the run went through: sentences with numbers
     warnings: tuple[str, ...] = ()
     extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
@@ -102,7 +102,7 @@ class Result:
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
         """Where it comes from: the package's `version`, the `model` as a file, the `settings` of the run. No clock."""
-        return dict(self.origin()) if self.origin is not None else {}
+        return dict(self.make_provenance()) if self.make_provenance is not None else {}
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -117,7 +117,7 @@ class Result:
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
         dataset = self._dataset_for_file()
-        with draft_of(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
+        with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
             dataset.to_netcdf(draft, engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
@@ -144,17 +144,18 @@ class Result:
         dataset.attrs["pliant"] = json.dumps(record)
         warnings = np.array(self.warnings, dtype=object if self.warnings else "U1")
         dataset["warning"] = ("warning_number", warnings, {"long_name": "what to know before believing the numbers"})
-        if self.outline is not None:  # a variable, not an attribute: those of HDF5 are short
-            dataset["outline"] = ((), self.outline.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
+        if self.drawing is not None:  # a variable, not an attribute: those of HDF5 are short
+            dataset["outline"] = ((), self.drawing.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
         if self.final_state is not None:
             dataset["final_state"] = ((), self.final_state.to_json(), {"long_name": "where the run ended, JSON"})
         if self.extremes is not None:
             dataset["extremes"] = ((), self.extremes.to_json(), {"long_name": "the ledger's extremes over the whole run, JSON"})
-        told = self.provenance
-        if told:
-            dataset["model"] = ((), told["model"], {"long_name": "the model as a file, YAML", "missing": told.get("no_model", "")})
-            dataset.attrs["pliant_version"] = told["version"]
-            dataset.attrs["settings"] = json.dumps(told["settings"])
+        provenance = self.provenance
+        if provenance:
+            words = {"long_name": "the model as a file, YAML", "missing": provenance.get("no_model", "")}
+            dataset["model"] = ((), provenance["model"], words)
+            dataset.attrs["pliant_version"] = provenance["version"]
+            dataset.attrs["settings"] = json.dumps(provenance["settings"])
         return dataset
 
     @classmethod
@@ -186,9 +187,9 @@ class Result:
             message=dataset.attrs["message"],
             interrupted=record["interrupted"],
             stats=record["stats"],
-            outline=Outline.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
-            final_state=State.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
-            origin=_Stored(_stored_provenance(dataset)),
+            drawing=Drawing.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
+            final_state=FinalState.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
+            make_provenance=_Stored(_stored_provenance(dataset)),
             warnings=(*warnings, *_not_stored(dataset, values)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
         )
@@ -198,10 +199,10 @@ class Result:
 class _Stored:
     """The provenance that a file tells."""
 
-    told: Mapping[str, Any]
+    provenance: Mapping[str, Any]
 
     def __call__(self) -> Mapping[str, Any]:
-        return self.told
+        return self.provenance
 
 
 def _text(dataset: Any, name: str) -> str:
@@ -211,9 +212,9 @@ def _text(dataset: Any, name: str) -> str:
 def _stored_provenance(dataset: Any) -> Mapping[str, Any]:
     if "model" not in dataset:
         return {}
-    told = {"version": dataset.attrs["pliant_version"], "model": _text(dataset, "model")}
+    provenance = {"version": dataset.attrs["pliant_version"], "model": _text(dataset, "model")}
     missing = dataset["model"].attrs.get("missing", "")
-    return {**told, **({"no_model": missing} if missing else {}), "settings": json.loads(dataset.attrs["settings"])}
+    return {**provenance, **({"no_model": missing} if missing else {}), "settings": json.loads(dataset.attrs["settings"])}
 
 
 def _stored_events(dataset: Any) -> tuple[EventRecord, ...]:

@@ -18,7 +18,7 @@ LAYOUT = ("coordinate", "rate", "source", "pair")
 
 
 @dataclass
-class UnderWay:
+class OngoingContact:
     """A contact under way: how it began, what had been counted by then, and its force so far."""
 
     begin: float  # s
@@ -33,12 +33,12 @@ class UnderWay:
 
 
 @dataclass(frozen=True)
-class State:
+class FinalState:
     """The integrated state at a time: coordinates, rates, bristles, works, impulses; and the contacts that are closed."""
 
     t: float  # s
     y: NDArray[np.float64]
-    closed: Mapping[str, tuple[float, UnderWay]]  # by pair: the entry speed its law works with, m/s, and its record
+    closed: Mapping[str, tuple[float, OngoingContact]]  # by pair: the entry speed its law works with, m/s, and its record
     labels: Mapping[str, Sequence[str]]  # names along y
     t_assembled: float = 0.0  # s, when closed loops were assembled
     t_first: float = 0.0  # s, when the first of the runs began that lead here
@@ -55,7 +55,7 @@ class State:
             rule = f"must come from a run of the same mechanism, whose state has {size} numbers"
             raise ModelError.of("simulate", "start", rule, self.y.size)
 
-    def record(self, pair: str) -> tuple[float, UnderWay]:
+    def record(self, pair: str) -> tuple[float, OngoingContact]:
         """Of a closed contact, a copy to go on with."""
         entry, one = self.closed[pair]
         return entry, replace(one)
@@ -67,14 +67,14 @@ class State:
                            "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits})  # fmt: skip
 
     @classmethod
-    def from_json(cls, text: str) -> State:
+    def from_json(cls, text: str) -> FinalState:
         plain = json.loads(text)
-        closed = {pair: (float(entry), _under_way(one)) for pair, (entry, one) in plain["closed"].items()}
+        closed = {pair: (float(entry), _ongoing(one)) for pair, (entry, one) in plain["closed"].items()}
         y = np.array(plain["y"], dtype=np.float64)
         hits = tuple((int(k), int(direction)) for k, direction in plain["hits"])
         return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits)
 
 
-def _under_way(plain: dict[str, Any]) -> UnderWay:
+def _ongoing(plain: dict[str, Any]) -> OngoingContact:
     pairs = {name: plain.get(name) for name in ("let_go", "grip")}
-    return UnderWay(**{**plain, **{name: None if x is None else tuple(map(float, x)) for name, x in pairs.items()}})
+    return OngoingContact(**{**plain, **{name: None if x is None else tuple(map(float, x)) for name, x in pairs.items()}})

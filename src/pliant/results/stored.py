@@ -12,8 +12,8 @@ import numpy as np
 
 from pliant.errors import ModelError, PliantError
 from pliant.host.memory import require_memory
-from pliant.results.drawing import GROUND, BodyOutline, Outline
-from pliant.results.state import State
+from pliant.results.drawing import GROUND, BodyDrawing, Drawing
+from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ def check_result(result: Result) -> None:
     for name, values in result.values.items():
         shape = (result.time.size, *(len(result.labels[d]) for d in QUANTITIES[name].dims))
         _be(values.shape == shape and values.dtype == np.float64, f"{name} holds numbers, {shape}")
-    told = result.provenance
-    _be(all(isinstance(told.get(key, ""), str) for key in ("model", "version", "no_model")), "the provenance holds texts")
-    _be(isinstance(told.get("settings", {}), Mapping), "settings are a mapping")
+    provenance = result.provenance
+    _be(all(isinstance(provenance.get(key, ""), str) for key in ("model", "version", "no_model")), "the provenance holds texts")
+    _be(isinstance(provenance.get("settings", {}), Mapping), "settings are a mapping")
     if result.final_state is not None:
         _check_state(result.final_state)
-    if result.outline is not None:
-        _check_outline(result.outline, result)
+    if result.drawing is not None:
+        _check_drawing(result.drawing, result)
 
 
-def _check_state(state: State) -> None:
+def _check_state(state: FinalState) -> None:
     numbers = (state.t, state.t_assembled, state.t_first)
     _be(all(_is_number(x) for x in numbers) and state.y.ndim == 1, "the final state holds times and a row of numbers")
     _be(isinstance(state.labels, Mapping) and all(isinstance(names, list) for names in state.labels.values()), "it has its labels")
@@ -79,27 +79,27 @@ def _check_state(state: State) -> None:
         _be(all(_is_number(x) for x in so_far), "contacts under way hold numbers")
 
 
-def _check_outline(outline: Outline, result: Result) -> None:
-    counts = [len(body.rest) for body in outline.bodies]
-    spots = [body.on for body in outline.bodies] + [spot for _, *pair in outline.closures for spot in pair]
-    _be(bool(np.all(np.isfinite(outline.ground))), "the ground has points")
-    _be(len(outline.gravity) == 3 and all(_is_number(x) for x in outline.gravity), "gravity is a vector")
-    _be(isinstance(outline.units, Mapping) and all(isinstance(unit, str) for unit in outline.units.values()), "units are texts")
-    _be(set(result.labels["coordinate"]) <= set(outline.units), "every coordinate has its unit")
-    _be([body.name for body in outline.bodies] == list(result.labels["body"]), "the outline draws the result's bodies")
-    _be([contact.pair for contact in outline.contacts] == list(result.labels["pair"]), "and its contacts")
-    for body in outline.bodies:
+def _check_drawing(drawing: Drawing, result: Result) -> None:
+    counts = [len(body.rest) for body in drawing.bodies]
+    spots = [body.on for body in drawing.bodies] + [spot for _, *pair in drawing.closures for spot in pair]
+    _be(bool(np.all(np.isfinite(drawing.ground))), "the ground has points")
+    _be(len(drawing.gravity) == 3 and all(_is_number(x) for x in drawing.gravity), "gravity is a vector")
+    _be(isinstance(drawing.units, Mapping) and all(isinstance(unit, str) for unit in drawing.units.values()), "units are texts")
+    _be(set(result.labels["coordinate"]) <= set(drawing.units), "every coordinate has its unit")
+    _be([body.name for body in drawing.bodies] == list(result.labels["body"]), "the outline draws the result's bodies")
+    _be([contact.pair for contact in drawing.contacts] == list(result.labels["pair"]), "and its contacts")
+    for body in drawing.bodies:
         _check_body(body, result)
     for number, point in spots:
         _be(isinstance(number, int) and GROUND <= number < len(counts), "places stand on bodies that are there")
-        there = len(outline.ground) if number == GROUND else counts[number]
+        there = len(drawing.ground) if number == GROUND else counts[number]
         _be(isinstance(point, int) and 0 <= point < there, "at their points")
-    for contact in outline.contacts:
+    for contact in drawing.contacts:
         sizes = (contact.radius, 0.0 if contact.other_radius is None else contact.other_radius, *contact.point, *contact.normal)
         _be(len(contact.point) == len(contact.normal) == 3 and all(_is_number(x) for x in sizes), "contacts hold numbers")
 
 
-def _check_body(body: BodyOutline, result: Result) -> None:
+def _check_body(body: BodyDrawing, result: Result) -> None:
     points = len(body.rest)
     _be(bool(np.all(np.isfinite(body.rest))), f"points of {body.name} stand somewhere")
     _be(points > 0 and isinstance(body.joint, str) and isinstance(body.kind, str), f"{body.name} has points")

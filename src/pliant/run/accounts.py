@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.course import Course
     from pliant.integrate.methods import Method
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 # A balance error beyond this many times rtol is told. Smooth runs stay within 100 of it over thousands of steps.
 TOLERANCES = 1e3
@@ -25,7 +25,7 @@ ROUND_OFF = 1e-9  # of the largest exchange, and
 ROUND_OFF_HELD = 1e-12  # of the energy held: what thousands of steps leave though every one of them were exact
 
 
-def extremes_of(traced: Traced, observe: MachineCode, columns: Mapping[str, slice], course: Course) -> Extremes:
+def extremes_of(traced: TracedSystem, observe: MachineCode, columns: Mapping[str, slice], course: Course) -> Extremes:
     """Over the course of a run; works by all steps, energies by the states it kept."""
     from pliant.integrate.rows import evaluate_rows
 
@@ -42,7 +42,7 @@ def extremes_of(traced: Traced, observe: MachineCode, columns: Mapping[str, slic
     )
 
 
-def _given(traced: Traced, course: Course) -> dict[str, tuple[float, float]]:
+def _given(traced: TracedSystem, course: Course) -> dict[str, tuple[float, float]]:
     """What every source that must only take energy gave, J, and by when, s.
 
     A source that returns what it stored counts from the first start: its work is zero there, also in a run that goes on.
@@ -57,7 +57,7 @@ def _given(traced: Traced, course: Course) -> dict[str, tuple[float, float]]:
 
 
 def remarks(
-    traced: Traced, extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float
+    traced: TracedSystem, extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float
 ) -> list[str]:
     """What the ledger has to say about a run, in sentences: sources that gave what they must not, a balance that is off.
 
@@ -75,7 +75,7 @@ def remarks(
     return sentences
 
 
-def _cause(traced: Traced, rtol: float | None) -> str:
+def _cause(traced: TracedSystem, rtol: float | None) -> str:
     """Why a balance may be off, and what to do."""
     published = [node.name for node in traced.tree.nodes if node.as_published]
     if published:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.contacts import ContactRecord, ContactTable, table
-from pliant.results.state import State, UnderWay
+from pliant.results.state import FinalState, OngoingContact
 from pliant.run.grips import Grips
 from pliant.run.round_off import size_of_round_off
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pliant.integrate.stepper import Located, Note, Stepper
     from pliant.model.contact import ContactPair
     from pliant.trace.contacts import PairSlots
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
 Precision = Callable[[bool], None]  # called with whether some contact is near or closed
-Probe = Callable[[], "Seen"]  # of every pair at the present state
+Probe = Callable[[], "Observation"]  # of every pair at the present state
 
 
-class Seen:
+class Observation:
     """What contacts need to know of a state, out of what the observer wrote there; each by the number of a pair."""
 
     def __init__(self, observed: Floats, columns: Mapping[str, slice]) -> None:
@@ -66,47 +66,47 @@ class Phases:
     """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
 
     def __init__(
-        self, traced: Traced, stepper: Stepper, probe: Probe, grips: Grips, precision: Precision | None = None
+        self, traced: TracedSystem, stepper: Stepper, probe: Probe, grips: Grips, precision: Precision | None = None
     ) -> None:
         self._traced, self._stepper, self._probe, self._precision = traced, stepper, probe, precision
         self.grips = grips
         self._close_by: set[int] = set()  # pairs nearer than the distance a method wants to be told of
-        self._under_way: dict[int, UnderWay] = {}
+        self._ongoing: dict[int, OngoingContact] = {}
         self._records: list[ContactRecord] = []
 
     @property
     def any_closed(self) -> bool:
-        return bool(self._under_way)
+        return bool(self._ongoing)
 
     @property
     def words(self) -> str:
         """The phase, for people."""
         if not self._traced.pairs:
             return ""
-        names = [self._traced.pairs[k].pair.name for k in self._under_way]
+        names = [self._traced.pairs[k].pair.name for k in self._ongoing]
         return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
 
-    def begin(self, doubts: Doubts, state: State | None = None) -> None:
+    def begin(self, doubts: Doubts, state: FinalState | None = None) -> None:
         """Set out: what is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
         for k, slots in enumerate(self._traced.pairs):
             if state is not None and slots.pair.name in state.closed:
                 self._resume(k, slots, state)
-        seen = self._probe()
+        observed = self._probe()
         for k, slots in enumerate(self._traced.pairs):
-            self._stepper.dead[slots.gap] = seen.round_off_of_gap(k, slots.pair)
-            if self._traced.near is not None and seen.gap(k) < self._traced.near:
+            self._stepper.dead[slots.gap] = observed.round_off_of_gap(k, slots.pair)
+            if self._traced.near is not None and observed.gap(k) < self._traced.near:
                 self._close_by.add(k)
-            if k in self._under_way:
+            if k in self._ongoing:
                 continue
             self._watch(slots, closed=False)
-            if _touches(k, seen, doubts):
-                self._close(k, slots, seen.closing_speed(k))
+            if _touches(k, observed, doubts):
+                self._close(k, slots, observed.closing_speed(k))
         self._tell_precision()
 
 
     def _tell_precision(self) -> None:
         if self._precision is not None:
-            self._precision(bool(self._close_by or self._under_way))
+            self._precision(bool(self._close_by or self._ongoing))
 
     def happened(self, located: Located) -> bool:
         """Take an event of a contact; True if p changed."""
@@ -117,36 +117,36 @@ class Phases:
             (self._close_by.add if located.direction < 0 else self._close_by.discard)(k)
             self._tell_precision()
             return False
-        seen = self._probe()
+        observed = self._probe()
         if located.index == slots.gap:
-            self._stepper.dead[slots.gap] = seen.round_off_of_gap(k, slots.pair)
-            if k in self._under_way:
-                self._open(k, slots, -seen.closing_speed(k))
+            self._stepper.dead[slots.gap] = observed.round_off_of_gap(k, slots.pair)
+            if k in self._ongoing:
+                self._open(k, slots, -observed.closing_speed(k))
             else:
-                self._close(k, slots, seen.closing_speed(k))
+                self._close(k, slots, observed.closing_speed(k))
             return True
-        if k in self._under_way:
+        if k in self._ongoing:
             if self.grips.happened(k, located.index):
                 return True
-            self._note_force(self._under_way[k], located.t, seen.normal_force(k))
+            self._note_force(self._ongoing[k], located.t, observed.normal_force(k))
         return False
 
-    def noted(self, note: Note, seen: Seen) -> None:
-        """Take what was recorded on the way: a peak of the force, or that it let go. seen: at the state of the note."""
+    def noted(self, note: Note, observed: Observation) -> None:
+        """Take what was recorded on the way: a peak of the force, or that it let go. observed: at the state of the note."""
         k = self._traced.events[note.index].pair
         assert k is not None
-        if k in self._under_way:
-            record = self._under_way[k]
+        if k in self._ongoing:
+            record = self._ongoing[k]
             if note.index == self._traced.pairs[k].let_go:
-                record.let_go = (note.t, -seen.closing_speed(k)) if note.direction < 0 else None
-            self._note_force(record, note.t, seen.normal_force(k))
+                record.let_go = (note.t, -observed.closing_speed(k)) if note.direction < 0 else None
+            self._note_force(record, note.t, observed.normal_force(k))
 
     def table(self, t: float) -> ContactTable:
         """All touches; those that last are closed in the table only."""
-        if not self._under_way:
+        if not self._ongoing:
             return table(self._records)
-        seen = self._probe()
-        lasting = [self._finished(k, r, math.nan, -seen.closing_speed(k)) for k, r in self._under_way.items()]
+        observed = self._probe()
+        lasting = [self._finished(k, r, math.nan, -observed.closing_speed(k)) for k, r in self._ongoing.items()]
         return table([*self._records, *lasting])
 
     def _close(self, k: int, slots: PairSlots, speed: float) -> None:
@@ -156,32 +156,32 @@ class Phases:
         y[slots.bristles.start : slots.bristles.stop] = 0.0
         self._watch(slots, closed=True)
         self.grips.close(k)
-        record = UnderWay(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
-        self._under_way[k] = record
+        record = OngoingContact(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
+        self._ongoing[k] = record
         self._note_force(record, stepper.t, self._probe().normal_force(k))
 
-    def _resume(self, k: int, slots: PairSlots, state: State) -> None:
+    def _resume(self, k: int, slots: PairSlots, state: FinalState) -> None:
         """A contact that an earlier run left closed: its law, its bristles and its record go on."""
         entry, record = state.record(slots.pair.name)
         self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 1.0, entry
         self._watch(slots, closed=True)
         self.grips.close(k, record.grip)
-        self._under_way[k] = record
+        self._ongoing[k] = record
 
     @property
-    def closed(self) -> dict[str, tuple[float, UnderWay]]:
+    def closed(self) -> dict[str, tuple[float, OngoingContact]]:
         """Contacts under way, by pair, each with the entry speed its law works with."""
         slots, p, doing = self._traced.pairs, self._stepper.p, self.grips.doing
         return {
             slots[k].pair.name: (float(p[slots[k].entry]), replace(one, grip=doing(k)))
-            for k, one in self._under_way.items()
+            for k, one in self._ongoing.items()
         }
 
     def _open(self, k: int, slots: PairSlots, speed: float) -> None:
         self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 0.0, 1.0
         self._watch(slots, closed=False)
         self.grips.open(k)
-        record = self._under_way.pop(k)
+        record = self._ongoing.pop(k)
         end, exit_speed = record.let_go or (self._stepper.t, speed)
         self._records.append(self._finished(k, record, end, exit_speed))
 
@@ -197,11 +197,11 @@ class Phases:
             if index is not None:
                 active[index] = closed
 
-    def _note_force(self, record: UnderWay, t: float, force: float) -> None:
+    def _note_force(self, record: OngoingContact, t: float, force: float) -> None:
         if force > record.peak_force:
             record.peak_force, record.peak_time = float(force), t
 
-    def _finished(self, k: int, record: UnderWay, end: float, exit_speed: float) -> ContactRecord:
+    def _finished(self, k: int, record: OngoingContact, end: float, exit_speed: float) -> ContactRecord:
         slots, y = self._traced.pairs[k], self._stepper.y
         return ContactRecord(
             pair=slots.pair.name,
@@ -217,10 +217,10 @@ class Phases:
         )
 
 
-def _touches(k: int, seen: Seen, doubts: Doubts) -> bool:
+def _touches(k: int, observed: Observation, doubts: Doubts) -> bool:
     """Whether a pair is closed from the start: it is pressed; or it touches and closes, or rests and is not pulled apart."""
-    if abs(seen.gap(k)) > doubts.gap[k]:
-        return bool(seen.gap(k) < 0.0)
-    if abs(seen.closing_speed(k)) > doubts.closing_speed[k]:
-        return bool(seen.closing_speed(k) > 0.0)
+    if abs(observed.gap(k)) > doubts.gap[k]:
+        return bool(observed.gap(k) < 0.0)
+    if abs(observed.closing_speed(k)) > doubts.closing_speed[k]:
+        return bool(observed.closing_speed(k) > 0.0)
     return bool(doubts.closing_acceleration[k] >= 0.0)

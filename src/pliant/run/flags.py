@@ -10,7 +10,7 @@ from pliant.run.round_off import Kernel
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Located, Stepper
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s of the last, are chatter and no motion
 
@@ -18,7 +18,7 @@ CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s o
 class Flags:
     """The flags of one run; each belongs to an event, whose function tells the side."""
 
-    def __init__(self, traced: Traced, stepper: Stepper) -> None:
+    def __init__(self, traced: TracedSystem, stepper: Stepper) -> None:
         self._stepper = stepper
         self._events = {k: event for k, event in enumerate(traced.events) if event.flag is not None}
         self._changes: dict[int, list[float]] = {k: [] for k in self._events}  # when each changed, lately

@@ -19,10 +19,10 @@ from pliant.model.friction_law import CREEPS, REST_SHARE, RETURNS, SLIDES, STICK
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
     from pliant.trace.contacts import PairSlots
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
-Look = Callable[[], Floats]
+Evaluator = Callable[[], Floats]
 
 TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at once, whatever round-off says
 
@@ -30,7 +30,7 @@ TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at
 class Grips:
     """What the contacts of one run with laws that hold are doing; kept in p."""
 
-    def __init__(self, traced: Traced, stepper: Stepper, watched: Look, friction: Look) -> None:
+    def __init__(self, traced: TracedSystem, stepper: Stepper, watched: Evaluator, friction: Evaluator) -> None:
         """watched: the event functions now; friction: the friction of every pair now, N, in world axes."""
         self._stepper, self._watched, self._friction = stepper, watched, friction
         self._slots = {k: slots for k, slots in enumerate(traced.pairs) if slots.grip is not None}
@@ -84,19 +84,19 @@ class Grips:
         for _ in inside:
             if not any(self._p(slots)[0] == STICKS for slots in inside.values()):
                 break
-            seen = self._watched()
-            left = {k: seen[slots.switches[1]] for k, slots in inside.items() if self._p(slots)[0] == STICKS}
+            events = self._watched()
+            left = {k: events[slots.switches[1]] for k, slots in inside.items() if self._p(slots)[0] == STICKS}
             if not breaking and min(left.values()) > 0.0:
                 break
-            self._let_yield({k for k in left if k in breaking or left[k] <= TOGETHER}, seen)
+            self._let_yield({k for k in left if k in breaking or left[k] <= TOGETHER}, events)
             breaking = set()
 
-    def _let_yield(self, broken: set[int], seen: Floats) -> None:
+    def _let_yield(self, broken: set[int], events: Floats) -> None:
         """All their strength against the slip; at rest, along the force that was asked of them."""
         friction = self._friction()
         for k in broken:
             slots, band = self._slots[k], float(self._slots[k].pair.friction.band)  # type: ignore[union-attr]
-            speed = seen[slots.switches[0]] + band  # it stuck: its edge is that of the band
+            speed = events[slots.switches[0]] + band  # it stuck: its edge is that of the band
             force = friction[3 * k : 3 * k + 3]
             if speed < REST_SHARE * band:
                 self._set(slots, YIELDS, force / max(float(np.linalg.norm(force)), SMALLEST_FORCE))

@@ -15,7 +15,7 @@ from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Resistance:
         self._groups = _groups(traced) if len(traced.free_v) <= MOST_JUDGED else []
         self._names = [traced.tree.rates[k] for k in traced.free_v]
         self._largest = np.zeros(len(self._names))  # the largest diagonal so far: what it could be
-        self._told = bool(traced.tree.told)
+        self._prescribes = bool(traced.tree.prescribed)
 
     def unresisted(self, t: float, y: Floats, p: Floats, nothing: float = SINGULAR) -> str | None:
         """The coordinates, by name, of a motion that nothing resists; None where there is none.
@@ -73,7 +73,7 @@ class Resistance:
 
     def _quadratic(self, t: float, y: Floats, p: Floats, rates: Floats) -> Floats:
         """v^T M v of every row of rates."""
-        if not self._told:
+        if not self._prescribes:
             return 2.0 * self._energies(t, y, p, rates)
         both = self._energies(t, y, p, FAST * rates) + self._energies(t, y, p, -FAST * rates)
         return np.asarray((both - 2.0 * self._energies(t, y, p, np.zeros((1, rates.shape[1])))) / FAST**2)
@@ -90,7 +90,7 @@ class Resistance:
         return found
 
 
-def _groups(traced: Traced) -> list[list[int]]:
+def _groups(traced: TracedSystem) -> list[list[int]]:
     """Rates, by their number among the free ones, whose part of M is judged together."""
     if len(traced.free_v) <= ALL_JUDGED:
         return [list(range(len(traced.free_v)))]

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
-from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
-from pliant.run.provenance import Origin
+from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
 
 if TYPE_CHECKING:
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 ELASTIC = ("integrated", "quasi-static", "prescribed")
 
@@ -50,19 +50,19 @@ def inverse_dynamics(
     every coordinate prescribed, works are not known and read nan.
     """
     check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
-    told = told_system(system, motion, t_start, t_end)
-    missing = [name for name in _free_names(told) if elastic == "prescribed" and name.split(".")[1] in _modes(told, name)]
+    driven = prescribed_system(system, motion, t_start, t_end)
+    missing = [name for name in _free_names(driven) if elastic == "prescribed" and name.split(".")[1] in _modes(driven, name)]
     if missing:
         raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
-    if elastic == "quasi-static" or not _free_names(told):
-        _check_still(told, options)
-        return (_quasi_static if elastic == "quasi-static" else _all_told)(told, t_start, t_end, elastic, **options)
-    return simulate(told, t_end, t_start=t_start, **options)
+    if elastic == "quasi-static" or not _free_names(driven):
+        _check_still(driven, options)
+        return (_quasi_static if elastic == "quasi-static" else _all_prescribed)(driven, t_start, t_end, elastic, **options)
+    return simulate(driven, t_end, t_start=t_start, **options)
 
 
-def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_end: float) -> System:
+def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: float, t_end: float) -> System:
     """A copy of the system whose coordinates in `motion` are prescribed."""
-    wanted = {name: _told(name, value, t_start, t_end) for name, value in motion.items()}
+    wanted = {name: _motion_of(name, value, t_start, t_end) for name, value in motion.items()}
     known = [f"{link.name}.{name}" for link in system.links.values() for name in _prescribable(link)]
     for name in wanted:
         if name not in known:
@@ -70,20 +70,20 @@ def told_system(system: System, motion: Mapping[str, Motion], t_start: float, t_
             raise ModelError.of("inverse_dynamics", "motion", rule, name)
     copy = System(system.name, system.gravity, system.closure_tolerance)
     for link in system.links.values():
-        own = {name.split(".")[1]: told for name, told in wanted.items() if name.split(".")[0] == link.name}
-        copy.links[link.name] = _told_link(link, own)
+        own = {name.split(".")[1]: value for name, value in wanted.items() if name.split(".")[0] == link.name}
+        copy.links[link.name] = _prescribed_link(link, own)
     copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
     copy.loads |= system.loads
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
-    copy.couplings |= system.couplings
+    copy.cut_joints |= system.cut_joints
     return copy
 
 
-def _told_link(link: Link, motion: Mapping[str, Told]) -> Link:
-    joints = {name: told for name, told in motion.items() if name in {m.name for m in link.joint.motions}}
-    modes = {name: told for name, told in motion.items() if name in link.mode_labels}
+def _prescribed_link(link: Link, motion: Mapping[str, PrescribedMotion]) -> Link:
+    joints = {name: value for name, value in motion.items() if name in {m.name for m in link.joint.motions}}
+    modes = {name: value for name, value in motion.items() if name in link.mode_labels}
     changed = replace(link, mode_motions={**link.mode_motions, **modes})
     if joints:
         changed = replace(changed, joint=replace(link.joint, motion={**link.joint.prescribed, **joints}))
@@ -91,14 +91,14 @@ def _told_link(link: Link, motion: Mapping[str, Told]) -> Link:
     return replace(changed, body=link.body.with_lengths(lengths))
 
 
-def _told(name: str, value: Motion, t_start: float, t_end: float) -> Told:
+def _motion_of(name: str, value: Motion, t_start: float, t_end: float) -> PrescribedMotion:
     if isinstance(value, tuple):
         value = MotionTable(*value)
-    told = prescribed("inverse_dynamics", f"motion[{name!r}]", value)
-    if isinstance(told, MotionTable) and not (told.times[0] <= t_start and t_end <= told.times[-1]):
+    checked = prescribed("inverse_dynamics", f"motion[{name!r}]", value)
+    if isinstance(checked, MotionTable) and not (checked.times[0] <= t_start and t_end <= checked.times[-1]):
         rule = f"must hold times from {t_start} to {t_end} s"
-        raise ModelError.of("inverse_dynamics", f"motion[{name!r}]", rule, (told.times[0], told.times[-1]))
-    return told
+        raise ModelError.of("inverse_dynamics", f"motion[{name!r}]", rule, (checked.times[0], checked.times[-1]))
+    return checked
 
 
 def _prescribable(link: Link) -> list[str]:
@@ -106,7 +106,7 @@ def _prescribable(link: Link) -> list[str]:
 
 
 def _free_names(system: System) -> list[str]:
-    return [f"{link.name}.{name}" for link in system.links.values() for name in link.rates if name not in link.told]
+    return [f"{link.name}.{name}" for link in system.links.values() for name in link.rates if name not in link.prescribed]
 
 
 def _modes(system: System, name: str) -> tuple[str, ...]:
@@ -128,19 +128,19 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
         raise ModelError.of("inverse_dynamics", "options", rule, unknown)
 
 
-def _rows(traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
+def _rows(traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
     """Observed quantities at given states, piece by piece of time."""
     return np.array([observe(t, y, _parameters(traced, float(t))) for t, y in zip(times, states, strict=True)])
 
 
-def _parameters(traced: Traced, t: float) -> NDArray[np.float64]:
+def _parameters(traced: TracedSystem, t: float) -> NDArray[np.float64]:
     """p in the piece of time that holds t."""
     edges = [-np.inf, *traced.breakpoints, np.inf]
     k = int(np.searchsorted(traced.breakpoints, t, side="right"))
     return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
 
-def _all_told(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
+def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
     """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
     from pliant.run.observed import values_of
     from pliant.run.save_times import save_times
@@ -150,8 +150,8 @@ def _all_told(system: System, t_start: float, t_end: float, elastic: str, **opti
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
     values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
-    origin = _origin(compiled.traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "the motion is wholly prescribed", origin)
+    provenance = _provenance(compiled.traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "the motion is wholly prescribed", provenance)
 
 
 def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
@@ -165,12 +165,12 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
     traced = compiled.traced
     loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
     if loose:
-        given = [traced.tree.rates[told.v] for told in traced.tree.told]
+        given = [traced.tree.rates[coordinate.v] for coordinate in traced.tree.prescribed]
         raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} too for quasi-static modes", given)
     balance = _Balance(traced, formulation)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), traced.y0.size))
-    efforts = np.zeros((len(times), len(traced.tree.told)))
+    efforts = np.zeros((len(times), len(traced.tree.prescribed)))
     z = np.zeros(len(traced.free_q))
     for row, t in enumerate(times):
         z = balance.solve(float(t), z)
@@ -178,17 +178,17 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
         efforts[row] = balance.efforts(float(t), z)
     values = values_of(traced, times, states, _rows(traced, times, states, compiled.observe))
     names = list(traced.columns["drive"])
-    for k, told in enumerate(traced.tree.told):
-        values["effort"][:, names.index(f"{traced.tree.rates[told.v]} motion")] = efforts[:, k]
+    for k, coordinate in enumerate(traced.tree.prescribed):
+        values["effort"][:, names.index(f"{traced.tree.rates[coordinate.v]} motion")] = efforts[:, k]
     values["a"][:, list(traced.free_v)] = 0.0
-    origin = _origin(traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "modes in balance at every saved time", origin)
+    provenance = _provenance(traced, t_start, t_end, elastic, options)
+    return collect_rows(compiled, times, values, "modes in balance at every saved time", provenance)
 
 
-def _origin(traced: Traced, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Origin:
+def _provenance(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Provenance:
     """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
     settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
-    return Origin(traced.original, settings, t_start, elastic=elastic)
+    return Provenance(traced.original, settings, t_start, elastic=elastic)
 
 
 def _all_modes(system: System) -> set[str]:
@@ -198,7 +198,7 @@ def _all_modes(system: System) -> set[str]:
 class _Balance:
     """The modal rows of inverse dynamics with modes at rest, as functions of (t, modes)."""
 
-    def __init__(self, traced: Traced, formulation: str) -> None:
+    def __init__(self, traced: TracedSystem, formulation: str) -> None:
         from pliant.trace.statics import static_rows
 
         self._traced = traced

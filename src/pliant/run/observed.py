@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pliant.results.table import OBSERVED, QUANTITIES
 
 if TYPE_CHECKING:
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 
-def columns_of(traced: Traced) -> dict[str, slice]:
+def columns_of(traced: TracedSystem) -> dict[str, slice]:
     """Where each observed quantity stands in what the observer writes."""
     columns, offset = {}, 0
     for name in OBSERVED:
@@ -25,7 +25,7 @@ def columns_of(traced: Traced) -> dict[str, slice]:
 
 
 def values_of(
-    traced: Traced, times: NDArray[np.float64], states: NDArray[np.float64], observed: NDArray[np.float64]
+    traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observed: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
     """States and observed quantities, by the names of the table; prescribed coordinates come from the observer's tail."""
     labels, columns = traced.columns, columns_of(traced)
@@ -38,13 +38,13 @@ def values_of(
     for name, place in columns.items():
         shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
         values[name] = observed[:, place].reshape((times.size, *shape))
-    told, tail = traced.tree.told, observed[:, columns[OBSERVED[-1]].stop :]
-    for k, one in enumerate(told):
-        values["q"][:, one.q], values["v"][:, one.v] = tail[:, k], tail[:, len(told) + k]
+    prescribed, tail = traced.tree.prescribed, observed[:, columns[OBSERVED[-1]].stop :]
+    for k, coordinate in enumerate(prescribed):
+        values["q"][:, coordinate.q], values["v"][:, coordinate.v] = tail[:, k], tail[:, len(prescribed) + k]
     return {name: values[name] for name in QUANTITIES}
 
 
-def component_name(traced: Traced, k: int) -> str:
+def component_name(traced: TracedSystem, k: int) -> str:
     """What a component of the state is, in words."""
     names = [traced.tree.positions[i] for i in traced.free_q] + [f"the rate of {traced.tree.rates[i]}" for i in traced.free_v]
     names += [f"bristle {i} of friction" for i in range(traced.n_bristles)] + [f"the work of {name}" for name in traced.sources]

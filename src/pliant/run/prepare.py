@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
 from pliant.model.system import System
-from pliant.results.drawing import Outline
+from pliant.results.drawing import Drawing
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.function import TracedFunction
@@ -22,18 +22,18 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 
 @dataclass(frozen=True)
 class Compiled:
     """A System ready to run: its trace and the machine code of its functions."""
 
-    traced: Traced
+    traced: TracedSystem
     rhs: MachineCode
     observe: MachineCode
     events: MachineCode | None
-    flight: MachineCode | None  # events where no contact is closed
+    open_contact_events: MachineCode | None  # events where no contact is closed
     step_limit: MachineCode | None
     project: MachineCode | None
     implied: MachineCode | None  # rows of closures that others imply, and how far each may go
@@ -68,7 +68,7 @@ class Compiled:
         return constraint_kernels(self.traced, self.cache)
 
     @cached_property
-    def outline(self) -> Outline:
+    def drawing(self) -> Drawing:
         """What pictures draw of the mechanism, made once for all runs; where it moves to is in their rows."""
         from pliant.show.drawing import draw
 
@@ -110,7 +110,7 @@ def compile_system(
         rhs=code["rhs"],
         observe=code["observe"],
         events=events,
-        flight=code.get("flight_functions", events),
+        open_contact_events=code.get("open_contact_event_functions", events),
         step_limit=code.get("step_limit"),
         project=code.get("project"),
         implied=code.get("implied"),
@@ -120,9 +120,9 @@ def compile_system(
     )
 
 
-def _wanted(traced: Traced) -> dict[str, TracedFunction]:
+def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:
     """The functions a run needs: no events where there are none, none of flight where there are no contacts."""
-    missing = {"event_functions": not traced.events, "flight_functions": not traced.pairs}
+    missing = {"event_functions": not traced.events, "open_contact_event_functions": not traced.pairs}
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 

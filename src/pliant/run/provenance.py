@@ -20,7 +20,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what Python prints of a functi
 LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
 
 
-class Origin:
+class Provenance:
     """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
 
     def __init__(self, system: System, settings: Mapping[str, Any], began: float, **more: Any) -> None:
@@ -32,27 +32,27 @@ class Origin:
         self._settings, self._began, self._more = dict(settings), began, more
 
     def __call__(self) -> Mapping[str, Any]:
-        return self._told
+        return self._data
 
     @cached_property
-    def _told(self) -> Mapping[str, Any]:
+    def _data(self) -> Mapping[str, Any]:
         plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
         model = _model(self._system, {**self._settings, "t_start": self._began})
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 
     def __reduce__(self) -> Any:
         """Elsewhere it goes as plain data: a System may hold functions that cannot travel."""
-        return Told, (dict(self()),)
+        return KnownProvenance, (dict(self()),)
 
 
-class Told:
+class KnownProvenance:
     """Provenance that is known already."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self._told = told
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
 
     def __call__(self) -> Mapping[str, Any]:
-        return self._told
+        return self._data
 
 
 def _frozen(system: System) -> System:

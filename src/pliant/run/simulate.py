@@ -19,25 +19,25 @@ from pliant.model import check
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
-from pliant.results.state import LAYOUT, State
+from pliant.results.state import LAYOUT, FinalState
 from pliant.run.accounts import extremes_of, remarks
-from pliant.run.contact_phases import Phases, Precision, Seen
+from pliant.run.contact_phases import Observation, Phases, Precision
 from pliant.run.flags import Flags
 from pliant.run.grips import Grips
 from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import columns_of, component_name, values_of
 from pliant.run.prepare import Compiled, compile_system
-from pliant.run.provenance import Origin
+from pliant.run.provenance import Provenance
 from pliant.run.round_off import round_off
 from pliant.run.save_times import Every, check_rows, save_plan
 from pliant.run.starts import check_start, doubts, unresisted
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.stepper import Outcome, Stepper
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
-TELLING = 0.03  # s of computing between two reports of progress, at least
+PROGRESS_INTERVAL = 0.03  # s of computing between two reports of progress, at least
 
 ROWS_JUDGED = 2  # of a run, the last one among them, whose mass matrix is looked at
 _UNRESOLVED = (
@@ -55,7 +55,7 @@ def simulate(
     method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
-    start: Result | State | None = None,
+    start: Result | FinalState | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
     phase: Callable[[str], None] | None = None,
@@ -88,17 +88,17 @@ def simulate(
     run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run.collect(Origin(compiled.traced.original, settings, run.t_first))
+    return run.collect(Provenance(compiled.traced.original, settings, run.t_first))
 
 
-def _state_of(start: Result | State | None) -> State | None:
+def _state_of(start: Result | FinalState | None) -> FinalState | None:
     if isinstance(start, Result):
         if start.final_state is None:
             rule = "must hold where its run ended: it was not integrated, or written by an older version"
             raise ModelError.of("simulate", "start", rule, start)
         return start.final_state
     if start is not None:
-        check.instance("simulate", "start", start, State, "a Result or its final_state")
+        check.instance("simulate", "start", start, FinalState, "a Result or its final_state")
     return start
 
 
@@ -109,7 +109,7 @@ def _method(method: Method | str | None) -> Method:
     return method
 
 
-def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
+def _check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
     """What a compiled System was made for and a run asks otherwise."""
     if near is not None and traced.pairs and traced.near != near:
         rule = f"must be compiled with near={near}: compile_system(system, near={near})"
@@ -119,7 +119,7 @@ def _check_compiled(traced: Traced, near: float | None, t_start: float) -> None:
         raise ModelError.of("simulate", "system", rule, traced.t_start)
 
 
-class _Teller:
+class ThrottledProgress:
     """Tells how far a run is, every now and then, however often it stops for events."""
 
     def __init__(self, progress: Progress, t_end: float) -> None:
@@ -127,7 +127,7 @@ class _Teller:
 
     def __call__(self, t: float) -> None:
         now = clock.perf_counter()
-        if now - self._last >= TELLING:
+        if now - self._last >= PROGRESS_INTERVAL:
             self._last = now
             self._progress(t, self._t_end)
 
@@ -144,7 +144,7 @@ class _Run:
         times: NDArray[np.float64] | str,
         max_steps: int | None,
         max_seconds: float | None,
-        state: State | None = None,
+        state: FinalState | None = None,
     ) -> None:
         from pliant.integrate.stepper import MAX_STEPS, Stepper
 
@@ -155,7 +155,8 @@ class _Run:
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
         pieces = compiled.time_pieces(self.y0, t_start, t_end)
-        kernels = (compiled.rhs, compiled.events, compiled.flight, compiled.step_limit, compiled.project, compiled.implied)
+        of_events = (compiled.events, compiled.open_contact_events)
+        kernels = (compiled.rhs, *of_events, compiled.step_limit, compiled.project, compiled.implied)
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -164,7 +165,7 @@ class _Run:
             n_controlled=self.traced.n_controlled,
             n_added=len(self.traced.sources),
             atol_floor=self._work_tolerance(method, t_start),
-            events=compiled.flight.address if compiled.flight else None,
+            events=compiled.open_contact_events.address if compiled.open_contact_events else None,
             n_events=len(self.traced.events),
             kinds=[event.kind for event in self.traced.events],
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
@@ -180,7 +181,7 @@ class _Run:
         )
         self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
         self.columns = columns_of(self.traced)
-        self.seen = self.stepper.look(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
+        self.observe_now = self.stepper.evaluator(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
         self.events: list[EventRecord] = []
         self.outcome: Outcome | None = None
         self.ended_by: str | None = None
@@ -195,7 +196,7 @@ class _Run:
         self.stepper.start(t_start, self.y0, first, save=times)
         self.flags = Flags(self.traced, self.stepper)
         self._take_up_events()
-        grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.seen()[self.columns["friction_force"]].copy())
+        grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.observe_now()[self.columns["friction_force"]].copy())
         self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
         self.contacts.begin(doubts(compiled, t_start, self.stepper.y, self.stepper.p), state)
         for number, direction in () if state is None else state.hits:
@@ -205,9 +206,9 @@ class _Run:
         """Which way each event counts, and what of it only round-off decides at the start."""
         for k, event in enumerate(self.traced.events):
             self.stepper.direction[k], self.stepper.active[k] = event.direction, True
-        if self.compiled.flight is not None:
-            self.stepper.noise[:] = round_off(self.compiled.flight, self.stepper.t, self.stepper.y, self.stepper.p)
-            self.flags.begin(self.compiled.flight)
+        if self.compiled.open_contact_events is not None:
+            self.stepper.noise[:] = round_off(self.compiled.open_contact_events, self.stepper.t, self.stepper.y, self.stepper.p)
+            self.flags.begin(self.compiled.open_contact_events)
 
     def _warn_of_resistance(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> None:
         """The same along the run, at a few of its rows: where M has become singular, what follows cannot be believed."""
@@ -231,12 +232,12 @@ class _Run:
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
-        seen = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
+        observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
         columns = columns_of(self.traced)
-        tips = seen[columns["tip_position"]].reshape(-1, 3)
+        tips = observed[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
-        self.at_hand = weight * size + sum(abs(float(seen[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        self.at_hand = weight * size + sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
         floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
@@ -244,7 +245,7 @@ class _Run:
     def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
         """From breakpoint to breakpoint, until the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
         self.tell_phase = phase
-        tell = None if progress is None else _Teller(progress, self.t_end)
+        tell = None if progress is None else ThrottledProgress(progress, self.t_end)
         interrupts = Interrupts()
         with interrupts.held():
             for begin, end in zip(self.stops, self.stops[1:], strict=False):
@@ -252,7 +253,7 @@ class _Run:
                 if not self._pass(end, tell, interrupts):
                     return
 
-    def _pass(self, end: float, tell: _Teller | None, interrupts: Interrupts) -> bool:
+    def _pass(self, end: float, tell: ThrottledProgress | None, interrupts: Interrupts) -> bool:
         """From event to event until a breakpoint; events are recorded, and end the run where the user said so."""
         while True:
             with interrupts.at_once():
@@ -281,7 +282,7 @@ class _Run:
         self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
         if self.tell_phase is not None:
             self.tell_phase(self.contacts.words)
-        watched = self.compiled.events if self.contacts.any_closed else self.compiled.flight
+        watched = self.compiled.events if self.contacts.any_closed else self.compiled.open_contact_events
         if watched is not None:
             self.stepper.watch(watched.address)
 
@@ -294,7 +295,7 @@ class _Run:
             if event.pair is not None:
                 changed = self.contacts.happened(located) or changed
                 continue
-            if event.told:
+            if event.reported:
                 self.events.append(EventRecord(located.t, event.name, located.direction))
             changed = self.flags.happened(located) or changed
             if self.flags.chatters(located):
@@ -310,19 +311,19 @@ class _Run:
             if event.pair is None:
                 self.events.append(EventRecord(note.t, event.name, note.direction))
             else:
-                self.contacts.noted(note, Seen(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
+                self.contacts.noted(note, Observation(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
 
     def _watched(self) -> Callable[[], NDArray[np.float64]]:
         """A function that evaluates all event functions at the present state."""
         code = self.compiled.events
         if code is None:
             return lambda: np.empty(0)
-        look = self.stepper.look(code.address, code.n_out, code.n_work)
-        return lambda: look().copy()
+        evaluate = self.stepper.evaluator(code.address, code.n_out, code.n_work)
+        return lambda: evaluate().copy()
 
-    def _probe(self) -> Seen:
+    def _probe(self) -> Observation:
         """What contacts need to know of the present state."""
-        return Seen(self.seen(), self.columns)
+        return Observation(self.observe_now(), self.columns)
 
     def _say_what_was_not_seen(self) -> None:
         """Events whose functions could not be judged at some steps."""
@@ -334,22 +335,22 @@ class _Run:
             )
 
     @property
-    def state(self) -> State:
+    def state(self) -> FinalState:
         """Where the run stands."""
         assert self.outcome is not None
         hits = tuple((located.index, located.direction) for located in self.outcome.events)
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
-        return State(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
+        return FinalState(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
 
-    def collect(self, origin: Origin) -> Result:
+    def collect(self, provenance: Provenance) -> Result:
         assert self.outcome is not None
         self._say_what_was_not_seen()
         times, states = self.stepper.rows()
         self._warn_of_resistance(times, states)
         values = self._values(times, states)
         extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
-        message = self.outcome.told([event.name for event in self.traced.events])
+        message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
         if self.outcome.status is Status.STEP_TOO_SMALL:
@@ -370,9 +371,9 @@ class _Run:
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
-            outline=self.compiled.outline,
+            drawing=self.compiled.drawing,
             final_state=self.state,
-            origin=origin,
+            make_provenance=provenance,
             warnings=(*self.warnings, *said),
             extremes=extremes,
         )
@@ -427,14 +428,14 @@ class _Run:
 
 
 def collect_rows(
-    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, origin: Origin
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance
 ) -> Result:
     """A Result of states that were not integrated: nor was any work."""
     traced = compiled.traced
     values = {**values, "work": np.full_like(values["work"], np.nan)}
     stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
-                  outline=compiled.outline, origin=origin, warnings=traced.warnings)  # fmt: skip
+                  drawing=compiled.drawing, make_provenance=provenance, warnings=traced.warnings)  # fmt: skip
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:
@@ -445,7 +446,7 @@ def _precision(method: Method, stepper: Stepper) -> Precision | None:
     return lambda near: stepper.set_rtol(fine if near else coarse)
 
 
-def _came_open(traced: Traced, outcome: Outcome) -> str:
+def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     """Which closure came open, where, when, and what that means."""
     number, amount, t_open = outcome.opened
     k, unit = traced.implied[number]

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.model.contact import Plane
-from pliant.run.contact_phases import Doubts, Seen
+from pliant.run.contact_phases import Doubts, Observation
 from pliant.run.inertia import Resistance
 from pliant.run.observed import columns_of
 from pliant.run.round_off import round_off, size_of_round_off
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
-    from pliant.trace.tracing import Traced
+    from pliant.trace.tracing import TracedSystem
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def unresisted(t: float, coordinates: str) -> str:
     return f"the mass matrix is singular at t = {t:.10g} s: no mass or inertia resists a motion of {coordinates}"
 
 
-def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:
+def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
     """Two balls about one centre have no direction to press in."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
         if isinstance(slots.pair.against, Plane):
@@ -53,7 +53,7 @@ def _check_centres(traced: Traced, gaps: NDArray[np.float64]) -> None:
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
 
 
-def _check_finite(traced: Traced, rates: NDArray[np.float64], t: float) -> None:
+def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:
     """A first right-hand side that is not finite means a coordinate that nothing resists, or a formula out of its domain."""
     n_q = len(traced.free_q)
     bad = [traced.tree.rates[k] for i, k in enumerate(traced.free_v) if not math.isfinite(rates[n_q + i])]
@@ -72,8 +72,8 @@ def doubts(compiled: Compiled, t: float, y: Floats, p: Floats) -> Doubts:
     observe, columns = compiled.observe, columns_of(traced)
     gap, closing = columns["gap"], columns["closing_speed"]
     observed = observe(t, y, p).copy()
-    doubt, seen = round_off(observe, t, y, p), Seen(observed, columns)
-    at_least = [seen.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
+    doubt, observation = round_off(observe, t, y, p), Observation(observed, columns)
+    at_least = [observation.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
     fastest = np.max(np.abs(observed[columns["tip_velocity"]]))
     later = observe(t + MOMENT, y + MOMENT * compiled.rhs(t, y, p), p)
     return Doubts(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.results.result import Result
 from pliant.show.plot.mechanism import snapshots
 from pliant.show.plot.sketch import Sketch
@@ -47,7 +47,7 @@ def write_animation(
     target = Path(path)
     _check(target, fps, scale, speed)
     pace = pleasant_speed(float(result.time[-1] - result.time[0])) if speed is None else float(speed)
-    with draft_of(target) as draft:
+    with atomic_write(target) as draft:
         if target.suffix == ".mp4":
             _write_mp4(_frames(result, fps, scale, pace), draft, fps)
         else:  # a GIF counts in hundredths of a second, and nothing shows it faster than fifty frames in one

@@ -1,4 +1,4 @@
-"""The outline of a System: which points of its bodies a picture shows, and how the bodies' fields carry them.
+"""The drawing of a System: which points of its bodies a picture shows, and how the bodies' fields carry them.
 
 A deformation scale magnifies the way of a beam's points from a line: through all points that a closed loop or a contact, on the
 beam or on what it carries, keeps where they are, and along the undeformed beam where there is one such point or none. What hangs on
@@ -24,7 +24,7 @@ from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
 from pliant.model.rigid import RigidBody
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
-from pliant.results.drawing import GROUND, BodyOutline, ContactOutline, Field, Outline, Spot
+from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
 
 Floats = NDArray[np.float64]
 
@@ -33,21 +33,21 @@ SAME_POINT = 1e-9  # m
 FLAT = 1e-6  # of a body's size: how far points may be from a line or a plane
 
 
-def draw(system: System, tree: Tree) -> Outline:
-    """The outline of a System."""
+def draw(system: System, tree: Tree) -> Drawing:
+    """The drawing of a System."""
     numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
-    pads, library = [_pad(node) for node in tree.nodes], _Library(tree.shapes)
+    parts, library = [_part_drawing(node) for node in tree.nodes], _Library(tree.shapes)
     ground = _Points()
-    spots = _Spots(numbers, pads, ground)
+    spots = _Spots(numbers, parts, ground)
     on = [spots.at(node.link.on) for node in tree.nodes]
     pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no places
     closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     held = _held(on, [*(spot for _, a, b in closures for spot in (a, b)), *touching])
-    bodies = tuple(pad.outline(on[k], held[k], library) for k, pad in enumerate(pads))
+    bodies = tuple(part.drawing(on[k], held[k], library) for k, part in enumerate(parts))
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
-    return Outline((x, y, z), _units(system), ground.array, bodies, closures, contacts)
+    return Drawing((x, y, z), _units(system), ground.array, bodies, closures, contacts)
 
 
 def _held(on: Sequence[Spot], fixed: Sequence[Spot]) -> list[set[int]]:
@@ -115,7 +115,7 @@ class _Library:
         return self._known[key]
 
 
-class _RigidPad:
+class RigidDrawing:
     """A rigid body: root, tip, named frames, and wherever something stands on it."""
 
     def __init__(self, node: Node, body: RigidBody) -> None:
@@ -127,15 +127,15 @@ class _RigidPad:
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
 
-    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
+    def drawing(self, on: Spot, held: set[int], library: _Library) -> BodyDrawing:
         if len(self._points.array) == 1:
             self._points.add(self._com)
         points = self._points.array
         kind = "payload" if self._payload else "rigid"
-        return BodyOutline(self._node.name, kind, points, _strokes(points), (), _carrier(self._node.link.joint), on)
+        return BodyDrawing(self._node.name, kind, points, _strokes(points), (), _carrier(self._node.link.joint), on)
 
 
-class _BeamPad:
+class BeamDrawing:
     """A beam: its centre line."""
 
     def __init__(self, node: Node, beam: Beam) -> None:
@@ -149,7 +149,7 @@ class _BeamPad:
             self._stations.append(station)
         return self._stations.index(station)
 
-    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
+    def drawing(self, on: Spot, held: set[int], library: _Library) -> BodyDrawing:
         name, beam = self._node.name, self._beam
         even = [x for x in np.linspace(0.0, beam.length, STATIONS) if x not in self._stations]
         x = np.array([*self._stations, *even])
@@ -158,10 +158,10 @@ class _BeamPad:
             Field(tuple(labels[j] for j in modes), shape, bow) for modes, shape, bow in library.fields(name, beam, x, held)
         )
         line = (tuple(int(k) for k in np.argsort(x)),)
-        return BodyOutline(name, "beam", _along_x(x), line, made, _carrier(self._node.link.joint), on)
+        return BodyDrawing(name, "beam", _along_x(x), line, made, _carrier(self._node.link.joint), on)
 
 
-class _TelescopicPad:
+class TelescopicDrawing:
     """A telescopic link: the sleeve, and the free part whose points slide with the free length."""
 
     def __init__(self, node: Node, link: TelescopicBeam) -> None:
@@ -170,7 +170,7 @@ class _TelescopicPad:
     def number(self, frame: Frame) -> int:
         return 0 if frame.station is None else 1
 
-    def outline(self, on: Spot, held: set[int], library: _Library) -> BodyOutline:
+    def drawing(self, on: Spot, held: set[int], library: _Library) -> BodyDrawing:
         name, length = self._node.name, self._link.length
         # root, tip, then the free part from the sleeve's mouth on; xi is the part of the free length
         xi = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, STATIONS)[:-1]])
@@ -181,27 +181,27 @@ class _TelescopicPad:
         for j, label in enumerate(self._link.mode_labels):
             fields.append(Field((f"{name}.{label}",), moves[:, :, j], _bow(xi, moves[:, :, j], held)))
         lines = ((0, 2), (*range(2, len(xi)), 1))
-        return BodyOutline(name, "telescopic", rest, lines, tuple(fields), _carrier(self._node.link.joint), on)
+        return BodyDrawing(name, "telescopic", rest, lines, tuple(fields), _carrier(self._node.link.joint), on)
 
 
-_Pad = _RigidPad | _BeamPad | _TelescopicPad
+PartDrawing = RigidDrawing | BeamDrawing | TelescopicDrawing
 
 
-def _pad(node: Node) -> _Pad:
+def _part_drawing(node: Node) -> PartDrawing:
     body = node.link.body
     if isinstance(body, Beam):
-        return _BeamPad(node, body)
+        return BeamDrawing(node, body)
     if isinstance(body, TelescopicBeam):
-        return _TelescopicPad(node, body)
+        return TelescopicDrawing(node, body)
     assert isinstance(body, RigidBody)  # checked when added
-    return _RigidPad(node, body)
+    return RigidDrawing(node, body)
 
 
 class _Spots:
-    """Frames of the System as points of the outline."""
+    """Frames of the System as points of the drawing."""
 
-    def __init__(self, numbers: dict[str, int], pads: Sequence[_Pad], ground: _Points) -> None:
-        self._numbers, self._pads, self._ground = numbers, pads, ground
+    def __init__(self, numbers: dict[str, int], parts: Sequence[PartDrawing], ground: _Points) -> None:
+        self._numbers, self._pads, self._ground = numbers, parts, ground
 
     def at(self, frame: Frame) -> Spot:
         body = self._numbers[frame.body]
@@ -236,12 +236,12 @@ def _carrier(joint: Joint) -> str:
     return "revolute" if kinds else "weld"
 
 
-def _contact(pair: ContactPair) -> ContactOutline:
+def _contact(pair: ContactPair) -> ContactDrawing:
     still = pair.frames[1].body == GROUND_NAME
     if not isinstance(pair.against, Plane):
-        return ContactOutline(pair.name, pair.radius, pair.other_radius, still, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        return ContactDrawing(pair.name, pair.radius, pair.other_radius, still, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     point, normal = _on_ground(pair.against) if still else ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    return ContactOutline(pair.name, pair.radius, None, still, point, normal)
+    return ContactDrawing(pair.name, pair.radius, None, still, point, normal)
 
 
 def _on_ground(plane: Plane) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

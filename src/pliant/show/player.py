@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.host.atomic_files import draft_of
-from pliant.results.drawing import GROUND, BodyOutline
+from pliant.host.atomic_files import atomic_write
+from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
 from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")
 MOST_ROWS = 4000  # of a page; more rows than pixels only make it slow to open
-DIGITS = 8  # of the outline's numbers, which single precision carries
+DIGITS = 8  # of the drawing's numbers, which single precision carries
 MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # where index.html takes a part in
 SHOWN = 3  # plots open at first
 MOST_SERIES = 14  # in one plot
@@ -58,7 +58,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise ModelError.of("player", field, "must be finite and > 0", value)
     text = page(result, float(scale), speed)
-    with draft_of(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
     return Path(path)
 
@@ -103,7 +103,7 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
 def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[str, Floats]:
     """What moves, as tables (row, number): the script takes a row and reads on."""
     values, result = scene.result.values, scene.result
-    fields = [field for body in scene.outline.bodies for field in body.fields]
+    fields = [field for body in scene.drawing.bodies for field in body.fields]
     weights = [np.prod([result[name] for name in field.coordinates], axis=0) for field in fields]
     touch = np.concatenate([values["contact_point"], values["contact_normal"], values["gap"][:, :, None],
                             values["normal_force"][:, :, None]], axis=2)  # fmt: skip
@@ -138,10 +138,10 @@ def _places(rows: int, blocks: dict[str, Floats]) -> dict[str, tuple[int, int]]:
 
 
 def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: dict[str, Floats]) -> dict[str, Any]:
-    result, outline = scene.result, scene.outline
+    result, drawing = scene.result, scene.drawing
     low, high = scene.box
-    carriers = {body.on[0] for body in outline.bodies}
-    planes = {(c.point, c.normal) for c in outline.contacts if c.other_radius is None and c.on_ground}
+    carriers = {body.on[0] for body in drawing.bodies}
+    planes = {(c.point, c.normal) for c in drawing.contacts if c.other_radius is None and c.on_ground}
     peaks = [touch.peak_force for touch in result.contacts]
     first = _opened(panels)
     return {
@@ -150,25 +150,25 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
         "rows": len(rows),
         "blocks": _places(len(rows), blocks),
         "axes": scene.axes,
-        "up": _up(outline.gravity),
+        "up": _up(drawing.gravity),
         "box": [_plain(low), _plain(high)],
         "size": float(np.max(high - low)) or 1.0,
         "palette": PALETTE,
-        "bodies": _bodies(outline.bodies),
-        "ground": [_plain(point) for point in outline.ground],
-        "closures": outline.closures,
+        "bodies": _bodies(drawing.bodies),
+        "ground": [_plain(point) for point in drawing.ground],
+        "closures": drawing.closures,
         "contacts": [{"pair": c.pair, "radius": c.radius, "other": c.other_radius, "ground": c.on_ground}
-                     for c in outline.contacts],
+                     for c in drawing.contacts],
         "planes": [{"point": point, "normal": normal} for point, normal in sorted(planes)],
         "touches": [_touch(touch) for touch in result.contacts],
         "largestForce": max([*peaks, float(np.max(np.nan_to_num(result.values["normal_force"]), initial=0.0))]) or 1.0,
-        "leaves": [k for k in range(len(outline.bodies)) if k not in carriers],
+        "leaves": [k for k in range(len(drawing.bodies)) if k not in carriers],
         "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
                     "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
     }  # fmt: skip
 
 
-def _bodies(bodies: tuple[BodyOutline, ...]) -> list[dict[str, Any]]:
+def _bodies(bodies: tuple[BodyDrawing, ...]) -> list[dict[str, Any]]:
     described, weight, colour = [], 0, 0
     for body in bodies:
         fields = []

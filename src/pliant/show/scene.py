@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.results.drawing import GROUND, BodyOutline, Outline, Spot
+from pliant.results.drawing import GROUND, BodyDrawing, Drawing, Spot
 from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
@@ -46,11 +46,11 @@ class Scene:
     """The mechanism of a result with its deformation magnified `scale` times."""
 
     def __init__(self, result: Result, scale: float = 1.0) -> None:
-        if result.outline is None:
+        if result.drawing is None:
             rule = "must hold the mechanism's outline; files written before pliant 0.2 do not: run the model again"
             raise ModelError.of(f"result {result.name!r}", "outline", rule, None)
         self.result, self.scale = _finite(result), float(scale)
-        self.outline: Outline = result.outline
+        self.drawing: Drawing = result.drawing
 
     @cached_property
     def orientations(self) -> Floats:
@@ -71,7 +71,7 @@ class Scene:
         roots, turns = at.take(self.result.values["root_position"]), at.take(self.orientations)
         found: list[Floats] = []
         moved: list[Floats] = []  # how far magnification has carried each body's points
-        for k, body in enumerate(self.outline.bodies):
+        for k, body in enumerate(self.drawing.bodies):
             rest, bow = self._local(body, at, deformed)
             rotation = _matrices(turns[:, k])
             carrier, point = body.on
@@ -80,7 +80,7 @@ class Scene:
             found.append(roots[:, k, None, :] + np.einsum("tij,tpj->tpi", rotation, rest) + moved[k])
         return found
 
-    def _local(self, body: BodyOutline, at: Between, deformed: bool) -> tuple[Floats, Floats]:
+    def _local(self, body: BodyDrawing, at: Between, deformed: bool) -> tuple[Floats, Floats]:
         """(points, what the scale magnifies) in the body's axes, each (times, points, 3)."""
         points = np.repeat(body.rest[None], len(at.low), axis=0)
         bows = np.zeros_like(points)
@@ -97,7 +97,7 @@ class Scene:
         body, point = spot
         if body != GROUND:
             return positions[body][:, point]
-        return np.repeat(self.outline.ground[point][None], len(positions[0]), axis=0)
+        return np.repeat(self.drawing.ground[point][None], len(positions[0]), axis=0)
 
     def closed(self, t: float, linger: float = 0.0) -> list[str]:
         """Pairs that touch at a time, or did less than `linger` seconds ago."""
@@ -109,14 +109,14 @@ class Scene:
         """Lowest and highest corner of all that moves."""
         rows = np.unique(np.linspace(0, len(self.result.time) - 1, LOOKS, dtype=int))
         found = np.concatenate([p.reshape(-1, 3) for p in self.positions(self.result.time[rows])] or [np.zeros((1, 3))])
-        reach = max((c.radius for c in self.outline.contacts), default=0.0)
-        found = np.concatenate([found, self.outline.ground])
+        reach = max((c.radius for c in self.drawing.contacts), default=0.0)
+        found = np.concatenate([found, self.drawing.ground])
         return found.min(axis=0) - reach, found.max(axis=0) + reach
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
         """World axes that a picture shows: two where all motion is in a plane across the third, else three."""
-        reach = max((c.radius for c in self.outline.contacts), default=0.0)
+        reach = max((c.radius for c in self.drawing.contacts), default=0.0)
         extent = self.box[1] - self.box[0] - 2.0 * reach
         for thin in (2, 1, 0):
             if extent[thin] <= THIN * max(float(extent.max()), 1e-30):

@@ -16,7 +16,8 @@ from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
-from pliant.model.coupling import Coupling
+from pliant.model.closure import GEAR, PRESCRIBED, WAYS, Closure
+from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import (
@@ -31,7 +32,6 @@ from pliant.model.joint import (
     Universal,
     Weld,
 )
-from pliant.model.loop import GEAR, PRESCRIBED, WAYS, Closure
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Link, System
 from pliant.trace.formulas import NamedScalars
@@ -49,10 +49,10 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
     Also what assembly of the tree, from which the bodies start, has to say.
 
     Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` is
-    closure and coupling `arm joint`; its coordinate `angle` is read as `arm joint.angle`, and formulas that ask for `arm.angle`
+    closure and cut joint `arm joint`; its coordinate `angle` is read as `arm joint.angle`, and formulas that ask for `arm.angle`
     are given it.
     """
-    if system.couplings:  # apart already
+    if system.cut_joints:  # apart already
         return system, ()
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
@@ -101,9 +101,9 @@ def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) ->
 
 
 def _turns_uncounted(found: System, label: str) -> bool:
-    coupling = next(one for one in found.couplings.values() if label in one.positions)
-    planar = isinstance(found.links[coupling.a.body].joint, Planar)
-    return not planar and any(m.kind == ROTATION and label.endswith(f".{m.name}") for m in coupling.joint.motions)
+    cut_joint = next(one for one in found.cut_joints.values() if label in one.positions)
+    planar = isinstance(found.links[cut_joint.a.body].joint, Planar)
+    return not planar and any(m.kind == ROTATION and label.endswith(f".{m.name}") for m in cut_joint.joint.motions)
 
 
 # ---- bodies
@@ -172,18 +172,18 @@ def _check_inertia(system: System) -> None:
 
 
 def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
-    """A joint of the tree as a closure and a coupling; and one more closure for what it is told to do."""
+    """A joint of the tree as a closure and a cut joint; and one more closure for its prescribed motion."""
     link, name = node.link, f"{node.name}{JOINT}"
     a = Frame(node.name)
     start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
-    system.couplings[name] = Coupling(name, link.joint, a, link.on, start)
+    system.cut_joints[name] = CutJoint(name, link.joint, a, link.on, start)
     held = _held(node)
     if held is not None:
         kind, axis, other = held
         system.closures[name] = Closure(name, kind, a, link.on, axis, 0.0, MULTIPLIERS, 0.0, 0.0, other_axis=other)
     for label, motion in link.joint.prescribed.items():
-        told = f"{node.name}.{label}"
-        system.closures[told] = Closure(told, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
+        own = f"{node.name}.{label}"
+        system.closures[own] = Closure(own, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
 
 
 def _held(node: Node) -> tuple[str, Any, Any] | None:

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.tracer import Tracer
+from pliant.dynamics.closures import PrescribedValues, rows
 from pliant.dynamics.kinematics import place_pose, poses
-from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loops import Told, rows
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import LeastChange, least_change
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
+from pliant.model.closure import Closure
 from pliant.model.joint import BALL, ROTATION
-from pliant.model.loop import Closure
 
 Floats = NDArray[np.float64]
 
@@ -75,14 +75,14 @@ class _Look:
         closures: Sequence[Closure],
         tracer: Tracer,
         free: Sequence[int],
-        told: Sequence[Sequence[Told | None]],
+        prescribed: Sequence[Sequence[PrescribedValues | None]],
         size: float,
         tolerance: float,
     ) -> None:
         q_column, q = tracer.symbols("q", len(tree.positions))
         v_column, v = tracer.symbols("v", len(tree.rates))
         step_column, step = tracer.symbols("step", len(tree.rates))
-        self.found = rows(tree, closures, q, v, tracer, told)
+        self.found = rows(tree, closures, q, v, tracer, prescribed)
         self.owners = [closures[owner] for owner in self.found.owners]
         self.scale = np.array([1.0 if angular else size for angular in self.found.angular])
         self.units = ["rad" if angular else "m" for angular in self.found.angular]
@@ -138,7 +138,7 @@ class _Look:
 
     def freedom_left(self, seen: _Seen) -> int:
         """Coordinates that closures leave free where nothing tells them, or themselves, how to move."""
-        fixed = [k for k, owner in enumerate(self.owners) if not owner.told]
+        fixed = [k for k, owner in enumerate(self.owners) if not owner.prescribed]
         measured = _weighed([seen.whole[k] for k in fixed], self.measure)
         negligible = (self.tolerance * self.scale[fixed]).tolist()
         return self.count - len(least_change(measured, self.count, negligible).independent)
@@ -156,18 +156,18 @@ def assemble(
     q0: Floats,
     v0: Floats,
     free: Sequence[int],
-    told: Sequence[Sequence[Told | None]],
+    prescribed: Sequence[Sequence[PrescribedValues | None]],
     tolerance: float,
 ) -> Assembly:
     """Close the loops from a rough start by Gauss-Newton on all free coordinates, least change first.
 
-    told: the motions that closures follow, at the start. tolerance: of the mechanism's size (or 1 rad), what rows that others
+    prescribed: the motions that closures follow, at the start. tolerance: of the mechanism's size (or 1 rad), what rows that others
     imply may miss by.
     """
     if not closures:
         return Assembly(q0, v0, ())
     size = size_of(tree, closures, q0)
-    look = _Look(tree, closures, tracer, free, told, size, tolerance)
+    look = _Look(tree, closures, tracer, free, prescribed, size, tolerance)
     position = _closed(look, q0, v0)
     seen = look.at(position, v0)
     if not look.closed(seen):
@@ -295,7 +295,7 @@ def _nearly_implied(look: _Look, seen: _Seen) -> tuple[str, ...]:
 
 
 def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
-    """Rates that keep every loop closed exist unless a told motion asks for what others forbid."""
+    """Rates that keep every loop closed exist unless a prescribed motion asks for what others forbid."""
     allowed = np.full(seen.rate.size, FOLLOWED)
     fastest = float(np.max(np.abs(v), initial=0.0))
     allowed[seen.implied] += (look.tolerance * fastest * look.scale)[seen.implied]

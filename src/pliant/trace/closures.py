@@ -10,12 +10,12 @@ import casadi as ca
 
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import total
-from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import Actions
-from pliant.dynamics.loops import Rows
-from pliant.dynamics.sparse import Factor, Row, applied, factorise, symmetric_product
+from pliant.dynamics.closures import ConstraintRows
+from pliant.dynamics.loads import AppliedForces
+from pliant.dynamics.retraction import retract
+from pliant.dynamics.sparse import Factor, Row, factorise, matvec, symmetric_product
 from pliant.dynamics.tree import Tree
-from pliant.model.loop import Closure
+from pliant.model.closure import Closure
 from pliant.scalar import sqrt
 from pliant.trace.assembly import Assembly
 
@@ -37,9 +37,9 @@ def row_names(owners: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{name} {next(numbers[name])}" for name in owners)
 
 
-def chosen(found: Rows, keep: Sequence[int]) -> Rows:
+def chosen(found: ConstraintRows, keep: Sequence[int]) -> ConstraintRows:
     """Some of the rows."""
-    return Rows(
+    return ConstraintRows(
         owners=tuple(found.owners[k] for k in keep),
         directions=tuple(found.directions[k] for k in keep),
         angular=tuple(found.angular[k] for k in keep),
@@ -52,16 +52,16 @@ def chosen(found: Rows, keep: Sequence[int]) -> Rows:
 
 
 @dataclass(frozen=True)
-class Loops:
+class Closures:
     """The closures of a System in one trace: rows held exactly, rows that those imply, rows held by springs."""
 
     exact: Sequence[Closure]
-    every: Rows  # of exact closures
+    every: ConstraintRows  # of exact closures
     held: tuple[int, ...]  # which of them are held; the others are implied
-    hard: Rows  # those held
+    hard: ConstraintRows  # those held
     column: ca.SX  # symbols of the multipliers
     soft_closures: Sequence[Closure]
-    soft: Rows
+    soft: ConstraintRows
     stored: Scalar
     start: Assembly | None  # None where nothing is held exactly
 
@@ -103,24 +103,24 @@ class Loops:
                 for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
 
 
-def push(found: Rows, multipliers: Sequence[Scalar], acting: Actions) -> None:
+def push(found: ConstraintRows, multipliers: Sequence[Scalar], applied: AppliedForces) -> None:
     """tau += A^T lam."""
     for row, multiplier in zip(found.jacobian, multipliers, strict=True):
         for k, a in row.items():
-            acting.tau[k] = acting.tau[k] + a * multiplier
+            applied.tau[k] = applied.tau[k] + a * multiplier
 
 
-def motion_power(found: Rows, closures: Sequence[Closure], forces: Sequence[Scalar]) -> dict[str, Scalar]:
-    """What told motions put in: the force of a row works along A v = c' - dc/dt, and c' is zero or the springs' own."""
+def motion_power(found: ConstraintRows, closures: Sequence[Closure], forces: Sequence[Scalar]) -> dict[str, Scalar]:
+    """What prescribed motions put in: the force of a row works along A v = c' - dc/dt, and c' is zero or the springs' own."""
     power: dict[str, Scalar] = {}
     for owner, drift, force in zip(found.owners, found.drift, forces, strict=True):
-        if closures[owner].told:
+        if closures[owner].prescribed:
             name = f"{closures[owner].name} motion"
             power[name] = power.get(name, 0.0) - force * drift
     return power
 
 
-def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: bool = True) -> Scalar:
+def springs(found: ConstraintRows, closures: Sequence[Closure], applied: AppliedForces, pull: bool = True) -> Scalar:
     """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
 
     pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
@@ -131,13 +131,13 @@ def springs(found: Rows, closures: Sequence[Closure], acting: Actions, pull: boo
         closure = closures[owner]
         force = (-closure.stiffness * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
         for number, a in found.jacobian[k].items():
-            acting.tau[number] = acting.tau[number] + a * force
+            applied.tau[number] = applied.tau[number] + a * force
         stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]
         if closure.damping > 0.0:
             lost = -closure.damping * found.rate[k] * found.rate[k]
             power[f"{closure.name} damper"] = power.get(f"{closure.name} damper", 0.0) + lost
     for name, lost in power.items():
-        acting.dissipate(name, lost)
+        applied.dissipate(name, lost)
     return stored
 
 
@@ -152,19 +152,19 @@ class Solved:
 
 
 def solve(
-    tracer: Tracer, tree: Tree, found: Rows, column: ca.SX, accelerations: Sequence[Scalar], q: Sequence[Scalar],
+    tracer: Tracer, tree: Tree, found: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar], q: Sequence[Scalar],
     v: Sequence[Scalar],
 ) -> Solved:  # fmt: skip
     """lam from D lam = -(A a0 + gamma), D = A M^-1 A^T; and one Newton step of projection with the same D."""
     response, free = _response(tracer, column, accelerations)
     delassus = symmetric_product(found.jacobian, response)
     factor = factorise(_softened(found, delassus))
-    missing = [-gamma - moved for gamma, moved in zip(found.gamma, applied(found.jacobian, free), strict=True)]
+    missing = [-gamma - moved for gamma, moved in zip(found.gamma, matvec(found.jacobian, free), strict=True)]
     multipliers = _refined(factor, delassus, missing)
-    closed = [a + more for a, more in zip(free, applied(response, multipliers), strict=True)]
+    closed = [a + more for a, more in zip(free, matvec(response, multipliers), strict=True)]
     # every step projects again: what the softening leaves of a residual need not be refined away
-    shift = applied(response, factor.solve([-c for c in found.residual]))
-    slow = applied(response, factor.solve([-c for c in found.rate]))
+    shift = matvec(response, factor.solve([-c for c in found.residual]))
+    slow = matvec(response, factor.solve([-c for c in found.rate]))
     speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
     return Solved(closed, multipliers, retract(tree, q, shift), speeds)
 
@@ -183,12 +183,12 @@ def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> 
     """Solved with the softened D and refined with D itself, so that the softening counts only where D is as small."""
     found = factor.solve(right)
     for _ in range(REFINED):
-        left = [b - done for b, done in zip(right, applied(matrix, found), strict=True)]
+        left = [b - done for b, done in zip(right, matvec(matrix, found), strict=True)]
         found = [a + b for a, b in zip(found, factor.solve(left), strict=True)]
     return found
 
 
-def _softened(found: Rows, delassus: Sequence[Row]) -> list[Row]:
+def _softened(found: ConstraintRows, delassus: Sequence[Row]) -> list[Row]:
     """D with a little more on its diagonal, of the size of the closure's own rows of the same kind, whatever its axes are."""
     sizes: dict[tuple[int, bool], Scalar] = {}
     kinds = list(zip(found.owners, found.angular, strict=True))

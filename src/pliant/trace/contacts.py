@@ -9,9 +9,9 @@ import casadi as ca
 
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import factorise, is_zero, substitute, total
-from pliant.dynamics.contact import Grip, Pressed, Touch, apply, bristle_count, holds, press
+from pliant.dynamics.contact import ContactForce, ContactKinematics, Grip, apply, bristle_count, contact_force, holds
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.loads import Actions
+from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.model.contact import ContactPair
 from pliant.model.friction_law import SLIDES
@@ -42,57 +42,57 @@ class PairSlots:
     switches: range
 
 
-def press_all(
+def contact_forces(
     tree: Tree,
-    touching: Sequence[Touch],
+    contacts: Sequence[ContactKinematics],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     bodies: Sequence[Pose],
     p: Sequence[Scalar],
     bristles: Sequence[Scalar],
     held: Sequence[Scalar],
-    acting: Actions,
-) -> list[Pressed]:
+    applied: AppliedForces,
+) -> list[ContactForce]:
     """Forces of all pairs, put on their bodies; p, bristles and held are just what belongs to contacts."""
-    pressed: list[Pressed] = []
+    forces: list[ContactForce] = []
     taken, grasped = 0, 0
-    for k, touch in enumerate(touching):
-        count = bristle_count(touch)
+    for k, kinematics in enumerate(contacts):
+        count = bristle_count(kinematics)
         closed, entry, doing, x, y, z = p[PARAMETERS * k : PARAMETERS * (k + 1)]
-        holding = held_count(touch)
+        holding = held_count(kinematics)
         own, grasp = bristles[taken : taken + count], held[grasped : grasped + holding]
-        pressed.append(press(touch, closed, entry, Grip(doing, (x, y, z)), own, grasp))
+        forces.append(contact_force(kinematics, closed, entry, Grip(doing, (x, y, z)), own, grasp))
         taken, grasped = taken + count, grasped + holding
-        apply(tree, pressed[-1], bodies, q, v, acting)
-        _account(pressed[-1], acting)
-    return pressed
+        apply(tree, forces[-1], bodies, q, v, applied)
+        _account(forces[-1], applied)
+    return forces
 
 
-def _account(pressed: Pressed, acting: Actions) -> None:
+def _account(contact: ContactForce, applied: AppliedForces) -> None:
     """Both powers of a pair; a normal law that tells of no potential may give back what it took, and nobody knows how much."""
-    pair, (lost, rubbed) = pressed.touch.pair, pressed.powers
+    pair, (lost, rubbed) = contact.kinematics.pair, contact.powers
     if isinstance(pair.normal, CustomNormal) and pair.normal.energy is None:
-        acting.power[f"{pair.name} normal"] = lost
+        applied.power[f"{pair.name} normal"] = lost
     else:
-        acting.dissipate(f"{pair.name} normal", lost)
-    acting.dissipate(f"{pair.name} friction", rubbed, returns=pair.friction is not None and pair.friction.returns)
+        applied.dissipate(f"{pair.name} normal", lost)
+    applied.dissipate(f"{pair.name} friction", rubbed, returns=pair.friction is not None and pair.friction.returns)
 
 
-def switch_functions(touch: Touch) -> list[Scalar]:
+def switch_functions(kinematics: ContactKinematics) -> list[Scalar]:
     """Zero where the friction law changes branch: slip speed against each of its corners."""
-    friction = touch.pair.friction
-    return [touch.speed - corner for corner in friction.switches] if friction is not None and touch.slip else []
+    friction = kinematics.pair.friction
+    return [kinematics.speed - corner for corner in friction.switches] if friction is not None and kinematics.slip else []
 
 
-def grip_functions(one: Pressed, margin: Scalar) -> list[Scalar]:
+def grip_functions(contact: ContactForce, margin: Scalar) -> list[Scalar]:
     """Zero where a law that holds enters or leaves its band; and where it must yield or, yielding, has come to rest again."""
-    assert one.grip is not None
-    band = one.touch.pair.friction.band  # type: ignore[union-attr]
-    return [one.touch.speed - one.grip.edge(band), one.grip.reserve(margin, one.touch, band)]
+    assert contact.grip is not None
+    band = contact.kinematics.pair.friction.band  # type: ignore[union-attr]
+    return [contact.kinematics.speed - contact.grip.edge(band), contact.grip.reserve(margin, contact.kinematics, band)]
 
 
-def held_count(touch: Touch) -> int:
-    return len(touch.slip) if holds(touch) else 0
+def held_count(kinematics: ContactKinematics) -> int:
+    return len(kinematics.slip) if holds(kinematics) else 0
 
 
 # While a contact sticks, what slip is left dies away with this time constant, s: far below any motion of a mechanism, and
@@ -102,20 +102,20 @@ STICK_TIME = 1e-3
 # forces that hold equally well those are taken with the least sum of h^2/strength. This, m/s^2, says what "equally" means: it
 # is weighed against how strongly contacts can accelerate what they hold (about mu g), so that corners whose slips differ by
 # round-off or by a rocking of micrometres do not strain against each other. It leaves a slip of STICK_TIME times the
-# acceleration resisted times (HOLD_CREEP/mu g)^4, below round-off; where a contact is hardly pressed, at most about
+# acceleration resisted times (HOLD_CREEP/mu g)^4, below round-off; where a contact is hardly forces, at most about
 # STICK_TIME HOLD_CREEP/2, a few um/s.
 HOLD_CREEP = 3e-3
 
 
 def solve_held(
-    tracer: Tracer, pressed: Sequence[Pressed], held: ca.SX, state: ca.SX, rates: Sequence[Scalar]
+    tracer: Tracer, contacts: Sequence[ContactForce], held: ca.SX, state: ca.SX, rates: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The forces of the contacts that stick, and what is left of each one's strength, as a share (negative: it breaks away).
 
     Accelerations are linear in the held forces h, so slip' = b + D h. Asked is slip' = -slip/STICK_TIME of all that stick at once.
     """
-    gripping = [one for one in pressed if holds(one.touch)]
-    slips = [s for one in gripping for s in one.touch.slip]
+    gripping = [contact for contact in contacts if holds(contact.kinematics)]
+    slips = [s for contact in gripping for s in contact.kinematics.slip]
     slip_rates = tracer.directional(slips, state, tracer.column(rates))
     response = tracer.jacobian(slip_rates, held)
     none = tracer.column([0.0] * len(slips))
@@ -123,16 +123,16 @@ def solve_held(
     response = [tracer.substitute(row, held, none) for row in response]
     asked = [-s / STICK_TIME - b for s, b in zip(slips, free, strict=True)]
     # what does not stick has no strength, and nothing is asked of its slip
-    sticks = [one.grip.sticks for one in gripping for _ in one.touch.slip]  # type: ignore[union-attr]
-    strengths = [one.strength for one in gripping for _ in one.touch.slip]
+    sticks = [contact.grip.sticks for contact in gripping for _ in contact.kinematics.slip]  # type: ignore[union-attr]
+    strengths = [contact.strength for contact in gripping for _ in contact.kinematics.slip]
     strengths = [where(stick > 0.5, s, 0.0) for stick, s in zip(sticks, strengths, strict=True)]
     response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
     forces = _shared(response, strengths, asked)
     margins: list[Scalar] = []
     first = 0
-    for one in gripping:
-        own = forces[first : first + len(one.touch.slip)]
-        share = sqrt(total(h * h for h in own)) / maximum(one.strength, SMALLEST_FORCE)
+    for contact in gripping:
+        own = forces[first : first + len(contact.kinematics.slip)]
+        share = sqrt(total(h * h for h in own)) / maximum(contact.strength, SMALLEST_FORCE)
         margins.append(1.0 - share)
         first += len(own)
     return forces, margins

@@ -14,12 +14,12 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.closure_twists import TwistRow
 from pliant.dynamics.denoc import Block, Complement, Natural, natural, numbers, size, wrenches
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.loads import Actions, actions
+from pliant.dynamics.loads import AppliedForces, applied_forces
 from pliant.dynamics.tree import Tree
-from pliant.model.loop import Closure
+from pliant.model.closure import Closure
 from pliant.model.system import System
 from pliant.results.table import AXES
-from pliant.trace.closures import Loops
+from pliant.trace.closures import Closures
 from pliant.trace.contacts import OPEN
 from pliant.trace.tracing import Trace, check_formulation
 
@@ -43,11 +43,11 @@ def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str,
     made = Trace(system, "denoc", t_start=t)
     for node in made.tree.nodes:
         check_formulation(node, "denoc")
-    acting = actions(system, made.tree, made.q, made.v, made.read)
-    loops = made.close(Actions([0.0] * len(made.tree.rates), []))
+    applied = applied_forces(system, made.tree, made.q, made.v, made.read)
+    closures = made.close(AppliedForces([0.0] * len(made.tree.rates), []))
     of = natural(made.tree, made.q, made.v, made.tracer)
-    matrices, vectors = _matrices(made, of, loops), _vectors(made, of, acting, loops)
-    names = Names(made.tree.positions, made.tree.rates, _twist_names(made.tree), loops.acting_names)
+    matrices, vectors = _matrices(made, of, closures), _vectors(made, of, applied, closures)
+    names = Names(made.tree.positions, made.tree.rates, _twist_names(made.tree), closures.acting_names)
     q, v = choose(made.tree, made.start_q, made.start_v)
     inputs = [made.t_column, made.state_column, made.p_column]
     flat = [[x for row in matrix for x in row] for matrix in matrices.values()] + list(vectors.values())
@@ -73,7 +73,7 @@ def _twist_names(tree: Tree) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Scalar]]]:
+def _matrices(made: Trace, of: Natural, closures: Closures) -> dict[str, list[list[Scalar]]]:
     tree = made.tree
     return {
         "N_l": _lower(tree, of.complement),
@@ -84,24 +84,24 @@ def _matrices(made: Trace, of: Natural, loops: Loops) -> dict[str, list[list[Sca
         "H": _blocks(tree, of.H),
         "I": of.I,
         "C": of.C,
-        "A": [[row.get(k, 0.0) for k in range(len(tree.rates))] for row in loops.hard.jacobian + loops.soft.jacobian],
-        "K": [_twist_row(tree, row) for row in made.twist_rows(loops)],
+        "A": [[row.get(k, 0.0) for k in range(len(tree.rates))] for row in closures.hard.jacobian + closures.soft.jacobian],
+        "K": [_twist_row(tree, row) for row in made.twist_rows(closures)],
     }
 
 
-def _vectors(made: Trace, of: Natural, acting: Actions, loops: Loops) -> dict[str, list[Scalar]]:
-    pushed = of.complement.project(wrenches(poses(made.tree, made.q), acting.loads))
-    laws: list[Closure] = [loops.soft_closures[k] for k in loops.soft.owners]
-    exact = [math.nan] * len(loops.hard.residual)
+def _vectors(made: Trace, of: Natural, applied: AppliedForces, closures: Closures) -> dict[str, list[Scalar]]:
+    pushed = of.complement.project(wrenches(poses(made.tree, made.q), applied.loads))
+    laws: list[Closure] = [closures.soft_closures[k] for k in closures.soft.owners]
+    exact = [math.nan] * len(closures.hard.residual)
     return {
         "q": made.q,
         "v": made.v,
         "known": [made.known.get(k, math.nan) for k in range(len(made.tree.rates))],
         "gravity": of.gravity,
-        "acting": [a + b for a, b in zip(acting.tau, pushed, strict=True)],
-        "c": loops.hard.residual + loops.soft.residual,
-        "c_rate": loops.hard.rate + loops.soft.rate,
-        "gamma": loops.hard.gamma + loops.soft.gamma,
+        "acting": [a + b for a, b in zip(applied.tau, pushed, strict=True)],
+        "c": closures.hard.residual + closures.soft.residual,
+        "c_rate": closures.hard.rate + closures.soft.rate,
+        "gamma": closures.hard.gamma + closures.soft.gamma,
         "stiffness": exact + [law.stiffness for law in laws],
         "damping": exact + [law.damping for law in laws],
     }

@@ -29,10 +29,10 @@ def what_moved(
     scale = {k: 1.0 if lengths.get(k) in ("rad", "") else size for k in free[0]}
     far = {k: abs(q[k] - q0[k]) / scale[k] for k in free[0]}
     fast = {k: abs(v[k] - v0[k]) / abs(v0[k]) for k in free[1] if v0[k] != 0.0}
-    told = [*_changes("coordinate", far, tree.positions, q0, q, lengths), *_changes("rate", fast, tree.rates, v0, v, turns)]
-    if not told:
+    changes = [*_changes("coordinate", far, tree.positions, q0, q, lengths), *_changes("rate", fast, tree.rates, v0, v, turns)]
+    if not changes:
         return ()
-    return (f"assembly changed the start to close the loops: {'; '.join(told)}",)
+    return (f"assembly changed the start to close the loops: {'; '.join(changes)}",)
 
 
 def _changes(

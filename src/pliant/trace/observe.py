@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import ZERO, Vec, sub, total
 from pliant.dynamics.body import combine
-from pliant.dynamics.contact import Pressed
-from pliant.dynamics.coupling import Coupled
+from pliant.dynamics.contact import ContactForce
+from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.energy import (
-    coupling_energy,
+    cut_joint_energy,
     gravity_energy,
     kinetic_energy,
     momenta,
@@ -25,11 +25,11 @@ from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
-from pliant.trace.closures import Loops
+from pliant.trace.closures import Closures
 
 
 @dataclass(frozen=True)
-class State:
+class TracedState:
     """A System at one traced state."""
 
     system: System
@@ -40,17 +40,17 @@ class State:
     moving: Sequence[Twist]
     loads: Sequence[BodyLoad]  # but for those of joints apart
     closing: Mapping[int, Wrench]  # of closures on the bodies they hold
-    coupled: Sequence[Coupled]
+    cut_joints: Sequence[CutJointState]
 
 
 def observe(
-    state: State,
+    state: TracedState,
     accelerations: Sequence[Scalar],
     power: Mapping[str, Scalar],
     efforts: Sequence[Scalar],
-    pressed: Sequence[Pressed],
+    contacts: Sequence[ContactForce],
     multipliers: Sequence[Scalar],
-    loops: Loops,
+    closures: Closures,
 ) -> dict[str, list[Scalar]]:
     """Scalars of every observed quantity of the results' table."""
     tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
@@ -62,22 +62,22 @@ def observe(
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + coupling_energy(state.coupled) + loops.stored],
-        "contact": [total(one.stored for one in pressed)],
+        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored],
+        "contact": [total(contact.stored for contact in contacts)],
         "power": list(power.values()),
         "momentum": list(momentum),
         "angular_momentum": list(angular),
-        "gap": [one.touch.gap for one in pressed],
-        "closing_speed": [one.touch.closing for one in pressed],
-        "normal_force": [one.force for one in pressed],
-        "friction_force": [x for one in pressed for x in one.friction_vector],
-        "contact_point": [x for one in pressed for x in one.touch.point],
-        "contact_normal": [x for one in pressed for x in one.touch.normal],
-        "multiplier": [*loops.shared(multipliers), *loops.spring_forces],
-        "constraint": loops.every.residual + loops.soft.residual,
+        "gap": [contact.kinematics.gap for contact in contacts],
+        "closing_speed": [contact.kinematics.closing for contact in contacts],
+        "normal_force": [contact.force for contact in contacts],
+        "friction_force": [x for contact in contacts for x in contact.friction_vector],
+        "contact_point": [x for contact in contacts for x in contact.kinematics.point],
+        "contact_normal": [x for contact in contacts for x in contact.kinematics.normal],
+        "multiplier": [*closures.shared(multipliers), *closures.spring_forces],
+        "constraint": closures.every.residual + closures.soft.residual,
         "effort": list(efforts),
-        "joint_q": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.positions],
-        "joint_v": [x for one in state.coupled for coordinate in one.coordinates for x in coordinate.rates],
+        "joint_q": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.positions],
+        "joint_v": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.rates],
         "tip_position": [],
         "tip_velocity": [],
         "tip_deflection": [],
@@ -96,7 +96,7 @@ def observe(
     return observed
 
 
-def _deflection(state: State, node: Node, place: Place) -> Vec:
+def _deflection(state: TracedState, node: Node, place: Place) -> Vec:
     """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
     if not place.displacement:
         return ZERO
@@ -104,5 +104,5 @@ def _deflection(state: State, node: Node, place: Place) -> Vec:
     straight = [x if name not in node.link.mode_labels else 0.0
                 for x, name in zip(z, node.link.own_labels, strict=True)]  # fmt: skip
     still = [0.0] * len(z)
-    bent, rest = (combine(node.body.spread(x, still).position, place.displacement) for x in (z, straight))
+    bent, rest = (combine(node.body.field_weights(x, still).position, place.displacement) for x in (z, straight))
     return sub(bent, rest)

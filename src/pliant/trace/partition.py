@@ -9,10 +9,10 @@ import numpy as np
 from pliant.codegen.llvm import compile_function
 from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.trace.assembly import BENDING
-from pliant.trace.tracing import Traced
+from pliant.trace.tracing import TracedSystem
 
 
-def constraint_kernels(traced: Traced, cache: Path | None) -> ConstraintKernels | None:
+def constraint_kernels(traced: TracedSystem, cache: Path | None) -> ConstraintKernels | None:
     """Kernels of the exact loops; None where there are none. Joints are sooner dependent than modes, which are stiff."""
     if traced.partition is None:
         return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import casadi as ca
 
-from pliant.dynamics.loads import actions
-from pliant.trace.tracing import Trace, Traced
+from pliant.dynamics.loads import applied_forces
+from pliant.trace.tracing import Trace, TracedSystem
 
 
-def static_rows(traced: Traced, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
+def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
     """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
 
     The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.
@@ -16,14 +16,14 @@ def static_rows(traced: Traced, formulation: str) -> tuple[ca.Function, ca.Funct
     made = Trace(traced.system, formulation)
     for k in made.free_v:
         made.v[k] = 0.0
-    acting = actions(made.system, made.tree, made.q, made.v, made.read)
+    applied = applied_forces(made.system, made.tree, made.q, made.v, made.read)
     seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
-    asked = made.inverse(seconds, acting)
-    missing = [a - t for a, t in zip(asked, acting.tau, strict=True)]
+    asked = made.inverse(seconds, applied)
+    missing = [a - t for a, t in zip(asked, applied.tau, strict=True)]
     count = len(made.free_q)
     free = made.state_column[:count]
     rest, none = made.state_column[count:], ca.SX.zeros(len(made.free_v), 1)
-    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[told.v] for told in made.told])
+    rows = made.tracer.column([missing[k] for k in made.free_v] + [missing[coordinate.v] for coordinate in made.prescribed])
     rows = ca.substitute(rows, rest, none)
     inputs, balance = [made.t_column, free, made.p_column], rows[: len(made.free_v)]
     return (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from pliant.codegen.tracer import Scalar, Traced, Tracer
+from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
 from pliant.trace.events import Event, Watched
 
 
@@ -20,7 +20,7 @@ class Switches:
     first: int  # of the flags, in p
     of_state: Callable[[int], bool]  # whether a node of the graph depends on the state
     columns: list[ca.SX] = field(default_factory=list)
-    _found: dict[int, tuple[str, Traced, Traced]] = field(default_factory=dict)  # by node of g: whose formula, g, flag
+    _found: dict[int, tuple[str, TracedScalar, TracedScalar]] = field(default_factory=dict)  # by node of g: whose formula, g, flag
 
     @contextmanager
     def watching(self, owner: str) -> Iterator[None]:
@@ -34,7 +34,7 @@ class Switches:
     def _decided(self, owner: str, below: Scalar, above: Scalar) -> Scalar | None:
         """below < above, by a flag; None where time alone decides, whose jumps are breakpoints."""
         g = above - below
-        if not isinstance(g, Traced) or not self.of_state(g.number):
+        if not isinstance(g, TracedScalar) or not self.of_state(g.number):
             return None
         if g.number not in self._found:
             column, (flag,) = self.tracer.symbols("switch", 1)
@@ -44,5 +44,5 @@ class Switches:
 
     def events(self) -> list[Watched]:
         """One event a switch, in the order of their flags."""
-        return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, told=False), g, False)
+        return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, reported=False), g, False)
                 for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.integrate.time_pieces import Pieces, time_pieces
-from pliant.trace.tracing import Traced
+from pliant.trace.tracing import TracedSystem
 
 FOREVER = 1e300  # s: the window of time that formulas with breakpoints may see, all of it
 
 
-def pieces_of(traced: Traced, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
+def pieces_of(traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
     """Pieces of the run on which all formulas of time are nearly cubics; what depends on the state too is taken at y0."""
     if traced.timed is None:
         return Pieces(np.empty(0), True)

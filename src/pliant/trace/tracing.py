@@ -23,34 +23,34 @@ from numpy.typing import NDArray
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
-from pliant.dynamics.articulated import Forward
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
-from pliant.dynamics.contact import Pressed, Touch, bristle_count, longest_step, touches
-from pliant.dynamics.coupling import Coupled, coupled
+from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
+from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
+from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
+from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.lagrange import retract
-from pliant.dynamics.loads import Actions, actions, damped_stops
-from pliant.dynamics.loops import Rows, rows, stored_energy
+from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
+from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.loop import PRESCRIBED, Closure
+from pliant.model.closure import PRESCRIBED, Closure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.scalar import is_traced, maximum, minimum
 from pliant.trace.assembly import Assembly, assemble
-from pliant.trace.closures import Loops, Solved, chosen, motion_power, push, springs
-from pliant.trace.closures import solve as solve_loops
-from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, held_count, press_all, solve_held
-from pliant.trace.events import Event, contact_events, coupling_events, model_events, pair_slots
+from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
+from pliant.trace.closures import solve as solve_closures
+from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, contact_forces, held_count, solve_held
+from pliant.trace.events import Event, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.moved import what_moved
-from pliant.trace.observe import State, observe
+from pliant.trace.observe import TracedState, observe
 from pliant.trace.switches import Switches
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
@@ -60,13 +60,13 @@ WINDOW = 2  # parameters that bound the time formulas see
 
 
 @dataclass(frozen=True)
-class Traced:
+class TracedSystem:
     """All functions of one System, with the names that go with their rows."""
 
     system: System
     tree: Tree
-    # rhs, observe, event_functions; flight_functions, the same where no contact is closed, so that what only closed ones need is
-    # constant; step_limit, the longest step in which no two balls pass through each other; project: see below
+    # rhs, observe, event_functions; open_contact_event_functions, the same where no contact is closed, so that what only closed
+    # ones need is constant; step_limit, the longest step in which no two balls pass through each other; project: see below
     functions: Mapping[str, TracedFunction]
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
@@ -104,8 +104,8 @@ class Traced:
     @property
     def project(self) -> ca.Function | None:
         """The state put back on closed loops, one Newton step."""
-        found = self.functions.get("project")
-        return None if found is None else found.casadi
+        project = self.functions.get("project")
+        return None if project is None else project.casadi
 
     @property
     def independent(self) -> int:
@@ -130,8 +130,8 @@ class Traced:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
-            "joint_coordinate": tuple(name for c in self.system.couplings.values() for name in c.positions),
-            "joint_rate": tuple(name for c in self.system.couplings.values() for name in c.rates),
+            "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
@@ -148,7 +148,7 @@ def trace(
     still: bool = False,
     near: float | None = None,
     t_start: float = 0.0,
-) -> Traced:
+) -> TracedSystem:
     """All functions of a System; `still` allows one whose every coordinate is prescribed.
 
     near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
@@ -163,15 +163,15 @@ def trace(
             floating, warnings = absolute_coordinates(system, t_start)
             apart = trace(floating, "articulated", still, near, t_start)
             return replace(apart, formulation=formulation, original=system, warnings=(*warnings, *apart.warnings))
-        made = Trace(system, formulation, near, t_start)
-        for node in made.tree.nodes:
+        making = Trace(system, formulation, near, t_start)
+        for node in making.tree.nodes:
             check_formulation(node, formulation)
-        if not made.free_v and not still:
+        if not making.free_v and not still:
             raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-        done = made.finish()
-        if made.locked and not still:
-            raise SolveError(f"system {system.name!r}: {made.locked}")
-        return replace(done, warnings=(*done.warnings, made.locked)) if made.locked else done
+        done = making.finish()
+        if making.locked and not still:
+            raise SolveError(f"system {system.name!r}: {making.locked}")
+        return replace(done, warnings=(*done.warnings, making.locked)) if making.locked else done
 
 
 @contextmanager
@@ -193,10 +193,10 @@ class Trace:
         self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
         self.tree = build_tree(system)
         self.tracer = Tracer()
-        self.told = self.tree.told
-        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {told.q for told in self.told}]
-        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {told.v for told in self.told}]
-        motions = [told.motion for told in self.told] + [m for c in system.closures.values() for m in c.told]
+        self.prescribed = self.tree.prescribed
+        self.free_q = [k for k in range(len(self.tree.positions)) if k not in {c.q for c in self.prescribed}]
+        self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
+        motions = [c.motion for c in self.prescribed] + [m for c in system.closures.values() for m in c.prescribed]
         tables = [motion for motion in motions if isinstance(motion, MotionTable)]
         self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
@@ -221,75 +221,75 @@ class Trace:
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
             self.v[k] = x
-        for told in self.told:
-            self.q[told.q], self.v[told.v], self.known[told.v] = self._prescribed(told.motion)
+        for coordinate in self.prescribed:
+            self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
-    def finish(self) -> Traced:
+    def finish(self) -> TracedSystem:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
-        acting = actions(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
-        bristle_column, pressed = self._press(acting)
-        loops = self.close(acting)
-        forward = self._forward(acting)
-        forward, solved = self._solve_loops(loops, forward)
-        power = dict(acting.power)
-        power |= motion_power(loops.hard, loops.exact, self.multipliers)
-        power |= motion_power(loops.soft, loops.soft_closures, loops.spring_forces)
+        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
+        bristle_column, contacts = self._contact_forces(applied)
+        closures = self.close(applied)
+        forward = self._forward(applied)
+        forward, solved = self._solve_closures(closures, forward)
+        power = dict(applied.power)
+        power |= motion_power(closures.hard, closures.exact, self.multipliers)
+        power |= motion_power(closures.soft, closures.soft_closures, closures.spring_forces)
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for one in pressed for rate in one.bristle_rates]
+        rates += [rate for contact in contacts for rate in contact.bristle_rates]
         self.state_column = ca.vertcat(self.state_column, bristle_column)
-        margins = self._hold(pressed, rates)
-        carried_column, _ = self.tracer.symbols("carried", len(power) + len(pressed))
-        drives, efforts = self._efforts(forward, loops)
+        margins = self._hold(contacts, rates)
+        carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
+        drives, efforts = self._efforts(forward, closures)
         self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
         inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        growing = self._rates_of([one.raw for one in pressed], rates)
+        growing = self._rates_of([contact.raw for contact in contacts], rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
-        events += coupling_events(self.coupled, self.stops)
+        events += cut_joint_events(self.cut_joint_states, self.stops)
         events += self.switches.events()
-        events += contact_events(pressed, growing, margins, self.near)
-        outer, closing = acting.outer, self._closing(loops)
-        state = State(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.coupled)
-        observed = observe(state, forward.accelerations, power, efforts, pressed, self.multipliers, loops)
-        limit = self._step_limit([one.touch for one in pressed], rates)
+        events += contact_events(contacts, growing, margins, self.near)
+        outer, closing = applied.outer, self._closing(closures)
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
+        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
+        limit = self._step_limit([contact.kinematics for contact in contacts], rates)
         n_state = len(self.free_q) + len(self.free_v)
         functions = {
-            "rhs": [*rates, *power.values(), *(one.force for one in pressed)],
+            "rhs": [*rates, *power.values(), *(contact.force for contact in contacts)],
             "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
             "event_functions": [g for _, g, _ in events],
-            "flight_functions": [1.0 if closed else g for _, g, closed in events],
+            "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
         if limit is not None:
             functions["step_limit"] = [limit]
         if solved is not None:
             functions["project"] = self._projected(solved, inputs[1])
-        if loops.implied:
-            functions["implied"] = loops.watched(self.system.closure_tolerance)
-        return Traced(
+        if closures.implied:
+            functions["implied"] = closures.watched(self.system.closure_tolerance)
+        return TracedSystem(
             system=self.system,
             tree=self.tree,
             functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
-            dissipative=acting.dissipative,
+            dissipative=applied.dissipative,
             drives=drives,
             events=tuple(event for event, _, _ in events),
             breakpoints=_breakpoints(self.system),
-            y0=self._start(bristle_column.numel() + len(power) + len(pressed)),
+            y0=self._start(bristle_column.numel() + len(power) + len(contacts)),
             signals=tuple(self.signals),
-            pairs=pair_slots(pressed, list(power), [event for event, _, _ in events], self.first_pair, n_state),
+            pairs=pair_slots(contacts, list(power), [event for event, _, _ in events], self.first_pair, n_state),
             n_bristles=bristle_column.numel(),
             near=self.near,
-            partition=partial(self._partition, loops, inputs) if loops.hard.residual else None,
-            rows=loops.names,
-            held=len(loops.held),
-            implied=tuple((k, "rad" if loops.every.angular[k] else "m") for k in loops.implied),
-            redundant=loops.start.redundant if loops.start else (),
+            partition=partial(self._partition, closures, inputs) if closures.hard.residual else None,
+            rows=closures.names,
+            held=len(closures.held),
+            implied=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.implied),
+            redundant=closures.start.redundant if closures.start else (),
             t_start=self.t_start,
             formulation=self.formulation,
             original=self.system,
@@ -300,91 +300,91 @@ class Trace:
 
     def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
         """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
-        found = [self.q[told.q] for told in self.told if isinstance(told.motion, Prescribed)]
-        motions = [motion for closure in self.system.closures.values() for motion in closure.told]
-        found += [self._prescribed(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
-        found += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
-        found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
-        found = [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
-        return self._function("timed", inputs, found) if found else None
+        timed = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
+        motions = [motion for closure in self.system.closures.values() for motion in closure.prescribed]
+        timed += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        timed += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
+        timed += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        timed = [x for x in timed if ca.depends_on(self.tracer.sx(x), self.t_column)]
+        return self._function("timed", inputs, timed) if timed else None
 
-    def close(self, acting: Actions) -> Loops:
+    def close(self, applied: AppliedForces) -> Closures:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
-        stored = springs(soft, sprung, acting, pull=self.formulation != "lagrange")
+        stored = springs(soft, sprung, applied, pull=self.formulation != "lagrange")
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             none = self.rows_of([])
-            return Loops(exact, none, (), none, column, sprung, soft, stored, None)
+            return Closures(exact, none, (), none, column, sprung, soft, stored, None)
         start = self._assemble(exact)
         self.warnings += start.warnings
         every = self.rows_of(exact)
         hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
-        push(hard, multipliers, acting)
-        return Loops(exact, every, start.independent, hard, column, sprung, soft, stored, start)
+        push(hard, multipliers, applied)
+        return Closures(exact, every, start.independent, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
         self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
         return self.start_q.tolist(), self.start_v.tolist()
 
-    def _closing(self, loops: Loops) -> dict[int, Wrench]:
+    def _closing(self, closures: Closures) -> dict[int, Wrench]:
         """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
-        owners = [loops.exact[k] for k in loops.hard.owners] + [loops.soft_closures[k] for k in loops.soft.owners]
-        every = zip(owners, self.twist_rows(loops), [*self.multipliers, *loops.spring_forces], strict=True)
-        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.couplings]
+        owners = [closures.exact[k] for k in closures.hard.owners] + [closures.soft_closures[k] for k in closures.soft.owners]
+        every = zip(owners, self.twist_rows(closures), [*self.multipliers, *closures.spring_forces], strict=True)
+        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.cut_joints]
         return wrenches([row for row, _ in kept], [force for _, force in kept])
 
-    def twist_rows(self, loops: Loops) -> list[TwistRow]:
+    def twist_rows(self, closures: Closures) -> list[TwistRow]:
         """K of all rows, exact ones first."""
-        state, told = (poses(self.tree, self.q), self.q, self.tracer), self._places(loops.exact)
-        hard = twist_rows(self.tree, loops.exact, loops.hard, told, *state)
-        told = self._places(loops.soft_closures)
-        return hard + twist_rows(self.tree, loops.soft_closures, loops.soft, told, *state)
+        state, places = (poses(self.tree, self.q), self.q, self.tracer), self._places(closures.exact)
+        hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state)
+        places = self._places(closures.soft_closures)
+        return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state)
 
     def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
         """Where the motions that closures follow are now."""
         return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
-    def rows_of(self, closures: Sequence[Closure]) -> Rows:
+    def rows_of(self, closures: Sequence[Closure]) -> ConstraintRows:
         """Residuals of closures now, with their derivatives."""
         return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
 
     def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
         """The motions that closures follow: position, rate, acceleration."""
-        return [[None if m is None else self._prescribed(m) for m in closure.motion] for closure in closures]
+        return [[None if m is None else self._prescribed_values(m) for m in closure.motion] for closure in closures]
 
     def _assemble(self, exact: Sequence[Closure]) -> Assembly:
         """A start that closes the loops, with all motions where they are told to be then."""
         followed = self._followed(exact)
-        motions = [x for one in followed for m in one if m is not None for x in m]
-        told = ca.Function("told", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
+        motions = [x for of_closure in followed for m in of_closure if m is not None for x in m]
+        motions_at = ca.Function("motions_at", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
         rest = np.zeros(len(self.p) - self.first_pair)
         p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
-        values = np.array(told(self.t_start, np.nan_to_num(p0))).ravel()
+        values = np.array(motions_at(self.t_start, np.nan_to_num(p0))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
-        for k, one in enumerate(self.told):
-            q0[one.q], v0[one.v] = values[k], values[len(self.told) + k]
-        rest = iter(values[2 * len(self.told) :].tolist())
-        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
-        moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
+        for k, coordinate in enumerate(self.prescribed):
+            q0[coordinate.q], v0[coordinate.v] = values[k], values[len(self.prescribed) + k]
+        rest = iter(values[2 * len(self.prescribed) :].tolist())
+        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in of_closure] for of_closure in followed]
+        assembly = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        moved = what_moved(self.tree, (q0, v0), (assembly.q, assembly.v), (self.free_q, self.free_v), assembly.size)
         self.warnings += moved
-        self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
-        return found
+        self.start_q, self.start_v, self.locked = assembly.q, assembly.v, assembly.locked
+        return assembly
 
-    def _solve_loops(self, loops: Loops, forward: Forward) -> tuple[Forward, Solved | None]:
-        if not loops.hard.residual:
+    def _solve_closures(self, closures: Closures, forward: Forward) -> tuple[Forward, Solved | None]:
+        if not closures.hard.residual:
             self.multipliers: list[Scalar] = []
             return forward, None
-        done = solve_loops(self.tracer, self.tree, loops.hard, loops.column, forward.accelerations, self.q, self.v)
+        done = solve_closures(self.tracer, self.tree, closures.hard, closures.column, forward.accelerations, self.q, self.v)
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)
         names = list(forward.efforts)
-        efforts = self.tracer.substitute([forward.efforts[k] for k in names], loops.column, values) if names else []
+        efforts = self.tracer.substitute([forward.efforts[k] for k in names], closures.column, values) if names else []
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
     def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
@@ -393,10 +393,10 @@ class Trace:
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
         return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
-    def _partition(self, loops: Loops, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
+    def _partition(self, closures: Closures, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
         """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
-        found = loops.hard
-        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
+        rows_held = closures.hard
+        matrix = [row.get(k, 0.0) for row in rows_held.jacobian for k in self.free_v]
         change_column, change = self.tracer.symbols("change", len(self.free_v))
         along: list[Scalar] = [0.0] * len(self.v)
         for k, x in zip(self.free_v, change, strict=True):
@@ -404,30 +404,30 @@ class Trace:
         moved = retract(self.tree, self.q, along)
         t, y, p = inputs
         return (
-            self._function("constraints", inputs, [*found.residual, *found.rate, *matrix]),
+            self._function("constraints", inputs, [*rows_held.residual, *rows_held.rate, *matrix]),
             self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
         )
 
-    def _press(self, acting: Actions) -> tuple[ca.SX, list[Pressed]]:
+    def _contact_forces(self, applied: AppliedForces) -> tuple[ca.SX, list[ContactForce]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
-        found = touches(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
-        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(touch) for touch in found))
-        self.held_column, held = self.tracer.symbols("held", sum(held_count(touch) for touch in found))
+        kinematics_of_pairs = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in kinematics_of_pairs))
+        self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in kinematics_of_pairs))
         p = self.p[self.first_pair :]
-        return column, press_all(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, acting)
+        return column, contact_forces(self.tree, kinematics_of_pairs, self.q, self.v, self.bodies, p, bristles, held, applied)
 
-    def _hold(self, pressed: Sequence[Pressed], rates: Sequence[Scalar]) -> list[Scalar]:
+    def _hold(self, contacts: Sequence[ContactForce], rates: Sequence[Scalar]) -> list[Scalar]:
         """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
         if self.held_column.numel() == 0:
             return []
-        # time is a state of rate one: what a told motion stands on accelerates too
+        # time is a state of rate one: what a prescribed motion stands on accelerates too
         clocked = ca.vertcat(self.t_column, self.state_column)
-        self.held, margins = solve_held(self.tracer, pressed, self.held_column, clocked, [1.0, *rates])
+        self.held, margins = solve_held(self.tracer, contacts, self.held_column, clocked, [1.0, *rates])
         return margins
 
-    def _step_limit(self, touching: Sequence[Touch], rates: Sequence[Scalar]) -> Scalar | None:
+    def _step_limit(self, contacts: Sequence[ContactKinematics], rates: Sequence[Scalar]) -> Scalar | None:
         """The longest step in which nothing passes unseen."""
-        return longest_step(touching, self._rates_of([x for touch in touching for x in touch.motion], rates))
+        return longest_step(contacts, self._rates_of([x for kinematics in contacts for x in kinematics.motion], rates))
 
     def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         """How fast functions of time and state change."""
@@ -452,7 +452,7 @@ class Trace:
             return nullcontext()
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
-        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
+        owner = next(name for name, own in signals.items() if any(signal is component for component in own))
         return self.switches.watching(f"formula of {owner!r}")
 
     def _depends_on_state(self, node: int) -> bool:
@@ -473,27 +473,28 @@ class Trace:
         return self.p[self.first_of[k] : self.first_of[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        found = [one for each in self.coupled for one in each.coordinates]
-        apart = list(self.system.couplings.values())
-        positions = [*self.tree.positions, *(name for coupling in apart for name in coupling.positions)]
-        rates = [*self.tree.rates, *(name for coupling in apart for name in coupling.rates)]
-        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
-        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
+        coordinates = [coordinate for cut in self.cut_joint_states for coordinate in cut.coordinates]
+        apart = list(self.system.cut_joints.values())
+        positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
+        rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
+        q = NamedScalars("q", positions, [*self.q, *(x for coordinate in coordinates for x in coordinate.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for coordinate in coordinates for x in coordinate.rates)])
         return called(function, t, q, v)
 
     @cached_property
-    def coupled(self) -> list[Coupled]:
+    def cut_joint_states(self) -> list[CutJointState]:
         """Joints apart from the tree, at the traced state."""
-        if not self.system.couplings:
+        if not self.system.cut_joints:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return [coupled(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.couplings.values()]
+        apart = self.system.cut_joints.values()
+        return [cut_joint_state(self.tree, joint, self.q, self.v, bodies, moving) for joint in apart]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
         return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
 
-    def _prescribed(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
+    def _prescribed_values(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
         """Position, rate and acceleration of a prescribed coordinate."""
         if isinstance(motion, MotionTable):
             c0, c1, c2, c3, origin = self._piece(motion)
@@ -508,8 +509,8 @@ class Trace:
         x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
         return x, v, a
 
-    def _forward(self, acting: Actions) -> Forward:
-        state = (self.tree, self.q, self.v, acting.tau, acting.loads, self.known)
+    def _forward(self, applied: AppliedForces) -> Forward:
+        state = (self.tree, self.q, self.v, applied.tau, applied.loads, self.known)
         if self.formulation == "lagrange":
             sprung = [c for c in self.system.closures.values() if c.by == "springs"]
             places = self._places(sprung)
@@ -522,9 +523,9 @@ class Trace:
             return gibbs_appell.forward_dynamics(*state)
         return articulated.forward_dynamics(*state)
 
-    def inverse(self, a: Sequence[Scalar], acting: Actions) -> list[Scalar]:
+    def inverse(self, a: Sequence[Scalar], applied: AppliedForces) -> list[Scalar]:
         """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
-        state = (self.tree, self.q, self.v, a, acting.loads)
+        state = (self.tree, self.q, self.v, a, applied.loads)
         if self.formulation == "denoc":
             return denoc.inverse_dynamics(*state, self.tracer)
         return gibbs_appell.inverse_dynamics(*state)
@@ -542,19 +543,19 @@ class Trace:
                 rates[i] = self.v[k]
         return [rates[k] for k in self.free_q]
 
-    def _efforts(self, forward: Forward, loops: Loops) -> tuple[tuple[str, ...], list[Scalar]]:
+    def _efforts(self, forward: Forward, closures: Closures) -> tuple[tuple[str, ...], list[Scalar]]:
         """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
         names = [drive.name for drive in self.system.drives.values()]
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
-        told = [(loops.exact[owner], x) for owner, x in zip(loops.hard.owners, self.multipliers, strict=True)]
-        told = [(closure, x) for closure, x in told if closure.kind == PRESCRIBED and closure.frames is None]
-        names += [f"{closure.name} motion" for closure, _ in told]
-        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in told)]
+        driven = [(closures.exact[owner], x) for owner, x in zip(closures.hard.owners, self.multipliers, strict=True)]
+        driven = [(closure, x) for closure, x in driven if closure.kind == PRESCRIBED and closure.frames is None]
+        names += [f"{closure.name} motion" for closure, _ in driven]
+        return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in driven)]
 
     def _moved(self) -> list[Scalar]:
         """Prescribed positions, then their rates: no states, but a result shows them."""
-        return [self.q[told.q] for told in self.told] + [self.v[told.v] for told in self.told]
+        return [self.q[coordinate.q] for coordinate in self.prescribed] + [self.v[coordinate.v] for coordinate in self.prescribed]
 
     def _start(self, carried: int) -> NDArray[np.float64]:
         q = [float(self.start_q[k]) for k in self.free_q]
@@ -591,7 +592,7 @@ def _breakpoints(system: System) -> tuple[float, ...]:
     for signal in _signals(system):
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
-    told = [motion for link in system.links.values() for motion in link.told.values()]
-    for motion in [*told, *(motion for closure in system.closures.values() for motion in closure.told)]:
+    motions = [motion for link in system.links.values() for motion in link.prescribed.values()]
+    for motion in [*motions, *(motion for closure in system.closures.values() for motion in closure.prescribed)]:
         times.update(motion.breakpoints)
     return tuple(sorted(times))

@@ -145,7 +145,7 @@ class Inverse:
 def inverse(times: Sequence[float] | None = None) -> Inverse:
     """Inverse dynamics: no freedom is left, loops carry elbows and platform along with the motors."""
     wanted = [float(instant) for instant in INVERSE_TIMES] if times is None else list(times)
-    compiled = compile_system(parallel_robot(told=True))
+    compiled = compile_system(parallel_robot(prescribed=True))
     return Inverse(_finished(simulate(compiled, wanted[-1], method=TIGHT, save=wanted)))
 
 

@@ -166,12 +166,12 @@ def _determinant(a: Sequence[Scalar], b: Sequence[Scalar], c: Sequence[Scalar]) 
 
 
 def parallel_robot(
-    stiffness: float | None = None, *, damping: float = 0.0, prestretched: bool = False, told: bool = False
+    stiffness: float | None = None, *, damping: float = 0.0, prestretched: bool = False, prescribed: bool = False
 ) -> System:
     """The robot in motion at the start of the rose.
 
     stiffness: Ks of virtual springs, N/m; None closes the loops by multipliers. prestretched: springs start with the forces of
-    the exact robot instead of none. told: the motors follow the rose's angles instead of being driven by its torques.
+    the exact robot instead of none. prescribed: the motors follow the rose's angles instead of being driven by its torques.
     """
     name = "by multipliers" if stiffness is None else f"Ks = {stiffness:g} N/m"
     system = System(f"parallel robot, {name}", gravity=(0.0, 0.0))
@@ -184,14 +184,14 @@ def parallel_robot(
         first = start.legs[k]
         if prestretched and stiffness is not None:
             first = _stretched(k, stiffness)
-        turn = Revolute(motion=_motor_angle(k)) if told else Revolute(angle=first.upper, rate=first.rates[0])
+        turn = Revolute(motion=_motor_angle(k)) if prescribed else Revolute(angle=first.upper, rate=first.rates[0])
         upper = system.add(
             f"upper {leg}", _link(UPPER, MASS_UPPER, INERTIA_UPPER), joint=turn, on=system.ground.moved(BASE_PINS[k])
         )
         bend = Revolute(angle=first.elbow, rate=first.rates[1] - first.rates[0])
         lower = system.add(f"lower {leg}", _link(LOWER, MASS_LOWER, INERTIA_LOWER), joint=bend, on=upper.tip)
         tips.append(lower.tip)
-        if not told:
+        if not prescribed:
             system.drive(f"motor {leg}", f"upper {leg}.angle", _motor_torque(k))
     platform = system.add("platform", body, joint=Planar(position=position, velocity=velocity))
     for leg, tip in zip(LEGS, tips, strict=True):

@@ -19,7 +19,7 @@ AGREE = 1e-8  # of a component's largest: how far two derivations of the same eq
 ROUND_OFF = 1e-12  # J for each joule put in
 SLOW_ENOUGH = 1e-6  # of the amplitude ratio
 REFERENCE_ROWS = 10  # of ours to one of the independent reference's, which looked at the energy every 5 ms
-# Independent derivation, one mode: q(1), l(1) and for F = 5 N tip(1); tau and F at 0.5 s of the told motion
+# Independent derivation, one mode: q(1), l(1) and for F = 5 N tip(1); tau and F at 0.5 s of the prescribed motion
 REFERENCE = {
     "as-published/F10": (0.2871878364, 1.111539294),
     "consistent/F10": (0.2870659679, 1.111879288),

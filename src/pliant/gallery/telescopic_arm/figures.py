@@ -31,7 +31,7 @@ MODE_STYLES: Mapping[int, dict[str, Any]] = {
 }
 TIME = "time, s"
 FLOOR = 1e-17  # J: zero has no place on a logarithmic axis
-FIRST = 0.05  # s of the told motion from near
+FIRST = 0.05  # s of the prescribed motion from near
 ZOOM = (0.25, 0.45)  # s, where the pull turns round
 
 
@@ -139,7 +139,7 @@ def _tips(study: Study) -> Figure:
 
 
 def _efforts(study: Study) -> Figure:
-    """Torque and force of the told motion: both models, how far they are apart, and what more modes change at the start."""
+    """Torque and force of the prescribed motion: both models, how far they are apart, and what more modes change at the start."""
     figure, axes = panels(3, 2, height=2.5)
     for column, (name, unit) in zip(axes.T, (("tau", "torque τ, N m"), ("F", "force F, N")), strict=True):
         one, other = (study.inverse[f"{model}/1"].columns for model in MODELS)

@@ -1,4 +1,4 @@
-"""The runs of the telescopic arm: the paper's example, the inverse dynamics of a told motion, a slow extension."""
+"""The runs of the telescopic arm: the paper's example, the inverse dynamics of a prescribed motion, a slow extension."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _leaves(result: Result) -> float | None:
 
 @dataclass(frozen=True)
 class Inverse:
-    """Torque and force of the told motion."""
+    """Torque and force of the prescribed motion."""
 
     model: str
     modes: int

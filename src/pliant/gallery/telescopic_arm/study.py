@@ -1,4 +1,4 @@
-"""`pliant reproduce telescopic-arm`: the paper's example, the inverse dynamics of a told motion, a slow extension; claims, figures.
+"""`pliant reproduce telescopic-arm`: the paper's example, the inverse dynamics of a motion, a slow extension; claims, figures.
 
 The example is run as published and consistent, with the paper's force and with one that keeps the arm in its sleeve, and with
 one to three modes.

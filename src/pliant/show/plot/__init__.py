@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.host.atomic_files import draft_of
+from pliant.host.atomic_files import atomic_write
 from pliant.show.plot.contact_forces import contact_forces
 from pliant.show.plot.energy import balance_error, energies, ledger
 from pliant.show.plot.mechanism import mechanism, paths
@@ -27,7 +27,7 @@ PLOTS: dict[str, Callable[..., Figure]] = {
 
 def save(figure: Figure, target: str | Path) -> None:
     """Write a picture; the file appears whole or not at all."""
-    with draft_of(target) as draft:
+    with atomic_write(target) as draft:
         figure.savefig(draft, format=draft.suffix[1:] or "png")
 
 

@@ -75,7 +75,7 @@ def paths(result: Result) -> Figure:
     for k, name in enumerate(result.labels["body"][:MOST_LINES]):
         panel.plot(*(tips[:, k, axis] for axis in scene.axes), linewidth=0.9, label=f"tip of {name}", **look(k))
     times = np.linspace(result.time[0], result.time[-1], GHOSTS)
-    for body, points in zip(scene.outline.bodies, scene.positions(times), strict=True):
+    for body, points in zip(scene.drawing.bodies, scene.positions(times), strict=True):
         for row in range(GHOSTS):
             for line in body.lines:
                 panel.plot(*(points[row, list(line), axis] for axis in scene.axes), color=INK, linewidth=1.1,

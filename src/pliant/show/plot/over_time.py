@@ -72,7 +72,7 @@ def grouped(result: Result, names: Sequence[str]) -> dict[tuple[str, str], list[
 
 def unit_of(result: Result, coordinate: str) -> str:
     """m, rad, or 1 for parts of a quaternion; 'm or rad' where an old file does not say."""
-    return "m or rad" if result.outline is None else result.outline.units[coordinate]
+    return "m or rad" if result.drawing is None else result.drawing.units[coordinate]
 
 
 def is_mode(name: str) -> bool:

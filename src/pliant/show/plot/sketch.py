@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.results.drawing import GROUND, BodyOutline
+from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.table import AXES
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
 from pliant.show.scene import Scene
@@ -35,7 +35,7 @@ class Sketch:
         self.low, self.high = middle - half, middle + half
         forces = [touch.peak_force for touch in scene.result.contacts]
         self.largest_force = max([*forces, float(np.max(np.nan_to_num(scene.result.values["normal_force"]), initial=0.0))])
-        self.colours = _colours(scene.outline.bodies)
+        self.colours = _colours(scene.drawing.bodies)
 
     def prepare(self, panel: Any) -> None:
         """Limits, equal scales, names and units of the axes, and the ground."""
@@ -59,7 +59,7 @@ class Sketch:
         positions = self.scene.positions(times)
         undeformed = self.scene.positions(times, deformed=False)
         self._draw_links(panel, positions)
-        for k, body in enumerate(self.scene.outline.bodies):
+        for k, body in enumerate(self.scene.drawing.bodies):
             self._draw_body(panel, body, k, positions[k][0], undeformed[k][0])
         self._draw_joints(panel, positions)
         self._draw_contacts(panel, t, linger)
@@ -68,7 +68,7 @@ class Sketch:
     def _plot(self, panel: Any, points: Floats, *style: Any, **options: Any) -> None:
         panel.plot(*(points[:, k] for k in self.axes), *style, **options)
 
-    def _draw_body(self, panel: Any, body: BodyOutline, number: int, points: Floats, undeformed: Floats) -> None:
+    def _draw_body(self, panel: Any, body: BodyDrawing, number: int, points: Floats, undeformed: Floats) -> None:
         colour = self.colours[number]
         elastic = any(np.any(field.bow) for field in body.fields)
         for line in body.lines:
@@ -84,21 +84,21 @@ class Sketch:
 
     def _draw_links(self, panel: Any, positions: list[Floats]) -> None:
         """Brackets and guides from where a joint stands to the body it carries, and rods of distance closures."""
-        outline = self.scene.outline
-        for k, body in enumerate(outline.bodies):
+        drawing = self.scene.drawing
+        for k, body in enumerate(drawing.bodies):
             if body.joint != "free":
                 ends = np.stack([self.scene.spot(body.on, positions)[0], positions[k][0, 0]])
                 self._plot(panel, ends, color=QUIET, linewidth=1.2, zorder=2)
-        for kind, a, b in outline.closures:
+        for kind, a, b in drawing.closures:
             ends = np.stack([self.scene.spot(a, positions)[0], self.scene.spot(b, positions)[0]])
             self._plot(panel, ends, color=QUIET, linewidth=1.6 if kind == "distance" else 1.0, linestyle="--", zorder=2)
 
     def _draw_joints(self, panel: Any, positions: list[Floats]) -> None:
         style: dict[str, Any] = {"color": INK, "markerfacecolor": "white", "markersize": 5, "markeredgewidth": 1.1, "zorder": 5}
-        for kind, a, _ in self.scene.outline.closures:
+        for kind, a, _ in self.scene.drawing.closures:
             if kind in PINS:
                 self._plot(panel, self.scene.spot(a, positions)[:1], "o", **style)
-        for k, body in enumerate(self.scene.outline.bodies):
+        for k, body in enumerate(self.scene.drawing.bodies):
             if body.joint in ("free", "weld"):
                 continue
             root = positions[k][0, :1]
@@ -108,12 +108,12 @@ class Sketch:
             self._plot(panel, root, mark, **style)
 
     def _draw_contacts(self, panel: Any, t: float, linger: float) -> None:
-        result, outline = self.scene.result, self.scene.outline
+        result, drawing = self.scene.result, self.scene.drawing
         at = self.scene.times(np.array([t]))
         spots, normals = (at.take(result.values[name])[0] for name in ("contact_point", "contact_normal"))
         forces, gaps = at.take(result.values["normal_force"])[0], at.take(result.values["gap"])[0]
         touching = self.scene.closed(t, linger)
-        for k, contact in enumerate(outline.contacts):
+        for k, contact in enumerate(drawing.contacts):
             closed = contact.pair in touching
             self._draw_ball(panel, spots[k] + contact.radius * normals[k], contact.radius, closed)
             if contact.other_radius is not None:
@@ -148,7 +148,7 @@ class Sketch:
 
     def _draw_ground(self, panel: Any) -> None:
         drawn = set()
-        for contact in self.scene.outline.contacts:
+        for contact in self.scene.drawing.contacts:
             plane = (contact.point, contact.normal)
             if contact.other_radius is None and contact.on_ground and plane not in drawn:
                 drawn.add(plane)
@@ -176,7 +176,7 @@ class Sketch:
         panel.add_collection3d(Poly3DCollection([corners], facecolor=FLOOR_FILL, edgecolor=FLOOR_EDGE, alpha=0.5))
 
 
-def _colours(bodies: tuple[BodyOutline, ...]) -> list[str]:
+def _colours(bodies: tuple[BodyDrawing, ...]) -> list[str]:
     """Elastic bodies take the palette in turn, rigid ones are grey."""
     colours, next_one = [], 0
     for body in bodies:

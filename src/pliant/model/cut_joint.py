@@ -1,4 +1,4 @@
-"""Couplings: joints between bodies that float, which closures hold and whose coordinates are read from the two frames."""
+"""Cut joints: joints between bodies that float, which closures hold and whose coordinates are read from the two frames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.model.joint import Joint
 
 
 @dataclass(frozen=True)
-class Coupling:
+class CutJoint:
     """A joint from frame b to frame a, apart from the tree: its springs, dampers, stops and drives act between the two frames.
 
     What the joint does not let move is held by a closure of the same name. Angles in space are read within half a turn of `start`.

@@ -10,14 +10,14 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
 from pliant.model.frame import Frame
-from pliant.model.signal import MotionTable, Prescribed, Told, prescribed
+from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 FRAME_KINDS = (
     "point", "spherical", "revolute", "weld", "prismatic", "slider", "distance", "cylindrical", "universal", "planar",
 )  # fmt: skip
 GEAR, PRESCRIBED = "gear", "prescribed"
 KINDS = (*FRAME_KINDS, GEAR, PRESCRIBED)
-ALONG_AXIS = ("slider", "prismatic")  # kinds whose position along the axis may be told
+ALONG_AXIS = ("slider", "prismatic")  # kinds whose position along the axis may be prescribed
 WAYS = ("multipliers", "springs")
 
 # Of the mechanism's size, or of 1 rad: what a row that others imply may miss by. Lengths written with six digits miss by as much.
@@ -47,7 +47,7 @@ class Closure:
     stiffness: float  # Ks of virtual springs, N/m
     damping: float  # of virtual springs, N s/m
     ratio: float = 0.0  # of a gear
-    motion: tuple[Told | None, ...] = ()  # functions of t, one per direction; None leaves it free
+    motion: tuple[PrescribedMotion | None, ...] = ()  # functions of t, one per direction; None leaves it free
     other_axis: Vector = (0.0, 0.0, 1.0)  # of a universal, in the axes of a
 
     @property
@@ -61,7 +61,7 @@ class Closure:
         return tuple(x for x in (self.a, self.b) if isinstance(x, str))
 
     @property
-    def told(self) -> tuple[Told, ...]:
+    def prescribed(self) -> tuple[PrescribedMotion, ...]:
         """Its motions."""
         return tuple(motion for motion in self.motion if motion is not None)
 
@@ -85,7 +85,7 @@ def closure(
     check.choice(part, "kind", kind, KINDS)
     check.choice(part, "by", by, WAYS)
     apart, moved = _length(part, kind, length)
-    told = moved + _motion(part, kind, a, motion)
+    motions = moved + _motion(part, kind, a, motion)
     ks = 0.0
     if by == "springs":
         if stiffness is None:
@@ -98,7 +98,7 @@ def closure(
     if kind == "universal" and abs(sum(x * y for x, y in zip(along, other, strict=True))) > 1.0 - 1e-9:
         raise ModelError.of(part, "other_axis", "must not be parallel to axis", other_axis)
     turns = _ratio(part, kind, ratio)
-    return Closure(name, kind, a, b, along, apart, by, ks, drag, turns, told, other)
+    return Closure(name, kind, a, b, along, apart, by, ks, drag, turns, motions, other)
 
 
 def closure_tolerance(part: str, value: Any) -> float:
@@ -110,7 +110,7 @@ def closure_tolerance(part: str, value: Any) -> float:
     return clean
 
 
-def _length(part: str, kind: str, length: Any) -> tuple[float, tuple[Told, ...]]:
+def _length(part: str, kind: str, length: Any) -> tuple[float, tuple[PrescribedMotion, ...]]:
     """A distance's length: a number, or a function of time."""
     if kind != "distance":
         if length is not None:
@@ -136,7 +136,7 @@ def _ratio(part: str, kind: str, ratio: Any) -> float:
     return clean
 
 
-def _motion(part: str, kind: str, a: Frame | str, motion: Any) -> tuple[Told | None, ...]:
+def _motion(part: str, kind: str, a: Frame | str, motion: Any) -> tuple[PrescribedMotion | None, ...]:
     """One function of t along an axis or of a coordinate; two or three of a frame, None where it is free."""
     if kind not in (PRESCRIBED, *ALONG_AXIS):
         if motion is not None:
@@ -150,7 +150,7 @@ def _motion(part: str, kind: str, a: Frame | str, motion: Any) -> tuple[Told | N
         return (prescribed(part, "motion", motion),)
     if isinstance(motion, str) or not isinstance(motion, Sequence) or len(motion) not in (2, 3):
         raise ModelError.of(part, "motion", "must be 2 or 3 functions of t, None for what is free, where a frame moves", motion)
-    told = tuple(None if m is None else prescribed(part, f"motion[{k}]", m) for k, m in enumerate(motion))
-    if all(m is None for m in told):
+    motions = tuple(None if m is None else prescribed(part, f"motion[{k}]", m) for k, m in enumerate(motion))
+    if all(m is None for m in motions):
         raise ModelError.of(part, "motion", "must tell at least one direction", motion)
-    return told
+    return motions

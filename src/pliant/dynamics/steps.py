@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, scale, vanishes
-from pliant.dynamics.body import Spread, combine
+from pliant.dynamics.body import FieldWeights, combine
 from pliant.dynamics.rotation import NO_TURN, FirstOrderTurn, Rotation, SmallTurn, about, from_quaternion
 from pliant.dynamics.tree import Node, Place, Slot
 from pliant.model.joint import TRANSLATION
@@ -58,7 +58,7 @@ class Turn:
 Step = Bend | Shift | Turn
 
 
-def bend(place: Place, own: range, weights: Spread) -> tuple[Bend, Rotation]:
+def bend(place: Place, own: range, weights: FieldWeights) -> tuple[Bend, Rotation]:
     """The place where the fields have carried it, and the rotation of its frame."""
     psi_rate, psi_bias = combine(weights.rate, place.rotation), combine(weights.bias, place.rotation)
     turn = (FirstOrderTurn if place.first_order else SmallTurn)(combine(weights.position, place.rotation))
@@ -82,7 +82,7 @@ def steps_to_place(
     steps: list[Step] = []
     turn = NO_TURN
     if parent is not None and place.displacement:
-        step, turn = bend(place, parent.own_v, parent.body.spread(*parent.own(q, v)))
+        step, turn = bend(place, parent.own_v, parent.body.field_weights(*parent.own(q, v)))
         steps.append(step)
     if not vanishes(place.offset):
         turn = _flush(steps, turn)
@@ -92,7 +92,7 @@ def steps_to_place(
     return steps, turn
 
 
-def hop(node: Node, parent: Node | None, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Step]:
+def steps_to_body(node: Node, parent: Node | None, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Step]:
     """All steps from the parent body's frame to this body's frame; neighbouring rotations are merged."""
     steps, turn = steps_to_place(node.place, parent, q, v)
     for slot in node.slots:

@@ -15,7 +15,7 @@ from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, product,
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, twists
 from pliant.dynamics.rotation import Rotation, quaternion_of, rotation_vector
 from pliant.dynamics.tree import Place, Tree
-from pliant.model.coupling import Coupling
+from pliant.model.cut_joint import CutJoint
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion
 from pliant.scalar import atan2, cos, sin
 
@@ -24,7 +24,7 @@ UNIT: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One elementary motion of a coupling at a state."""
+    """One elementary motion of a cut joint at a state."""
 
     motion: Motion
     label: str
@@ -43,10 +43,10 @@ class Coordinate:
 
 
 @dataclass(frozen=True)
-class Coupled:
-    """A coupling at a state: its coordinates, and what is needed to push on both frames."""
+class CutJointState:
+    """A cut joint at a state: its coordinates, and what is needed to push on both frames."""
 
-    coupling: Coupling
+    cut_joint: CutJoint
     a: Place
     b: Place
     turn: Rotation  # R
@@ -57,9 +57,9 @@ class Coupled:
     def wrenches(self, efforts: Sequence[Sequence[Scalar]]) -> tuple[tuple[Vec, Vec], tuple[Vec, Vec]]:
         """(moment, force) on a in a's axes and on b in b's axes, of efforts along the coordinates."""
         moment, force = ZERO, ZERO  # in a's axes, in b's axes
-        for one, along in zip(self.coordinates, efforts, strict=True):
-            for effort, push in zip(along, one.pushes, strict=True):
-                if one.is_slide:
+        for coordinate, along in zip(self.coordinates, efforts, strict=True):
+            for effort, push in zip(along, coordinate.pushes, strict=True):
+                if coordinate.is_slide:
                     force = add(force, scale(effort, push))
                 else:
                     moment = add(moment, scale(effort, push))
@@ -67,47 +67,47 @@ class Coupled:
         return (moment, self.turn.into(force)), (scale(-1.0, back), scale(-1.0, force))
 
 
-def coupled(
+def cut_joint_state(
     tree: Tree,
-    coupling: Coupling,
+    cut_joint: CutJoint,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
-) -> Coupled:
-    """A coupling at a state."""
-    a, b = tree.place(coupling.a), tree.place(coupling.b)
+) -> CutJointState:
+    """A cut joint at a state."""
+    a, b = tree.place(cut_joint.a), tree.place(cut_joint.b)
     pose_a, pose_b = (place_pose(tree, place, bodies, q) for place in (a, b))
     twist_a, twist_b = (place_twist(tree, place, moving, q, v) for place in (a, b))
     turn = _between(pose_b.rotation, pose_a.rotation)
     r = pose_b.rotation.into(sub(pose_a.position, pose_b.position))
     omega = sub(twist_a.omega, turn.into(twist_b.omega))
     velocity = sub(turn.out(twist_a.velocity), add(twist_b.velocity, cross(twist_b.omega, r)))
-    angles = _angles(coupling, turn)
-    found, first = [], 0
-    for motion in coupling.joint.motions:
-        label = f"{coupling.name}.{motion.name}"
+    angles = _angles(cut_joint, turn)
+    coordinates, first = [], 0
+    for motion in cut_joint.joint.motions:
+        label = f"{cut_joint.name}.{motion.name}"
         if motion.kind == TRANSLATION:
-            one = Coordinate(motion, label, (dot(motion.axis, r),), (dot(motion.axis, velocity),), (motion.axis,))
+            coordinate = Coordinate(motion, label, (dot(motion.axis, r),), (dot(motion.axis, velocity),), (motion.axis,))
         elif motion.kind == BALL:
-            one = Coordinate(motion, label, quaternion_of(turn), tuple(omega), UNIT)
+            coordinate = Coordinate(motion, label, quaternion_of(turn), tuple(omega), UNIT)
         else:
             angle, push = angles[motion.name]
-            near = _near(angle, coupling.start[first], turn)
-            one = Coordinate(motion, label, (near,), (dot(push, omega),), (push,))
-        found.append(one)
+            near = _near(angle, cut_joint.start[first], turn)
+            coordinate = Coordinate(motion, label, (near,), (dot(push, omega),), (push,))
+        coordinates.append(coordinate)
         first += len(motion.positions)
-    return Coupled(coupling, a, b, turn, r, pose_b, tuple(found))
+    return CutJointState(cut_joint, a, b, turn, r, pose_b, tuple(coordinates))
 
 
 def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
     """A joint's coordinate read from two frames."""
-    coupling = next(one for one in tree.couplings if label in one.positions)
-    number = coupling.positions.index(label)
+    cut_joint = next(joint for joint in tree.cut_joints if label in joint.positions)
+    number = cut_joint.positions.index(label)
     still = [0.0] * len(tree.rates)
-    found = coupled(tree, coupling, q, still, bodies, twists(tree, q, still))
-    read = [(x, one.motion.kind == ROTATION) for one in found.coordinates for x in one.positions]
-    return JointPosition(*read[number], coupling.start[number], counted=found.turn.index is not None)
+    state = cut_joint_state(tree, cut_joint, q, still, bodies, twists(tree, q, still))
+    read = [(x, coordinate.motion.kind == ROTATION) for coordinate in state.coordinates for x in coordinate.positions]
+    return JointPosition(*read[number], cut_joint.start[number], counted=state.turn.index is not None)
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class JointPosition:
     start: float
     counted: bool = True  # full turns too
 
-    def beyond(self, told: Scalar) -> Scalar:
-        """How far it is from where it is told to be; of an angle whose full turns are not counted, within half a turn."""
-        away = self.x - told
+    def beyond(self, prescribed: Scalar) -> Scalar:
+        """How far it is from where it is prescribed to be; of an angle whose full turns are not counted, within half a turn."""
+        away = self.x - prescribed
         return away if self.counted or not self.turns else atan2(sin(away), cos(away))
 
 
@@ -130,9 +130,9 @@ def _between(b: Rotation, a: Rotation) -> Rotation:
     return Rotation(None, 0.0, product(transpose(b.matrix), a.matrix))
 
 
-def _angles(coupling: Coupling, turn: Rotation) -> dict[str, tuple[Scalar, Vec]]:
+def _angles(cut_joint: CutJoint, turn: Rotation) -> dict[str, tuple[Scalar, Vec]]:
     """Angle and push (in a's axes) of each turn; two turns share what is between them as dual directions."""
-    turns = [motion for motion in coupling.joint.motions if motion.kind == ROTATION]
+    turns = [motion for motion in cut_joint.joint.motions if motion.kind == ROTATION]
     if len(turns) == 2:
         return _two_angles(turns[0], turns[1], turn)
     return {motion.name: (_angle_about(motion.axis, turn), motion.axis) for motion in turns}
@@ -159,12 +159,12 @@ def _two_angles(first: Motion, second: Motion, turn: Rotation) -> dict[str, tupl
     lean = dot(s1, s2)
     seen2, seen1 = turn.out(s2), turn.into(s1)
     u1, u2 = sub(s2, scale(lean, s1)), sub(s1, scale(lean, s2))
-    one = atan2(dot(cross(s1, u1), seen2), dot(u1, seen2))
-    two = -atan2(dot(cross(s2, u2), seen1), dot(u2, seen1))
+    angle1 = atan2(dot(cross(s1, u1), seen2), dot(u1, seen2))
+    angle2 = -atan2(dot(cross(s2, u2), seen1), dot(u2, seen1))
     share = 1.0 / (1.0 - lean * lean)
     return {
-        first.name: (one, scale(share, sub(seen1, scale(lean, s2)))),
-        second.name: (two, scale(share, sub(s2, scale(lean, seen1)))),
+        first.name: (angle1, scale(share, sub(seen1, scale(lean, s2)))),
+        second.name: (angle2, scale(share, sub(s2, scale(lean, seen1)))),
     }
 
 

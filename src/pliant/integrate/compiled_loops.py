@@ -18,7 +18,7 @@ from pliant.host.cache_folder import user_cache
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
 
-Loop = Callable[[int], int]  # address of a run's record -> code of `status`
+CompiledLoop = Callable[[int], int]  # address of a run's record -> code of `status`
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 NUMBA_RUNTIME = b"NRT_"  # how Numba's own functions begin: code that calls them cannot run in a process without Numba
@@ -26,7 +26,7 @@ _C_FUNCTIONS = ("exp", "log", "memset", "pow")  # what the loops call; LLVM want
 
 
 @functools.cache
-def march_loop() -> Loop:
+def march_loop() -> CompiledLoop:
     """`march._advance` as machine code."""
     address, engine = _machine_code("march")
     call = _SIGNATURE(address)
