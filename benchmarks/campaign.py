@@ -75,11 +75,6 @@ def method_for(name: str, rtol: float, longest: float | None = None) -> Any:
     return kind(rtol=rtol, atol=1e-3 * rtol, max_step=longest)
 
 
-def tolerance_of(method: Any) -> float | None:
-    """The relative error that a method allows anywhere; None where it controls none."""
-    return None if hasattr(method, "step") else max(method.rtol, getattr(method, "coarse", None) or 0.0)
-
-
 def compiled_mechanism(task: Task) -> tuple[Mechanism, Any]:
     import pliant.codegen.llvm as llvm
     from pliant.run.prepare import compile_system
@@ -87,7 +82,7 @@ def compiled_mechanism(task: Task) -> tuple[Mechanism, Any]:
     # translate only, Jacobians too: a fifth of the time, and runs are short
     llvm.LARGEST_OPTIMISED = llvm.LARGEST_OPTIMISED_IN_RUN = llvm.compile_function.__kwdefaults__["largest"] = 0
     mechanism = make(task.seed, task.number)
-    near = getattr(method_for(task.method, 1e-6), "near", None)
+    near = method_for(task.method, 1e-6).near
     return mechanism, compile_system(mechanism.system, cache=False, near=near)
 
 
@@ -101,7 +96,7 @@ def run_member(task: Task, which: int, mechanism: Mechanism, compiled: Any) -> d
     begin = start(task.seed, task.number, which, compiled)
     settings = {"t_end": mechanism.t_end, "save": mechanism.t_end / ROWS, "max_seconds": MAX_SECONDS, "max_steps": MAX_STEPS}
     method = method_for(task.method, rtol)
-    asked = tolerance_of(method)
+    asked = method.tolerance
     plain = pl.simulate(compiled, **settings, method=method, start=begin)
     found = judge(compiled, plain, asked)
     ledger = ledger_error(compiled, plain) / asked if asked and plain.ok else 0.0

@@ -102,8 +102,7 @@ def cradles(
         plain = compile_system(system)
         for kind, rtol in itertools.product(kinds, (1e-6,) if kinds == (RK4,) else tolerances):
             method = method_of(kind, rtol)
-            near = getattr(method, "near", None)
-            result = pl.simulate(plain if near is None else system, 0.8, method=method, save=2e-3)
+            result = pl.simulate(plain if method.near is None else system, 0.8, method=method, save=2e-3)
             runs += 1
             if not result.ok or not order_kept(result, n):
                 passed.append([n, gap, kind.__name__, rtol, result.message])

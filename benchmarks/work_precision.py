@@ -94,7 +94,7 @@ def measure(compiled: Compiled, one: Representative, method: Any, times: list[fl
     error = float(np.max(np.abs(result.values["tip_position"] - best))) if result.ok else float("nan")
     return {
         "method": type(method).__name__,
-        "setting": getattr(method, "step", None) or method.rtol,
+        "setting": method.fixed_step or method.rtol,
         "error_m": error,
         "rhs_evaluations": result.stats["rhs_evaluations"],
         "jacobians": result.stats["jacobians"],
@@ -113,7 +113,7 @@ def judge_auto(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if row["method"] != "Auto":
             continue
-        implicit = type(pl.Auto(rtol=row["setting"]).implicit).__name__
+        implicit = type(pl.Auto(rtol=row["setting"]).alternatives[1]).__name__
         others = [o for o in rows if o["system"] == row["system"] and o["setting"] == row["setting"]]
         times = [next((o["cpu_s"] for o in others if o["method"] == m and o["ok"]), float("nan")) for m in ("DOP853", implicit)]
         ratio = row["cpu_s"] / np.nanmin(times)

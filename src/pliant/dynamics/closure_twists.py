@@ -73,12 +73,12 @@ def _directions(
 
 def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[int, Wrench]:
     """K^T lam by body: moment about its origin and force, world axes."""
-    found: dict[int, Wrench] = {}
+    wrenches_by_body: dict[int, Wrench] = {}
     for row, multiplier in zip(rows, multipliers, strict=True):
         for k, entries in row.of.items():
-            n, f = found.get(k, (ZERO, ZERO))
-            found[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
-    return found
+            n, f = wrenches_by_body.get(k, (ZERO, ZERO))
+            wrenches_by_body[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
+    return wrenches_by_body
 
 
 def _vec(entries: Sequence[Scalar], start: int) -> Vec:

@@ -51,11 +51,11 @@ def residuals(
     prescribed: where the motions of every closure are, None for what is free.
     """
     bodies = poses(tree, q) if closures else []
-    found = []
+    changing = []
     for number, (closure, moved) in enumerate(zip(closures, prescribed, strict=True)):
         every = enumerate(closure_rows(tree, closure, bodies, q, moved))
-        found += [(number, k, angular, c) for k, (angular, c) in every if not is_constant(c)]
-    return found
+        changing += [(number, k, angular, c) for k, (angular, c) in every if not is_constant(c)]
+    return changing
 
 
 def closure_rows(
@@ -75,8 +75,8 @@ def stored_energy(
     tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], prescribed: Sequence[Sequence[Scalar]]
 ) -> Scalar:
     """What virtual springs hold: sum of Ks c^2 / 2."""
-    found = residuals(tree, closures, q, prescribed)
-    return total(0.5 * closures[owner].stiffness * c * c for owner, _, _, c in found)
+    changing = residuals(tree, closures, q, prescribed)
+    return total(0.5 * closures[owner].stiffness * c * c for owner, _, _, c in changing)
 
 
 def rows(
@@ -93,8 +93,8 @@ def rows(
     rate, _ = calculus.symbols("xi_rate", count + 1)
     late = shift[count]  # a motion to second order in it is all that c'' sees
     moved = [[None if m is None else m[0] + late * (m[1] + 0.5 * m[2] * late) for m in motions] for motions in prescribed]
-    found = residuals(tree, closures, retract(tree, q, shift), moved)
-    entries = [c for _, _, _, c in found]
+    changing = residuals(tree, closures, retract(tree, q, shift), moved)
+    entries = [c for _, _, _, c in changing]
     first = calculus.directional(entries, xi, rate)
     second = calculus.directional(first, xi, rate)
     jacobian = calculus.sparse_jacobian(entries, xi)
@@ -105,8 +105,8 @@ def rows(
     values = iter(flat[3 * m :])
     matrix = [{k: next(values) for k in row} for row in jacobian]
     drift = [row.pop(count, 0.0) for row in matrix]
-    owners, directions = tuple(owner for owner, _, _, _ in found), tuple(k for _, k, _, _ in found)
-    angular = tuple(turned for _, _, turned, _ in found)
+    owners, directions = tuple(owner for owner, _, _, _ in changing), tuple(k for _, k, _, _ in changing)
+    angular = tuple(turned for _, _, turned, _ in changing)
     return ConstraintRows(owners, directions, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
 
 
@@ -116,7 +116,7 @@ def _coordinate_rows(
     """c of a gear, counted from where both start, or of a coordinate that follows a motion."""
     read = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
     if closure.kind == "gear":
-        a, b = (one.x - one.start for one in read)
+        a, b = (position.x - position.start for position in read)
         c = a - closure.ratio * b
     else:
         c = read[0].beyond(prescribed[0])

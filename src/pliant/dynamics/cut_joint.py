@@ -56,9 +56,9 @@ class CutJointState:
     def wrenches(self, efforts: Sequence[Sequence[Scalar]]) -> tuple[tuple[Vec, Vec], tuple[Vec, Vec]]:
         """(moment, force) on a in a's axes and on b in b's axes, of efforts along the coordinates."""
         moment, force = ZERO, ZERO  # in a's axes, in b's axes
-        for one, along in zip(self.coordinates, efforts, strict=True):
-            for effort, push in zip(along, one.pushes, strict=True):
-                if one.is_slide:
+        for coordinate, along in zip(self.coordinates, efforts, strict=True):
+            for effort, push in zip(along, coordinate.pushes, strict=True):
+                if coordinate.is_slide:
                     force = add(force, scale(effort, push))
                 else:
                     moment = add(moment, scale(effort, push))
@@ -83,30 +83,30 @@ def cut_joint_state(
     omega = sub(twist_a.omega, turn.into(twist_b.omega))
     velocity = sub(turn.out(twist_a.velocity), add(twist_b.velocity, cross(twist_b.omega, r)))
     angles = _angles(cut_joint, turn)
-    found, first = [], 0
+    coordinates, first = [], 0
     for motion in cut_joint.joint.motions:
         label = f"{cut_joint.name}.{motion.name}"
         if motion.kind == TRANSLATION:
-            one = Coordinate(motion, label, (dot(motion.axis, r),), (dot(motion.axis, velocity),), (motion.axis,))
+            coordinate = Coordinate(motion, label, (dot(motion.axis, r),), (dot(motion.axis, velocity),), (motion.axis,))
         elif motion.kind == BALL:
-            one = Coordinate(motion, label, quaternion_of(turn), tuple(omega), UNIT)
+            coordinate = Coordinate(motion, label, quaternion_of(turn), tuple(omega), UNIT)
         else:
             angle, push = angles[motion.name]
             near = _near(angle, cut_joint.start[first], turn)
-            one = Coordinate(motion, label, (near,), (dot(push, omega),), (push,))
-        found.append(one)
+            coordinate = Coordinate(motion, label, (near,), (dot(push, omega),), (push,))
+        coordinates.append(coordinate)
         first += len(motion.positions)
-    return CutJointState(cut_joint, a, b, turn, r, pose_b, tuple(found))
+    return CutJointState(cut_joint, a, b, turn, r, pose_b, tuple(coordinates))
 
 
 def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
     """A joint's coordinate read from two frames."""
-    cut_joint = next(one for one in tree.cut_joints if label in one.positions)
+    cut_joint = next(joint for joint in tree.cut_joints if label in joint.positions)
     number = cut_joint.positions.index(label)
     still = [0.0] * len(tree.rates)
-    found = cut_joint_state(tree, cut_joint, q, still, bodies, twists(tree, q, still))
-    read = [(x, one.motion.kind == ROTATION) for one in found.coordinates for x in one.positions]
-    return JointPosition(*read[number], cut_joint.start[number], counted=found.turn.index is not None)
+    state = cut_joint_state(tree, cut_joint, q, still, bodies, twists(tree, q, still))
+    read = [(x, coordinate.motion.kind == ROTATION) for coordinate in state.coordinates for x in coordinate.positions]
+    return JointPosition(*read[number], cut_joint.start[number], counted=state.turn.index is not None)
 
 
 @dataclass(frozen=True)
@@ -158,12 +158,12 @@ def _two_angles(first: Motion, second: Motion, turn: Rotation) -> dict[str, tupl
     lean = dot(s1, s2)
     seen2, seen1 = turn.out(s2), turn.into(s1)
     u1, u2 = sub(s2, scale(lean, s1)), sub(s1, scale(lean, s2))
-    one = atan2(dot(cross(s1, u1), seen2), dot(u1, seen2))
-    two = -atan2(dot(cross(s2, u2), seen1), dot(u2, seen1))
+    angle1 = atan2(dot(cross(s1, u1), seen2), dot(u1, seen2))
+    angle2 = -atan2(dot(cross(s2, u2), seen1), dot(u2, seen1))
     share = 1.0 / (1.0 - lean * lean)
     return {
-        first.name: (one, scale(share, sub(seen1, scale(lean, s2)))),
-        second.name: (two, scale(share, sub(s2, scale(lean, seen1)))),
+        first.name: (angle1, scale(share, sub(seen1, scale(lean, s2)))),
+        second.name: (angle2, scale(share, sub(s2, scale(lean, seen1)))),
     }
 
 

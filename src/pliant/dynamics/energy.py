@@ -51,12 +51,12 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     return energy
 
 
-def cut_joint_energy(found: Sequence[CutJointState]) -> Scalar:
+def cut_joint_energy(cut_joints: Sequence[CutJointState]) -> Scalar:
     """The same of joints apart from the tree."""
     energy: Scalar = 0.0
-    for one in found:
-        joint = one.cut_joint.joint
-        for coordinate in one.coordinates:
+    for cut in cut_joints:
+        joint = cut.cut_joint.joint
+        for coordinate in cut.coordinates:
             spring, stop = joint.springs.get(coordinate.motion.name), joint.stops.get(coordinate.motion.name)
             if spring is not None:
                 energy = energy + 0.5 * spring.stiffness * total((x - spring.rest) ** 2 for x in coordinate.away)

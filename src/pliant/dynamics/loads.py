@@ -15,7 +15,6 @@ from pliant.model.force import PointForce, PointMoment
 from pliant.model.joint import Joint, Limits, Motion
 from pliant.model.signal import Signal
 from pliant.model.system import System
-from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import maximum, where
 
 Read = Callable[[Signal], Scalar]
@@ -148,7 +147,7 @@ def joint_efforts(
 def _cut_joint_elements(
     system: System,
     tree: Tree,
-    found: CutJointState,
+    state: CutJointState,
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
@@ -156,24 +155,24 @@ def _cut_joint_elements(
     applied: AppliedForces,
 ) -> None:
     """Springs, dampers, stops and drives of a joint apart from the tree, as loads on the two bodies."""
-    joint, efforts = found.cut_joint.joint, []
-    for one in found.coordinates:
-        along = joint_efforts(joint, one.motion, one.label, one.away, one.rates, applied)
+    joint, efforts = state.cut_joint.joint, []
+    for coordinate in state.coordinates:
+        along = joint_efforts(joint, coordinate.motion, coordinate.label, coordinate.away, coordinate.rates, applied)
         for drive in system.drives.values():
-            if drive.coordinate == one.label:
+            if drive.coordinate == coordinate.label:
                 effort = read(drive.effort)
                 along[0] = along[0] + effort
-                applied.power[drive.name] = effort * one.rates[0]
+                applied.power[drive.name] = effort * coordinate.rates[0]
         efforts.append(along)
     if all(vanishes(along) for along in efforts):
         return
-    on_a, on_b = found.wrenches(efforts)
-    for place, (moment, force) in ((found.a, on_a), (found.b, on_b)):
+    on_a, on_b = state.wrenches(efforts)
+    for place, (moment, force) in ((state.a, on_a), (state.b, on_b)):
         if place.node == ROOT:
             continue
-        if place is found.b:  # from the place's axes to its body's
+        if place is state.b:  # from the place's axes to its body's
             turn = bodies[place.node].rotation
-            moment, force = (turn.into(found.pose_b.rotation.out(x)) for x in (moment, force))
+            moment, force = (turn.into(state.pose_b.rotation.out(x)) for x in (moment, force))
         pushed = at_place(tree, place, force, moment, q, v)
         applied.loads[place.node] = applied.loads[place.node].plus(pushed)
         before = applied.inner.get(place.node)
@@ -182,7 +181,7 @@ def _cut_joint_elements(
 
 def sleeve_stop(node: Node) -> Limits | None:
     """The spring at the end of a sleeve, if the body has one."""
-    return node.link.body.stop if isinstance(node.link.body, TelescopicBeam) else None
+    return next((length.stop for length in node.link.body.lengths.values()), None)
 
 
 def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:

@@ -15,13 +15,13 @@ from pliant.dynamics.algebra import ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields, Shape
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
+from pliant.model.body import Body as ModelBody
 from pliant.model.cut_joint import CutJoint
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
 from pliant.model.joint import Motion as JointMotion
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import PrescribedMotion as Motion
-from pliant.model.system import Body as ModelBody
 from pliant.model.system import Link, System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -104,9 +104,7 @@ class Node:
     @property
     def as_published(self) -> bool:
         """Whether its equations leave terms out as papers do, so that no energy belongs to them."""
-        body = self.link.body
-        telescopic = isinstance(body, TelescopicBeam) and body.form == "as-published"
-        return self.place.first_order or telescopic or (isinstance(body, Beam) and body.stiffening == "as-published")
+        return self.place.first_order or self.link.body.as_published
 
     def shape(self, q: Sequence[Any], v: Sequence[Any]) -> Shape:
         """The body at a state."""
@@ -139,12 +137,12 @@ class Tree:
     @property
     def prescribed(self) -> list[PrescribedCoordinate]:
         """All prescribed coordinates, of joints and of bodies."""
-        found = []
+        coordinates = []
         for node in self.nodes:
             for name, motion in node.link.prescribed.items():
                 label = f"{node.name}.{name}"
-                found.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
-        return found
+                coordinates.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
+        return coordinates
 
     def index(self, body: str) -> int:
         return self._index[body]
@@ -226,6 +224,7 @@ class _Library:
             return rigid_body(body.mass, tuple(body.com), body.inertia)  # type: ignore[arg-type]
         if isinstance(body, TelescopicBeam):
             return TelescopicBody(body, unit_shapes(body))
+        assert isinstance(body, Beam)  # checked when added
         return _beam_body(body, self.shapes(body))
 
 

@@ -15,9 +15,9 @@ from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.body import BeamBody
 from pliant.dynamics.tree import Node, Place, Tree, rigid_body
+from pliant.model.body import Body as ModelBody
 from pliant.model.frame import Frame
 from pliant.model.rigid import RigidBody
-from pliant.model.system import Body as ModelBody
 from pliant.results.table import AXES
 
 

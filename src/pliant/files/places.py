@@ -10,7 +10,6 @@ from pliant.files import units
 from pliant.files.document import Item, build
 from pliant.files.formula import parse_number
 from pliant.model.frame import GROUND, Frame
-from pliant.model.rigid import RigidBody
 from pliant.model.system import System
 
 
@@ -102,11 +101,10 @@ def _nearest(system: System, frame: Frame) -> tuple[str, Sequence[float]]:
     """The place a frame has in words, and what is left as an offset from there."""
     if frame.body == GROUND:
         return GROUND, frame.offset
-    handle = system.handle(frame.body)
-    if not isinstance(handle.body, RigidBody):
-        bare = Frame(frame.body, frame.station)
-        named = next((name for name in ("root", "tip") if getattr(handle, name) == bare), None)
-        return (f"{frame.body}.{named}" if named else f"{frame.body}@{frame.station!r}"), frame.offset
-    points = {"root": (0.0, 0.0, 0.0), "tip": handle.body.tip, **handle.body.frames}
-    named = next((name for name, point in points.items() if tuple(point) == frame.offset), None)
-    return (f"{frame.body}.{named}", ()) if named else (f"{frame.body}.root", frame.offset)
+    places = system.handle(frame.body).body.places(frame.body)
+    there = Frame(frame.body, frame.station, frame.offset)
+    for found, left in ((there, ()), (Frame(frame.body, frame.station), frame.offset)):
+        named = next((name for name, place in places.items() if place == found), None)
+        if named is not None:
+            return f"{frame.body}.{named}", left
+    return f"{frame.body}@{frame.station!r}", frame.offset

@@ -17,19 +17,17 @@ from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import RunSettings
 from pliant.files.values import read, read_built, read_formula, read_object
 from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call_unit
-from pliant.model.beam import Beam
+from pliant.model.body import Body
 from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
 from pliant.model.material import Material
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Formula
-from pliant.model.system import PAYLOAD, Body, System
-from pliant.model.telescopic import TelescopicBeam
+from pliant.model.system import BODIES, PAYLOAD, System
 
 VERSION = 1  # of the vocabulary
 MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
-BODY_KINDS: dict[str, type] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 INITIAL = ("initial", "initial_rates")
 LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s"}
 
@@ -145,7 +143,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item], parts: Mapping[st
     bodies = sections["bodies"].mapping("a mapping of names and bodies")
     if not bodies:
         raise sections["bodies"].error("must hold at least one body, got none")
-    keys = ("part", *BODY_KINDS, *builders(RigidBody), *LINK_KEYS)
+    keys = ("part", *BODIES, *builders(RigidBody), *LINK_KEYS)
     found = {name: item.fields(keys, ["joint"]) for name, item in bodies.items()}
     for name, item in bodies.items():
         if "@" in name:
@@ -166,7 +164,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item], parts: Mapping[st
 
 def _read_body(item: Item, parts: Mapping[str, Body] | None = None) -> Body:
     """{part: name}, {beam: ...}, {rigid: ...}, or a builder of rigid bodies, as {rod: ...}; the rest is the link's."""
-    known = ([] if parts is None else ["part"]) + [*BODY_KINDS, *builders(RigidBody)]
+    known = ([] if parts is None else ["part"]) + [*BODIES, *builders(RigidBody)]
     found = item.mapping() if parts is not None else item.fields(known)
     given = [name for name in known if name in found]
     if len(given) != 1:
@@ -174,8 +172,8 @@ def _read_body(item: Item, parts: Mapping[str, Body] | None = None) -> Body:
     kind, inner = given[0], found[given[0]]
     if kind == "part":
         return _part(inner, parts or {})
-    if kind in BODY_KINDS:
-        body: Body = read_object(BODY_KINDS[kind], inner)
+    if kind in BODIES:
+        body: Body = read_object(BODIES[kind], inner)
         return body
     rigid: Body = read_built(builders(RigidBody)[kind], inner)
     return rigid

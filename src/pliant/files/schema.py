@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
-from pliant.files.reader import BODY_KINDS, LINK_KEYS, NEEDED, SECTIONS, TOLERANCE, VERSION
+from pliant.files.reader import LINK_KEYS, NEEDED, SECTIONS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES
@@ -20,6 +20,7 @@ from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.material import Material
 from pliant.model.rigid import RigidBody
+from pliant.model.system import BODIES
 
 Schema = dict[str, Any]
 
@@ -81,7 +82,7 @@ class _Builder:
 
     def _body(self, more: Mapping[str, Schema], required: Sequence[str]) -> Schema:
         """Exactly one of the kinds of bodies, and what else belongs to a link."""
-        kinds = {name: self.of_class(kind) for name, kind in BODY_KINDS.items()}
+        kinds = {name: self.of_class(kind) for name, kind in BODIES.items()}
         kinds |= {name: self._built(make) for name, make in vocabulary.builders(RigidBody).items()}
         kinds |= {"part": TEXT} if more else {}
         one = [{"required": [name]} for name in kinds]

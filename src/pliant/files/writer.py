@@ -10,7 +10,7 @@ import yaml
 from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
 from pliant.files.places import write_place
-from pliant.files.reader import BODY_KINDS, TOLERANCE, VERSION
+from pliant.files.reader import TOLERANCE, VERSION
 from pliant.files.run_settings import RunSettings
 from pliant.files.written import (
     Data,
@@ -22,12 +22,12 @@ from pliant.files.written import (
     write_text,
     write_truth,
 )
+from pliant.model.body import Body
 from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
-from pliant.model.rigid import RigidBody
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
-from pliant.model.system import PAYLOAD, Body, Link, System
+from pliant.model.system import BODIES, PAYLOAD, Link, System
 
 
 def dump_model(system: System, run: RunSettings | None = None) -> str:
@@ -81,7 +81,7 @@ _Plain.yaml_implicit_resolvers = {
 def _is_payload(system: System, link: Link) -> bool:
     """A body that System.add made of a beam's payload; it comes back with the beam."""
     carrier = system.links.get(link.name.removesuffix(PAYLOAD))
-    return carrier is not None and carrier is not link and not isinstance(carrier.body, RigidBody) and bool(carrier.body.payload)
+    return carrier is not None and carrier is not link and carrier.body.payload is not None
 
 
 def _shared_bodies(links: Sequence[Link]) -> list[tuple[str, Body]]:
@@ -104,7 +104,7 @@ def _part_of(link: Link, parts: Sequence[tuple[str, Body]]) -> str | None:
 
 
 def _body(body: Body) -> Data:
-    kind = next(name for name, kind in BODY_KINDS.items() if isinstance(body, kind))
+    kind = next(name for name, kind in BODIES.items() if isinstance(body, kind))
     return {kind: write_fields(body)}
 
 

@@ -38,6 +38,11 @@ class RadauIIA:
         return self.stages
 
     @property
+    def terms(self) -> int:
+        """Of the dense output, that are given by rows: it is the collocation polynomial."""
+        return 0
+
+    @property
     def pairs(self) -> int:
         return (self.stages - 1) // 2
 

@@ -1,4 +1,4 @@
-"""The integration methods a user can ask for; each is checked when made and says which tableau it runs."""
+"""The integration methods a user can ask for; each is checked when made and declares what it needs of a run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,46 @@ ROUGH = 1e-5  # from here on order 5 is enough for stiff motion; see docs/perfor
 LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
 
 
+class Method:
+    """An integration method: its settings, and what it asks of whoever runs it."""
+
+    tableau: ClassVar[Scheme]
+    family: ClassVar[str] = "runge_kutta"  # the compiled module that takes its steps, see `family`
+    needs_jacobian: ClassVar[bool] = False  # df/dy of the right-hand side
+    needs_time_derivative: ClassVar[bool] = False  # df/dt beside it, and the rows of quadratures
+    needs_partition: ClassVar[bool] = False  # the constraints of closed loops: it integrates independent coordinates only
+    events_at_ends: ClassVar[bool] = False  # events are noticed at the ends of steps, not located inside
+    collocates: ClassVar[bool] = False  # all stages are solved for together; the error estimate is of a lower order
+
+    rtol: float  # relative tolerance of the error, 1; 0 where no error is measured
+    atol: float | Sequence[float]
+    max_step: float | None = None  # s
+    first_step: float | None = None  # s
+    newton: float | None = None  # share of the tolerance that Newton's iterations are held to
+    near: float | None = None  # m, gap of a contact whose crossing it must be told of, to change its precision
+
+    @property
+    def order(self) -> int:
+        return self.tableau.order
+
+    @property
+    def tolerance(self) -> float | None:
+        """The relative tolerance that the roughest of its steps are held to; None where none is."""
+        return self.rtol
+
+    @property
+    def fixed_step(self) -> float | None:
+        """s; None where the error decides the step."""
+        return None
+
+    @property
+    def alternatives(self) -> tuple[Method, ...]:
+        """The methods it switches between: the one for motion that is not stiff, then the one for stiff motion; or itself alone."""
+        return (self,)
+
+
 @dataclass(frozen=True)
-class _Adaptive:
+class _Adaptive(Method):
     """Error per step kept below atol + rtol |y|, root mean square over the controlled components.
 
     Equal steps h, to measure an order: first_step = max_step = h, and an atol that is never exceeded.
@@ -34,8 +72,6 @@ class _Adaptive:
     atol: float | Sequence[float]  # absolute tolerance, in the units of the state; one, or one per component
     max_step: float | None = None  # s
     first_step: float | None = None  # s, estimated where not given
-
-    tableau: ClassVar[Scheme]
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -50,15 +86,6 @@ class _Adaptive:
         for field in ("max_step", "first_step"):
             if getattr(self, field) is not None:
                 object.__setattr__(self, field, _positive(name, field, getattr(self, field), "s"))
-
-    @property
-    def order(self) -> int:
-        return self.tableau.order
-
-    @property
-    def tolerance(self) -> float | None:
-        """The relative tolerance that the roughest of its steps are held to; None where none is."""
-        return self.rtol
 
 
 @dataclass(frozen=True)
@@ -83,20 +110,28 @@ class DOP853(_Adaptive):
 
 
 @dataclass(frozen=True)
-class RK4:
-    """The classical method with a fixed step: no error control; steps shorten only to land on stops and events."""
+class _Fixed(Method):
+    """Equal steps: no error control."""
 
     step: float  # s
 
-    tableau: ClassVar[Scheme] = tableaus.RK4
     tolerance: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "step", _positive("RK4", "step", self.step, "s"))
+        object.__setattr__(self, "step", _positive(type(self).__name__, "step", self.step, "s"))
 
     @property
-    def order(self) -> int:
-        return self.tableau.order
+    def fixed_step(self) -> float:
+        return self.step
+
+
+@dataclass(frozen=True)
+class RK4(_Fixed):
+    """The classical method with a fixed step: no error control; steps shorten only to land on stops and events."""
+
+    tableau = tableaus.RK4
+    rtol = 0.0  # it measures no error
+    atol = 1.0
 
 
 @dataclass(frozen=True)
@@ -132,6 +167,10 @@ class _Collocation(_Adaptive):
 
     newton: float | None = None  # 1, chosen by the tolerance where not given
 
+    family = "radau"
+    needs_jacobian = True
+    collocates = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.newton is not None:
@@ -157,31 +196,32 @@ class Rodas5P(_Adaptive):
     """Steinebach's Rosenbrock method of order 5: no iterations, a Jacobian every step; for stiff equations at rough tolerances."""
 
     tableau = rosenbrock_tableaus.RODAS5P
+    family = "rosenbrock"
+    needs_jacobian = True
+    needs_time_derivative = True
 
 
 @dataclass(frozen=True)
-class RealTime:
+class RealTime(_Fixed):
     """Fixed steps by a linearly implicit method of order 3 (Rodas3): the same work every step, however stiff.
 
     No step is repeated or shortened but for stops: events are noticed at the ends of steps. The error estimate does not steer; its
     mean and largest value, as a share of atol + rtol |y|, are told in the statistics.
     """
 
-    step: float  # s
     rtol: float = 1e-3  # relative tolerance that the error is measured by, 1
     atol: float | Sequence[float] = 1e-6  # absolute tolerance, in the units of the state
 
-    tableau: ClassVar[Scheme] = rosenbrock_tableaus.RODAS3
-    tolerance: ClassVar[None] = None
+    tableau = rosenbrock_tableaus.RODAS3
+    family = "rosenbrock"
+    needs_jacobian = True
+    needs_time_derivative = True
+    events_at_ends = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "step", _positive("RealTime", "step", self.step, "s"))
+        super().__post_init__()
         object.__setattr__(self, "rtol", _positive("RealTime", "rtol", self.rtol))
         object.__setattr__(self, "atol", _tolerances("RealTime", self.atol))
-
-    @property
-    def order(self) -> int:
-        return self.tableau.order
 
 
 @dataclass(frozen=True)
@@ -193,6 +233,8 @@ class TwoLoop(_Adaptive):
     """
 
     tableau = tableaus.RKF45
+    family = "two_loop"
+    needs_partition = True
 
 
 @dataclass(frozen=True)
@@ -208,16 +250,14 @@ class Auto(_Adaptive):
     tableau = tableaus.DOP853
 
     @property
-    def explicit(self) -> DOP853:
-        return DOP853(self.rtol, self.atol, self.max_step, self.first_step)
+    def alternatives(self) -> tuple[Method, ...]:
+        implicit = Radau5 if self.rtol >= ROUGH else Radau9
+        return (
+            DOP853(self.rtol, self.atol, self.max_step, self.first_step),
+            implicit(self.rtol, self.atol, self.max_step),
+        )
 
-    @property
-    def implicit(self) -> Radau5 | Radau9:
-        kind = Radau5 if self.rtol >= ROUGH else Radau9
-        return kind(self.rtol, self.atol, self.max_step)
 
-
-Method = Auto | TwoLoop | RKF45 | DormandPrince | DOP853 | VariablePrecisionRK4 | RK4 | Radau5 | Radau9 | Rodas5P | RealTime
 METHODS: tuple[type[Method], ...] = (
     Auto, RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
 )  # fmt: skip

@@ -44,6 +44,11 @@ class RosenbrockTableau:
         return 0
 
     @property
+    def terms(self) -> int:
+        """Of the dense output, that are given by rows."""
+        return len(self.dense)
+
+    @property
     def pole(self) -> float:
         return 1.0 / self.gamma
 

@@ -11,8 +11,7 @@ from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.integrate.compiled_loops import family_address
 from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import RK4, Auto, Method, Radau5, Radau9, RealTime, Scheme, TwoLoop
-from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
+from pliant.integrate.methods import Method, Scheme
 from pliant.integrate.tableaus import Tableau
 
 Constraints = Callable[[], ConstraintKernels | None]
@@ -38,26 +37,41 @@ def set_up(
     constraints: Constraints | None = None,
 ) -> None:
     """Everything of a method; the state, the derivative there and the step stay as they are."""
+    memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=len(method.alternatives) > 1)
+    memory.set(family=family_address(method.family))
+    _bind_scheme(memory, method, n_newton)
+    if method.needs_jacobian:
+        _bind_jacobian(memory, method, jacobian, n_newton)
+    if method.needs_partition:
+        _bind_constraints(memory, None if constraints is None else constraints())
+    _set_control(memory, method, atol)
+
+
+def _bind_scheme(memory: Memory, method: Method, n_newton: int) -> None:
+    """The method's coefficients, and room for its stages."""
     scheme = method.tableau
-    memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=isinstance(method, Auto))
     if isinstance(scheme, Tableau):
         memory.bind_tableau(scheme)
-        memory.set(family=family_address("two_loop" if isinstance(method, TwoLoop) else "runge_kutta"))
-        if isinstance(method, TwoLoop):
-            _bind_constraints(memory, None if constraints is None else constraints())
+        return
+    rows = int(memory.run["n"]) if method.needs_time_derivative else n_newton
+    memory.bind_implicit(scheme.pack(), scheme.stages, scheme.pairs, n_newton, rows)
+    memory.set(pole=scheme.pole, error_rows=1, terms=scheme.terms)
+
+
+def _bind_jacobian(memory: Memory, method: Method, jacobian: Jacobian | None, n_newton: int) -> None:
+    """Its kernel, where there is one, and room for the linear systems made of it."""
+    kernel = None if jacobian is None else jacobian(method.needs_time_derivative)
+    if kernel is None:
+        memory.set(jacobian=0, jacobian_by_columns=0)
     else:
-        whole = isinstance(scheme, RosenbrockTableau)
-        rows = int(memory.run["n"]) if whole else n_newton
-        memory.bind_implicit(scheme.pack(), scheme.stages, scheme.pairs, n_newton, rows)
-        memory.set(family=family_address("rosenbrock" if whole else "radau"), pole=scheme.pole, error_rows=1)
-        memory.set(terms=len(scheme.dense) if isinstance(scheme, RosenbrockTableau) else 0)
-        kernel = None if jacobian is None else jacobian(whole)
-        _bind_jacobian(memory, kernel)
-        chained = {} if kernel is None else _chained(kernel.rates)
-        size = n_newton - len(chained)
-        memory.bind_systems(chained, not whole and scheme.stages * size <= LARGEST_COUPLED)
-        _note_costs(memory, kernel, size)
-    _set_control(memory, method, atol)
+        memory.kernel = kernel
+        memory.bind_work(kernel.n_work)
+        memory.set(jacobian=kernel.address, jacobian_by_columns=kernel.by_columns)
+    chained = {} if kernel is None else _chained(kernel.rates)
+    size = n_newton - len(chained)
+    coupled = method.collocates and method.tableau.stages * size <= LARGEST_COUPLED
+    memory.bind_systems(chained, coupled)
+    _note_costs(memory, kernel, size)
 
 
 def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None:
@@ -90,22 +104,13 @@ def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> Non
     memory.set(factorisation_cost=factorisation / evaluation, iteration_cost=iteration / evaluation)
 
 
-def _bind_jacobian(memory: Memory, kernel: JacobianKernel | None) -> None:
-    if kernel is None:
-        memory.set(jacobian=0, jacobian_by_columns=0)
-        return
-    memory.kernel = kernel
-    memory.bind_work(kernel.n_work)
-    memory.set(jacobian=kernel.address, jacobian_by_columns=kernel.by_columns)
-
-
 def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
     scheme = method.tableau
     memory.bind(atol=atol)
-    if isinstance(method, RK4 | RealTime):
-        memory.set(error_rows=0, rtol=getattr(method, "rtol", 0.0), at_ends=isinstance(method, RealTime))
+    if method.fixed_step is not None:
+        memory.set(error_rows=0, rtol=method.rtol, at_ends=method.events_at_ends)
         return
-    explicit = isinstance(scheme, Tableau)
+    explicit = not method.needs_jacobian
     beta, least, largest = STIFF_CONTROLLER if not explicit else PI_CONTROLLER if scheme.order < 8 else PLAIN_CONTROLLER
     memory.set(
         rtol=method.rtol,
@@ -118,12 +123,12 @@ def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
         exponent=1.0 / (scheme.error_order + 1) - 0.75 * beta,
         predictive=not explicit,
         least_old_error=LEAST_OLD_ERROR if explicit else LEAST_OLD_ERROR_STIFF,
-        at_ends=0,
+        at_ends=method.events_at_ends,
     )
-    if isinstance(method, Radau5 | Radau9):
-        _loosen(memory, method.tableau, method.rtol, atol)
-        if method.newton is not None:
-            memory.set(newton_tolerance=method.newton)
+    if method.collocates:
+        _loosen(memory, scheme, method.rtol, atol)
+    if method.newton is not None:
+        memory.set(newton_tolerance=method.newton)
 
 
 def _loosen(memory: Memory, scheme: Scheme, rtol: float, atol: Floats) -> None:

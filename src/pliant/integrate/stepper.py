@@ -16,7 +16,7 @@ from pliant.errors import ModelError
 from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
 from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
-from pliant.integrate.methods import RK4, Auto, Method
+from pliant.integrate.methods import Method
 from pliant.integrate.setup import Constraints, Jacobian, set_up
 from pliant.integrate.status import AGAIN, GO_ON, NOTES_FULL, ROWS_FULL, STATUS_OF_CODE, TURN, Status
 
@@ -174,7 +174,7 @@ class Stepper:
         if self._run["watching"] == 2:
             set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton)
         self._memory.forget_motion()
-        self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=getattr(self.method, "step", 0.0))
+        self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
         self._memory.bind_parameters(parameters)
         self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
@@ -275,12 +275,10 @@ class Stepper:
 
     def _turn(self) -> float:
         """To the other one of an automatic method's two families; returns the seconds that took."""
-        assert isinstance(self.method, Auto)
         began, run = perf_counter(), self._run
         self._count_steps()
         implicit = int(run["watching"]) == 1
-        method = self.method.implicit if implicit else self.method.explicit
-        set_up(self._memory, method, self._atol, self._jacobian, self._n_newton)
+        set_up(self._memory, self.method.alternatives[implicit], self._atol, self._jacobian, self._n_newton)
         self._memory.set(watching=2 if implicit else 1, signs=0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
         if not implicit:
             run["turns_back"] += 1
@@ -290,9 +288,7 @@ class Stepper:
 
     def _count_steps(self) -> None:
         """To the family at work."""
-        method = self.method
-        if isinstance(method, Auto):
-            method = method.implicit if int(self._run["watching"]) == 2 else method.explicit
+        method = self.method.alternatives[int(self._run["watching"]) == 2]
         name, accepted = type(method).__name__, int(self._run["accepted"])
         self._steps_of[name] = self._steps_of.get(name, 0) + accepted - sum(self._steps_of.values())
 
@@ -457,8 +453,6 @@ class Stepper:
 
 
 def _tolerances(method: Method, n_state: int, n_controlled: int, n_added: int) -> Floats:
-    if isinstance(method, RK4):  # measures no error
-        return np.ones(n_controlled + n_added)
     atol = np.asarray(method.atol, dtype=np.float64)
     if atol.ndim == 0:
         return np.full(n_controlled + n_added, float(atol))

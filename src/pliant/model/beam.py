@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.frame import Frame
 from pliant.model.material import Material
 from pliant.model.modes import AxialElements, AxialModes, ElementModes, GivenModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.rigid import Payload
@@ -80,6 +83,32 @@ class Beam:
     def mass(self) -> float:
         """Mass of the beam without its payload, kg."""
         return self.mu * self.length
+
+    @property
+    def lengths(self) -> dict[str, Length]:
+        return {}
+
+    @property
+    def as_published(self) -> bool:
+        return self.stiffening == "as-published"
+
+    def with_lengths(self, lengths: Mapping[str, Length]) -> Self:
+        return self
+
+    def places(self, name: str) -> dict[str, Frame]:
+        return {ROOT: Frame(name, 0.0), TIP: Frame(name, self.length)}
+
+    def at(self, name: str, place: Any) -> Frame:
+        """A station, m."""
+        part = f"body {name!r}"
+        station = check.number(part, "station", place, "m")
+        if not 0.0 <= station <= self.length:
+            raise ModelError.of(part, "station", f"must be in [0, {self.length}] m", place)
+        return Frame(name, station)
+
+    def check_station(self, part: str, label: str, station: float | None) -> None:
+        if station is None or not 0.0 <= station <= self.length:
+            raise ModelError.of(part, label, f"must name a station in [0, {self.length}] m", station)
 
     @property
     def rotary(self) -> tuple[float, float, float]:

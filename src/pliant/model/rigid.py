@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.body import ROOT, TIP, Length
 from pliant.model.check import Vector
+from pliant.model.frame import Frame
 
 Matrix = tuple[Vector, Vector, Vector]
 
@@ -56,6 +59,10 @@ class RigidBody:
     tip: Sequence[float] = (0.0, 0.0, 0.0)  # m
     frames: Mapping[str, Sequence[float]] = field(default_factory=dict)  # m
 
+    payload: ClassVar[None] = None
+    mode_labels: ClassVar[tuple[str, ...]] = ()
+    as_published: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         part = "RigidBody"
         object.__setattr__(self, "mass", check.not_negative(part, "mass", self.mass, "kg"))
@@ -66,7 +73,7 @@ class RigidBody:
             check.identifier(part, "frames", name): check.vector(part, f"frames[{name!r}]", point, "m")
             for name, point in self.frames.items()
         }
-        for reserved in ("root", "tip"):
+        for reserved in (ROOT, TIP):
             if reserved in frames:
                 raise ModelError.of(part, "frames", "must not rename root or tip", reserved)
         object.__setattr__(self, "frames", frames)
@@ -75,6 +82,25 @@ class RigidBody:
     def structure(self) -> tuple[object, ...]:
         """What of it decides the equations' code: nothing; its numbers are those of its integrals."""
         return ()
+
+    @property
+    def lengths(self) -> dict[str, Length]:
+        return {}
+
+    def with_lengths(self, lengths: Mapping[str, Length]) -> Self:
+        return self
+
+    def places(self, name: str) -> dict[str, Frame]:
+        points = {ROOT: (0.0, 0.0, 0.0), TIP: self.tip, **self.frames}
+        return {place: Frame(name, None, point) for place, point in points.items()}  # type: ignore[arg-type]
+
+    def at(self, name: str, place: Any) -> Frame:
+        """A point, m, from the joint."""
+        return Frame(name, None, check.vector(f"body {name!r}", "point", place, "m"))
+
+    def check_station(self, part: str, label: str, station: float | None) -> None:
+        if station is not None:
+            raise ModelError.of(part, label, "must not name a station on a rigid body", station)
 
     @classmethod
     def rod(cls, length: float, mass: float) -> RigidBody:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
+from pliant.model.body import ROOT, TIP, Body
 from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
@@ -17,12 +18,11 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
-from pliant.model.rigid import RigidBody
+from pliant.model.rigid import Payload, RigidBody
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
-from pliant.model.telescopic import EXTENSION, TelescopicBeam
+from pliant.model.telescopic import TelescopicBeam
 
-Body = Beam | RigidBody | TelescopicBeam
-
+BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # what a beam's payload is called after the beam
 DEEPEST_INDENT = 150  # characters before a printed body: longer chains go straight down from there
 
@@ -43,28 +43,28 @@ class Link:
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
-        return () if isinstance(self.body, RigidBody) else self.body.mode_labels
+        return self.body.mode_labels
 
     @property
     def own_labels(self) -> tuple[str, ...]:
         """Names of the body's own coordinates: a free length, then modes."""
-        return (EXTENSION, *self.mode_labels) if isinstance(self.body, TelescopicBeam) else self.mode_labels
+        return (*self.body.lengths, *self.mode_labels)
 
     @property
     def prescribed(self) -> dict[str, PrescribedMotion]:
         """Prescribed motions by coordinate, of the joint and of the body."""
-        own = self.body.prescribed if isinstance(self.body, TelescopicBeam) else None
-        return {**self.joint.prescribed, **({EXTENSION: own} if own is not None else {}), **self.mode_motions}
+        own = {name: length.motion for name, length in self.body.lengths.items() if length.motion is not None}
+        return {**self.joint.prescribed, **own, **self.mode_motions}
 
     @property
     def start(self) -> tuple[float, ...]:
         """Positions at the start, in the order of `positions`."""
-        own = (self.body.extension,) if isinstance(self.body, TelescopicBeam) else ()
+        own = (length.start for length in self.body.lengths.values())
         return (*self.joint.start, *own, *(float(self.initial.get(name, 0.0)) for name in self.mode_labels))
 
     @property
     def start_rates(self) -> tuple[float, ...]:
-        own = (self.body.rate,) if isinstance(self.body, TelescopicBeam) else ()
+        own = (length.rate for length in self.body.lengths.values())
         return (*self.joint.start_rates, *own, *(float(self.initial_rates.get(name, 0.0)) for name in self.mode_labels))
 
     @property
@@ -86,36 +86,21 @@ class BodyHandle:
 
     @property
     def root(self) -> Frame:
-        return Frame(self.name, 0.0 if isinstance(self.body, Beam) else None)
+        return self.body.places(self.name)[ROOT]
 
     @property
     def tip(self) -> Frame:
-        if isinstance(self.body, RigidBody):
-            return Frame(self.name, None, self.body.tip)  # type: ignore[arg-type]
-        return Frame(self.name, self.body.length)
+        return self.body.places(self.name)[TIP]
 
     def at(self, place: Any) -> Frame:
         """A station of a beam in m, a named frame or a point of a rigid body."""
-        part = f"body {self.name!r}"
-        if isinstance(place, str):
-            return self._named(part, place)
-        if isinstance(self.body, Beam):
-            station = check.number(part, "station", place, "m")
-            if not 0.0 <= station <= self.body.length:
-                raise ModelError.of(part, "station", f"must be in [0, {self.body.length}] m", place)
-            return Frame(self.name, station)
-        if isinstance(self.body, TelescopicBeam):
-            raise ModelError.of(part, "frame", "must be root or tip of a telescopic link", place)
-        return Frame(self.name, None, check.vector(part, "point", place, "m"))
-
-    def _named(self, part: str, place: str) -> Frame:
-        if place in ("root", "tip"):
-            return self.root if place == "root" else self.tip
-        frames = dict(self.body.frames) if isinstance(self.body, RigidBody) else {}
-        if place not in frames:
-            known = ["root", "tip", *frames]
-            raise ModelError.of(part, "frame", f"must be one of {known}{check.did_you_mean(place, known)}", place)
-        return Frame(self.name, None, frames[place])  # type: ignore[arg-type]
+        if not isinstance(place, str):
+            return self.body.at(self.name, place)
+        known = self.body.places(self.name)
+        if place not in known:
+            rule = f"must be one of {list(known)}{check.did_you_mean(place, list(known))}"
+            raise ModelError.of(f"body {self.name!r}", "frame", rule, place)
+        return known[place]
 
 
 @dataclass
@@ -161,15 +146,15 @@ class System:
         """Add a body, carried by a joint, on a frame of an earlier body or of the ground."""
         part = f"body {name!r}"
         self._check_new_name(name)
-        check.instance(part, "body", body, (Beam, RigidBody, TelescopicBeam), "a Beam, a TelescopicBeam or a RigidBody")
+        check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam or a RigidBody")
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
         self._check_frame(part, "on", place)
         link = Link(name, body, joint, place, dict(initial or {}), dict(initial_rates or {}))
         _check_initial(part, link)
         self.links[name] = link
-        if not isinstance(body, RigidBody) and body.payload is not None:
-            self._add_payload(name, body)
+        if body.payload is not None:
+            self._add_payload(name, body, body.payload)
         return BodyHandle(name, body)
 
     def handle(self, name: str) -> BodyHandle:
@@ -359,15 +344,12 @@ class System:
             waiting += [(child, below) for child in reversed(children.get(link.name, []))]
         return lines
 
-    def _add_payload(self, name: str, beam: Beam | TelescopicBeam) -> None:
+    def _add_payload(self, name: str, carrier: Body, load: Payload) -> None:
         """The payload is a rigid body welded to the tip, so that its offset turns with the tip exactly."""
-        assert beam.payload is not None
-        load = beam.payload
         body = RigidBody(mass=load.mass, inertia=load.inertia, com=load.offset, tip=load.offset)
-        tip = Frame(name, beam.length)
         label = f"{name}{PAYLOAD}"
         self._check_new_name(label)
-        self.links[label] = Link(label, body, Weld(), tip, {}, {})
+        self.links[label] = Link(label, body, Weld(), carrier.places(name)[TIP], {}, {})
 
     def _add_pair(self, part: str, pair: ContactPair) -> None:
         for frame in pair.frames:
@@ -384,7 +366,7 @@ class System:
         """arm.root and arm.tip where it is one, else the place's own name."""
         if frame.body in self.links:
             handle = BodyHandle(frame.body, self.links[frame.body].body)
-            for known in ("root", "tip"):
+            for known in (ROOT, TIP):
                 if frame == getattr(handle, known):
                     return f"{frame.body}.{known}"
         return place
@@ -407,15 +389,7 @@ class System:
             known = [GROUND, *self.links]
             rule = f"must stand on an earlier body of {known}{check.did_you_mean(frame.body, known)}"
             raise ModelError.of(part, label, rule, frame.body)
-        body = self.links[frame.body].body
-        if isinstance(body, Beam):
-            if frame.station is None or not 0.0 <= frame.station <= body.length:
-                raise ModelError.of(part, label, f"must name a station in [0, {body.length}] m", frame.station)
-        elif isinstance(body, TelescopicBeam):
-            if frame.station not in (None, body.length):
-                raise ModelError.of(part, label, "must be root or tip of a telescopic link", frame.station)
-        elif frame.station is not None:
-            raise ModelError.of(part, label, "must not name a station on a rigid body", frame.station)
+        self.links[frame.body].body.check_station(part, label, frame.station)
 
     def _check_load(self, part: str, name: str, at: Frame, expressed: str) -> None:
         self._check_new_name(name)
@@ -449,8 +423,7 @@ def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
 
 def _driven(link: Link) -> list[str]:
     """Coordinates a drive may act along."""
-    own = [EXTENSION] if isinstance(link.body, TelescopicBeam) else []
-    return [m.name for m in link.joint.motions if m.kind != BALL] + own
+    return [*(m.name for m in link.joint.motions if m.kind != BALL), *link.body.lengths]
 
 
 def _check_initial(part: str, link: Link) -> None:

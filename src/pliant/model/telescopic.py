@@ -7,13 +7,15 @@ Dehkordi).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.frame import Frame
 from pliant.model.friction_law import FrictionLaw, friction_law
 from pliant.model.joint import Limits
 from pliant.model.material import Material
@@ -124,8 +126,29 @@ class TelescopicBeam:
         return self.mu / self.section.A * (iy + iz) if iy is not None and iz is not None else 0.0
 
     @property
-    def prescribed(self) -> PrescribedMotion | None:
-        return self.motion  # type: ignore[return-value]
+    def lengths(self) -> dict[str, Length]:
+        motion: PrescribedMotion | None = self.motion  # type: ignore[assignment]  # cleaned when made
+        return {EXTENSION: Length(self.extension, self.rate, motion, self.stop)}
+
+    @property
+    def as_published(self) -> bool:
+        return self.form == "as-published"
+
+    def with_lengths(self, lengths: Mapping[str, Length]) -> Self:
+        changed = lengths[EXTENSION]
+        if changed == self.lengths[EXTENSION]:
+            return self
+        return replace(self, extension=changed.start, rate=changed.rate, motion=changed.motion)
+
+    def places(self, name: str) -> dict[str, Frame]:
+        return {ROOT: Frame(name), TIP: Frame(name, self.length)}
+
+    def at(self, name: str, place: Any) -> Frame:
+        raise ModelError.of(f"body {name!r}", "frame", "must be root or tip of a telescopic link", place)
+
+    def check_station(self, part: str, label: str, station: float | None) -> None:
+        if station not in (None, self.length):
+            raise ModelError.of(part, label, "must be root or tip of a telescopic link", station)
 
     @property
     def stop(self) -> Limits | None:

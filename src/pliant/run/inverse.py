@@ -17,7 +17,6 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
-from pliant.model.telescopic import EXTENSION
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.provenance import Provenance
@@ -88,9 +87,8 @@ def _prescribed_link(link: Link, motion: Mapping[str, PrescribedMotion]) -> Link
     changed = replace(link, mode_motions={**link.mode_motions, **modes})
     if joints:
         changed = replace(changed, joint=replace(link.joint, motion={**link.joint.prescribed, **joints}))
-    if EXTENSION in motion:
-        changed = replace(changed, body=replace(link.body, motion=motion[EXTENSION]))  # type: ignore[arg-type]
-    return changed
+    lengths = {name: replace(length, motion=motion.get(name, length.motion)) for name, length in link.body.lengths.items()}
+    return replace(changed, body=link.body.with_lengths(lengths))
 
 
 def _motion_of(name: str, value: Motion, t_start: float, t_end: float) -> PrescribedMotion:

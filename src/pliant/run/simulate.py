@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.interrupts import Interrupts
-from pliant.integrate.methods import Auto, Method, VariablePrecisionRK4
+from pliant.integrate.methods import Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
@@ -79,13 +79,12 @@ def simulate(
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = save_plan(save, t_start, t_end)
     method = _method(method)
-    near = method.near if isinstance(method, VariablePrecisionRK4) else None
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
         compiled = system
-        _check_compiled(compiled.traced, near, assembled)
+        _check_compiled(compiled.traced, method.near, assembled)
     else:
-        compiled = compile_system(system, formulation, cache, near=near, t_start=assembled)
+        compiled = compile_system(system, formulation, cache, near=method.near, t_start=assembled)
     run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
     run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
@@ -241,7 +240,7 @@ class _Run:
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
         self.at_hand = weight * size + sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
-        floor[self.traced.n_controlled :] = getattr(method, "rtol", 0.0) * self.at_hand
+        floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
 
     def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
@@ -442,9 +441,9 @@ def collect_rows(
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:
     """How a method that changes its precision near contact is told of it."""
-    if not isinstance(method, VariablePrecisionRK4):
+    if method.near is None:
         return None
-    fine, coarse = method.rtol, method.coarse or method.rtol
+    fine, coarse = method.rtol, method.tolerance or method.rtol
     return lambda near: stepper.set_rtol(fine if near else coarse)
 
 

@@ -191,7 +191,10 @@ def _part_drawing(node: Node) -> PartDrawing:
     body = node.link.body
     if isinstance(body, Beam):
         return BeamDrawing(node, body)
-    return TelescopicDrawing(node, body) if isinstance(body, TelescopicBeam) else RigidDrawing(node, body)
+    if isinstance(body, TelescopicBeam):
+        return TelescopicDrawing(node, body)
+    assert isinstance(body, RigidBody)  # checked when added
+    return RigidDrawing(node, body)
 
 
 class _Spots:

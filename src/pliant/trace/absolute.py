@@ -33,8 +33,7 @@ from pliant.model.joint import (
     Weld,
 )
 from pliant.model.signal import Formula, Signal
-from pliant.model.system import Body, Link, System
-from pliant.model.telescopic import EXTENSION, TelescopicBeam
+from pliant.model.system import Link, System
 from pliant.scalar import is_constant
 from pliant.trace.formulas import NamedScalars
 from pliant.trace.tracing import Trace
@@ -147,13 +146,8 @@ def _link(node: Node, joint: Joint, on: Frame, q: Sequence[float], v: Sequence[f
     body, labels = node.link.body, node.link.own_labels
     own = {name: float(q[k]) for name, k in zip(labels, node.own_q, strict=True)}
     rates = {name: float(v[k]) for name, k in zip(labels, node.own_v, strict=True)}
-    if isinstance(body, TelescopicBeam):
-        body = _extended(body, own.pop(EXTENSION), rates.pop(EXTENSION))
-    return Link(node.name, body, joint, on, own, rates, node.link.mode_motions)
-
-
-def _extended(body: TelescopicBeam, extension: float, rate: float) -> Body:
-    return body if (extension, rate) == (body.extension, body.rate) else replace(body, extension=extension, rate=rate)
+    lengths = {name: replace(length, start=own.pop(name), rate=rates.pop(name)) for name, length in body.lengths.items()}
+    return Link(node.name, body.with_lengths(lengths), joint, on, own, rates, node.link.mode_motions)
 
 
 def _check_inertia(system: System) -> None:

@@ -82,11 +82,11 @@ def switch_functions(kinematics: ContactKinematics) -> list[Scalar]:
     return [kinematics.speed - corner for corner in friction.switches] if friction is not None and kinematics.slip else []
 
 
-def grip_functions(one: ContactForce, margin: Scalar) -> list[Scalar]:
+def grip_functions(contact: ContactForce, margin: Scalar) -> list[Scalar]:
     """Zero where a law that holds enters or leaves its band; and where it must yield or, yielding, has come to rest again."""
-    assert one.grip is not None
-    band = one.kinematics.pair.friction.band  # type: ignore[union-attr]
-    return [one.kinematics.speed - one.grip.edge(band), one.grip.reserve(margin, one.kinematics, band)]
+    assert contact.grip is not None
+    band = contact.kinematics.pair.friction.band  # type: ignore[union-attr]
+    return [contact.kinematics.speed - contact.grip.edge(band), contact.grip.reserve(margin, contact.kinematics, band)]
 
 
 def held_count(kinematics: ContactKinematics) -> int:
@@ -112,8 +112,8 @@ def solve_held(
 
     Accelerations are linear in the held forces h, so slip' = b + D h. Asked is slip' = -slip/STICK_TIME of all that stick at once.
     """
-    gripping = [one for one in contacts if holds(one.kinematics)]
-    slips = [s for one in gripping for s in one.kinematics.slip]
+    gripping = [contact for contact in contacts if holds(contact.kinematics)]
+    slips = [s for contact in gripping for s in contact.kinematics.slip]
     slip_rates = tracer.directional(slips, state, tracer.column(rates))
     response = tracer.jacobian(slip_rates, held)
     none = tracer.column([0.0] * len(slips))
@@ -121,16 +121,16 @@ def solve_held(
     response = [tracer.substitute(row, held, none) for row in response]
     asked = [-s / STICK_TIME - b for s, b in zip(slips, free, strict=True)]
     # what does not stick has no strength, and nothing is asked of its slip
-    sticks = [one.grip.sticks for one in gripping for _ in one.kinematics.slip]  # type: ignore[union-attr]
-    strengths = [one.strength for one in gripping for _ in one.kinematics.slip]
+    sticks = [contact.grip.sticks for contact in gripping for _ in contact.kinematics.slip]  # type: ignore[union-attr]
+    strengths = [contact.strength for contact in gripping for _ in contact.kinematics.slip]
     strengths = [where(stick > 0.5, s, 0.0) for stick, s in zip(sticks, strengths, strict=True)]
     response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
     forces = _shared(response, strengths, asked)
     margins: list[Scalar] = []
     first = 0
-    for one in gripping:
-        own = forces[first : first + len(one.kinematics.slip)]
-        share = sqrt(total(h * h for h in own)) / maximum(one.strength, SMALLEST_FORCE)
+    for contact in gripping:
+        own = forces[first : first + len(contact.kinematics.slip)]
+        share = sqrt(total(h * h for h in own)) / maximum(contact.strength, SMALLEST_FORCE)
         margins.append(1.0 - share)
         first += len(own)
     return forces, margins

@@ -56,18 +56,18 @@ def model_events(
 
     flags: where in p stands whether a damped stop is pressed.
     """
-    found: list[Watched] = []
+    events: list[Watched] = []
     for condition in system.conditions.values():
         g = formula(condition.function)
         kind = STOPS if condition.stop else RECORDS
-        found.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop, kind=kind), g, False))
+        events.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop, kind=kind), g, False))
     for node in tree.nodes:
-        found += _sleeve_events(node, q, v)
+        events += _sleeve_events(node, q, v)
         for slot in node.slots:
             stop = node.link.joint.stops.get(slot.motion.name)
             if stop is not None:
-                found += _stop_events(f"{node.name}.{slot.motion.name}", stop, q[slot.q], flags)
-    return found
+                events += _stop_events(f"{node.name}.{slot.motion.name}", stop, q[slot.q], flags)
+    return events
 
 
 def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) -> list[Watched]:
@@ -77,17 +77,17 @@ def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) 
             for end, limit, side in ends]  # fmt: skip
 
 
-def cut_joint_events(found: Sequence[CutJointState], flags: Mapping[str, int]) -> list[Watched]:
+def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Mapping[str, int]) -> list[Watched]:
     """Stops of joints apart from the tree; and the end of the half turn in which a spring or a stop in space knows its angle."""
     events: list[Watched] = []
-    for one in found:
-        joint, start = one.cut_joint.joint, iter(one.cut_joint.start)
-        for coordinate in one.coordinates:
+    for cut in cut_joints:
+        joint, start = cut.cut_joint.joint, iter(cut.cut_joint.start)
+        for coordinate in cut.coordinates:
             x, (first, *_) = coordinate.positions[0], [next(start) for _ in coordinate.positions]
             stop, spring = joint.stops.get(coordinate.motion.name), joint.springs.get(coordinate.motion.name)
             if stop is not None:
                 events += _stop_events(coordinate.label, stop, x, flags)
-            counted = one.turn.index is not None or coordinate.motion.kind != ROTATION
+            counted = cut.turn.index is not None or coordinate.motion.kind != ROTATION
             if not counted and (stop is not None or spring is not None):
                 event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, stop=True)
                 events.append((event, (x - first) ** 2 - NEARLY_HALF_A_TURN**2, False))
@@ -120,20 +120,20 @@ def contact_events(
 
     growing: rates of the raw forces; margins: what is left of the strength of those that hold; near: a distance to watch.
     """
-    found: list[Watched] = []
+    events: list[Watched] = []
     left = iter(margins)
-    for k, one in enumerate(contacts):
-        name = one.kinematics.pair.name
-        found.append((Event(f"{name} {GAP}", -1, pair=k), one.kinematics.gap, False))
-        found.append((Event(f"{name} {PEAK}", -1, pair=k, kind=MARKS), growing[k], True))
-        if one.kinematics.pair.normal.can_pull and not one.kinematics.pair.normal.pulls:
-            found.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), one.raw, True))
+    for k, contact in enumerate(contacts):
+        name = contact.kinematics.pair.name
+        events.append((Event(f"{name} {GAP}", -1, pair=k), contact.kinematics.gap, False))
+        events.append((Event(f"{name} {PEAK}", -1, pair=k, kind=MARKS), growing[k], True))
+        if contact.kinematics.pair.normal.can_pull and not contact.kinematics.pair.normal.pulls:
+            events.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), contact.raw, True))
         if near is not None:
-            found.append((Event(f"{name} {NEAR}", 0, pair=k), one.kinematics.gap - near, False))
-        corners = grip_functions(one, next(left)) if holds(one.kinematics) else switch_functions(one.kinematics)
-        kind = STOPS if holds(one.kinematics) else CUTS  # where friction holds, what it does changes
-        found += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
-    return found
+            events.append((Event(f"{name} {NEAR}", 0, pair=k), contact.kinematics.gap - near, False))
+        corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
+        kind = STOPS if holds(contact.kinematics) else CUTS  # where friction holds, what it does changes
+        events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
+    return events
 
 
 def pair_slots(
@@ -141,17 +141,17 @@ def pair_slots(
 ) -> tuple[PairSlots, ...]:
     """Where every pair's flags, states, works and events stand."""
     names = [event.name for event in events]
-    bristle, found = first_bristle, []
-    works = bristle + sum(len(one.bristle_rates) for one in contacts)
-    for k, one in enumerate(contacts):
-        pair = one.kinematics.pair
+    bristle, slots = first_bristle, []
+    works = bristle + sum(len(contact.bristle_rates) for contact in contacts)
+    for k, contact in enumerate(contacts):
+        pair = contact.kinematics.pair
         switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
-        found.append(PairSlots(
+        slots.append(PairSlots(
             pair=pair,
             closed=first_parameter + PARAMETERS * k,
             entry=first_parameter + PARAMETERS * k + 1,
-            grip=first_parameter + PARAMETERS * k + 2 if one.grip is not None else None,
-            bristles=range(bristle, bristle + len(one.bristle_rates)),
+            grip=first_parameter + PARAMETERS * k + 2 if contact.grip is not None else None,
+            bristles=range(bristle, bristle + len(contact.bristle_rates)),
             impulse=works + len(sources) + k,
             lost=works + sources.index(f"{pair.name} normal"),
             rubbed=works + sources.index(f"{pair.name} friction"),
@@ -161,5 +161,5 @@ def pair_slots(
             near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
             switches=range(switches[0], switches[-1] + 1) if switches else range(0),
         ))  # fmt: skip
-        bristle += len(one.bristle_rates)
-    return tuple(found)
+        bristle += len(contact.bristle_rates)
+    return tuple(slots)
