@@ -139,7 +139,7 @@ class Parameter(Expression):
         """Whether two parameters of one name may stand for each other."""
         return (self.value, self.unit, self.low, self.high) == (other.value, other.unit, other.low, other.high)
 
-    def function_key(self) -> tuple[str, str]:
+    def own_key(self) -> tuple[str, str]:
         """What tells it from other things that a formula may read: its value is none of it."""
         return ("parameter", self.name)
 
@@ -165,8 +165,8 @@ class _Call(Expression):
             if isinstance(argument, Expression):
                 yield from argument.leaves()
 
-    def function_key(self) -> tuple[Any, ...]:
-        keys = (x.function_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
+    def own_key(self) -> tuple[Any, ...]:
+        keys = (x.own_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
         return (self._name, *keys)
 
     def __str__(self) -> str:

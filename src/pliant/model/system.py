@@ -275,8 +275,8 @@ class System:
             raise ModelError.of(part, "b", "must not be prescribed where a is", made.b)
 
     def frames(self) -> list[Frame]:
-        """Every frame that something stands on, acts at or is observed at."""
-        own = [frame for link in self.links.values() for frame in (link.on, BodyHandle(link.name, link.body).tip)]
+        """Every frame that something stands on or acts at."""
+        own = [link.on for link in self.links.values()]
         loaded = [load.at for load in self.loads.values()]
         touching = [frame for pair in self.contacts.values() for frame in pair.frames]
         closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]

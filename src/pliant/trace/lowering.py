@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.codegen.numbers import Number
-from pliant.trace.function_keys import function_key
+from pliant.model.value_keys import value_key
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
 
@@ -109,7 +109,7 @@ class _Reading:
                 self.visit(getattr(x, name))
             self._own = around
         elif callable(x):
-            key = function_key(x)
+            key = value_key(x)
             self.shareable &= key is not None
             self.structure.append(key)
         else:
