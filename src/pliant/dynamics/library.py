@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.model.value_keys import value_key
 
 MOST_KEPT = 512  # beams whose integrals a process remembers
+SAME_INTEGRAL = 1e-12  # of itself: what round-off of quadrature leaves between two ways to one number
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Integrated:
         if x not in self._stations:
             assert isinstance(self.model, Beam) and self.shapes is not None
             displacement, rotation = field_values(self.model, self.shapes, x)
-            self._stations[x] = Station(_tuples(_clean(displacement)), _tuples(_clean(rotation)))
+            merge = EqualNumbers().merged
+            self._stations[x] = Station(merge(_clean(displacement)), merge(_clean(rotation)))
         return self._stations[x]
 
 
@@ -113,17 +116,43 @@ def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
 def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
     of_modes = shape_integrals(beam, shapes)
     of_fields = field_integrals(beam, shapes, of_modes)
+    merge = EqualNumbers().merged
     fields = Fields(
-        mass=float(of_modes.mass),
-        first=_tuples(of_fields.first),
-        second=_tuples(of_fields.second),
-        rotary=_tuples(of_modes.rotary),
-        rotary_first=_tuples(of_fields.rotary_first),
-        pair=_tuples(of_fields.pair),
+        mass=merge(of_modes.mass),
+        first=merge(of_fields.first),
+        second=merge(of_fields.second),
+        rotary=merge(of_modes.rotary),
+        rotary_first=merge(of_fields.rotary_first),
+        pair=merge(of_fields.pair),
     )
-    dampings = tuple((kind, _tuples(matrix)) for kind, matrix in of_modes.damping.items())
-    return BeamBody(fields, shapes.count, _tuples(of_modes.stiffness), dampings, of_fields.quadratic,
+    merge = EqualNumbers().merged  # forces have nothing to do with masses
+    dampings = tuple((kind, merge(matrix)) for kind, matrix in of_modes.damping.items())
+    return BeamBody(fields, shapes.count, merge(of_modes.stiffness), dampings, of_fields.quadratic,
                     coriolis=beam.stiffening != "as-published")  # fmt: skip
+
+
+class EqualNumbers:
+    """Numbers that are equal by symmetry, or the same integral, or one by their scale differ by round-off: each is taken once.
+
+    Else which of them are equal to the last bit, and with it the structure of the equations, would be a matter of luck.
+    """
+
+    def __init__(self) -> None:
+        self._known = [-1.0, 1.0]  # in ascending order; shapes are scaled to one somewhere
+
+    def merged(self, array: Any) -> Any:
+        """Nested tuples of Python floats: what the scalar-generic formulas take."""
+        if np.ndim(array) == 0:
+            return self._one(float(array))
+        return tuple(self.merged(row) for row in array)
+
+    def _one(self, x: float) -> float:
+        place = bisect_left(self._known, x)
+        for known in self._known[max(place - 1, 0) : place + 1]:
+            if abs(known - x) <= SAME_INTEGRAL * abs(x):
+                return known
+        self._known.insert(place, x)
+        return x
 
 
 def _clean(column: Any) -> Any:
@@ -132,10 +161,3 @@ def _clean(column: Any) -> Any:
     Shapes are of order one (displacement) or one over a length (rotation), so 1e-13 is far below any real value.
     """
     return np.where(np.abs(column) < 1e-13, 0.0, column)
-
-
-def _tuples(array: Any) -> Any:
-    """Nested tuples of Python floats: what the scalar-generic formulas take."""
-    if np.ndim(array) == 0:
-        return float(array)
-    return tuple(_tuples(row) for row in array)
