@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
+from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
 from pliant.run.recent import Recent
@@ -136,17 +137,20 @@ def compile_system(
     still: bool = False,
     near: float | None = None,
     t_start: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
 ) -> Compiled:
     """Make a System ready to run: its functions are traced and compiled, unless a System of its structure was before.
 
     Machine code is kept on disk for later processes. still: allow a System whose every coordinate is prescribed. near: watch for
-    gaps that pass this distance, m. t_start: when closed loops are assembled, s.
+    gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of parameters, by name.
     """
     from pliant.trace.tracing import lower_system
 
     began = clock.perf_counter()
     with _telling_of_overflow(system):
-        lowered = lower_system(system, formulation, still, near, t_start)
+        values = checked_values(system.parameters, parameters)
+        plain = resolved(system, values) if values else system
+        lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
         folder: Path | None = user_cache("machine-code") if cache else None
         key = (lowered.lowered.structure, lowered.asked, folder)
         for structure in STRUCTURES.get(key) if lowered.lowered.shareable else ():
