@@ -10,7 +10,7 @@ from pliant.codegen import jacobian
 from pliant.gallery.falling_chain.system import falling_chain
 from pliant.gallery.parallel_robot.system import parallel_robot
 from pliant.gallery.representative import REPRESENTATIVES
-from pliant.run.prepare import compile_system
+from pliant.run.prepare import STRUCTURES, compile_system
 
 every_system = pytest.mark.parametrize("build", [one.build for one in REPRESENTATIVES], ids=[one.name for one in REPRESENTATIVES])
 
@@ -38,6 +38,7 @@ def differences(rhs, t, y, p, n):
 def test_it_is_the_derivative_of_the_right_hand_side(build, by_columns, monkeypatch):
     if by_columns:
         monkeypatch.setattr(jacobian, "LARGEST_TRACED", 0)
+    STRUCTURES.clear()  # kernels that were made otherwise
     compiled = compile_system(build())
     traced, n = compiled.traced, compiled.traced.n_controlled
     kernel = compiled.jacobian(True)

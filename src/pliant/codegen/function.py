@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -34,4 +34,16 @@ class TracedFunction:
         """All operations in one graph: for derivatives, export, other tools. Made when asked for."""
         (t, y, p), column = self.inputs, self.tracer.column(self.outputs)
         p = ca.vertcat(p, *(self.tracer.sx_of(node) for node in self.constants))
+        if self.tracer.numbers and not self.constants:
+            column = self._folded(column)
         return ca.Function(self.name, [t, y, p], [column], ["t", "y", "p"], ["out"])
+
+    @property
+    def folded(self) -> TracedFunction:
+        """The same with its Numbers folded in as they are now: what code would be without them."""
+        return replace(self, constants=())
+
+    def _folded(self, column: ca.SX) -> ca.SX:
+        nodes = self.tracer.numbers
+        values = [self.tracer.values[node].value for node in nodes]  # type: ignore[union-attr]
+        return ca.substitute(column, ca.vertcat(*(self.tracer.sx_of(node) for node in nodes)), ca.DM(values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -48,33 +48,51 @@ class _Resolving:
         self._made: dict[int, tuple[Any, Any]] = {}  # by identity: the old one, kept alive, and the new one
 
     def visit(self, x: Any) -> Any:
-        if isinstance(x, Expression) or type(x) is TiedFloat:
+        kind = type(x)
+        if kind in _PLAIN:
+            return x
+        if kind is TiedFloat or isinstance(x, Expression):
             return float(evaluated(x, self._values))
-        if isinstance(x, (tuple, list)):
-            return self._same_or(x, [self.visit(item) for item in x], type(x))
+        if kind is tuple or kind is list:
+            items = [self.visit(item) for item in x]
+            return x if all(a is b for a, b in zip(x, items, strict=True)) else kind(items)
         if isinstance(x, Mapping):
             values = {key: self.visit(value) for key, value in x.items()}
             return x if all(values[key] is x[key] for key in x) else values
-        if is_dataclass(x) and not isinstance(x, type):
-            if id(x) not in self._made:
-                self._made[id(x)] = (x, self._part(x))
-            return self._made[id(x)][1]
-        return x
-
-    def _same_or(self, x: Any, items: list[Any], kind: Callable[[list[Any]], Any]) -> Any:
-        return x if all(a is b for a, b in zip(x, items, strict=True)) else kind(items)
-
-    def _part(self, x: Any) -> Any:
-        """A part made again, so that its rules are asked again; the same one where nothing in it changes."""
-        own = {field.name: getattr(x, field.name) for field in fields(x)}
-        new = {name: self.visit(value) for name, value in own.items()}
-        if all(new[name] is own[name] for name in own):
+        names = _names(kind)
+        if names is None:
             return x
-        made = type(x)(**{field.name: new[field.name] for field in fields(x) if field.init})
+        if id(x) not in self._made:
+            self._made[id(x)] = (x, self._part(x, names))
+        return self._made[id(x)][1]
+
+    def _part(self, x: Any, names: tuple[str, ...]) -> Any:
+        """A part made again, so that its rules are asked again; the same one where nothing in it changes."""
+        new = {}
+        for name in names:
+            value = getattr(x, name)
+            visited = self.visit(value)
+            if visited is not value:
+                new[name] = visited
+        if not new:
+            return x
+        whole = {name: new.get(name, getattr(x, name)) for name in names}
+        made = type(x)(**{field.name: whole[field.name] for field in fields(x) if field.init})
         for field in fields(x):
             if not field.init:
-                object.__setattr__(made, field.name, new[field.name])
+                object.__setattr__(made, field.name, whole[field.name])
         return made
+
+
+_PLAIN = frozenset((float, int, str, bool, type(None), range, types.FunctionType))
+_NAMES: dict[type, tuple[str, ...] | None] = {}
+
+
+def _names(kind: type) -> tuple[str, ...] | None:
+    """Fields of a dataclass; None of another class."""
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    return _NAMES[kind]
 
 
 class _Search:
@@ -84,9 +102,7 @@ class _Search:
         self._seen: dict[int, Any] = {}
 
     def parameters(self, x: Any) -> Iterator[Parameter]:
-        if isinstance(x, (float, int, str, type(None))) and type(x) is not TiedFloat:
-            return
-        if id(x) in self._seen:
+        if (type(x) in _PLAIN and type(x) is not types.FunctionType) or id(x) in self._seen:
             return
         self._seen[id(x)] = x
         if type(x) is TiedFloat:
@@ -103,8 +119,8 @@ def _inside(x: Any) -> Iterator[Any]:
         yield from x.values()
     elif isinstance(x, (tuple, list, set, frozenset)):
         yield from x
-    elif is_dataclass(x) and not isinstance(x, type):
-        yield from (getattr(x, field.name) for field in fields(x))
+    elif _names(type(x)) is not None:
+        yield from (getattr(x, name) for name in _names(type(x)) or ())
     elif isinstance(x, partial):
         yield from (x.func, x.args, x.keywords)
     elif isinstance(x, types.MethodType):
