@@ -19,6 +19,10 @@ ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
 # Of the step, where g is looked at. Those next to the ends tell which way g sets out and arrives: what dips into zero and out
 # again across the end of a step has its lowest point between no two others.
 PLACES = (0.0, 1.0 / 32.0, 0.25, 0.5, 0.75, 31.0 / 32.0, 1.0)
+BETWEEN = (0.125, 0.375, 0.625, 0.875)  # ... and where else, if it comes near zero
+# Of the largest |g| inside a step: nearer to zero than this, the cubic between its ends is not good enough. A long step of a method
+# of high order follows what a cubic does not: after a light touch a ball may hover, dip in and fly off in one.
+NEAR = 0.1
 GUESS = 1e-7  # of the step: how finely the interpolant is searched before the step itself is asked
 EVERY = -1  # `searched`: all events that end a step
 
@@ -244,6 +248,8 @@ def _sample_step(run: Any, h: float) -> int:
         theta[i] = PLACES[i]
         hermite(run, run.y_try, h, theta[i])
         measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
+    if _comes_near(run, places):
+        places = _look_closer(run, h, places)
     for e in range(run.n_events):
         i = 1
         while i < places - 1 and places < SAMPLES and flags(run.active, run.n_events)[e]:
@@ -256,6 +262,40 @@ def _sample_step(run: Any, h: float) -> int:
                 i += 1
             i += 1
     run.n_places = places
+    return places
+
+
+@compiled
+def _comes_near(run: Any, places: int) -> bool:
+    """Whether some g that ends a step comes so near to zero in it that a cubic between its ends cannot tell which side it is on."""
+    n = run.n_events
+    for e in range(n):
+        if flags(run.active, n)[e] == 0 or not sought(run, e):
+            continue
+        least, most, side = math.inf, 0.0, side_of(floats(sample(run, 1), n)[e], 1, 0.0)
+        for i in range(1, places - 1):
+            g = floats(sample(run, i), n)[e]
+            if side_of(g, 1, 0.0) != side:
+                break  # it is seen to cross
+            least, most = min(least, abs(g)), max(most, abs(g))
+        else:
+            if least < NEAR * most:
+                return True
+    return False
+
+
+@compiled
+def _look_closer(run: Any, h: float, places: int) -> int:
+    """g on the dense output at all places inside the step, and between them; returns how many places there are then."""
+    theta = floats(run.theta, SAMPLES)
+    for i in range(1, places - 1):
+        interpolate(run, run.y_try, h, theta[i])
+        measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
+    for x in BETWEEN:
+        interpolate(run, run.y_try, h, x)
+        measure(run, run.t + x * h, run.y_try, run.g_try)
+        _insert(run, places, x)
+        places += 1
     return places
 
 
