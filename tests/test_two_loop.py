@@ -29,7 +29,7 @@ def crank_rocker():
 def constraints_of(compiled, run):
     """(C, C') of all rows by the functions the method itself is given."""
     traced = compiled.traced
-    values = traced.partition()[0].casadi
+    values = traced.partition[0].casadi
     rows = len(traced.rows)
     found = []
     for k, t in enumerate(run.time):

@@ -119,13 +119,19 @@ FUNCTIONS: dict[str, Callable[..., Scalar]] = {
 }  # fmt: skip
 
 
+def is_constant(x: Scalar) -> bool:
+    """Known before a run: a number, or one that the code reads from a vector."""
+    return isinstance(x, (int, float)) or getattr(type(x), "is_constant", False)
+
+
 def is_traced(x: Scalar) -> bool:
     """Neither a number nor an array: an object that answers by its own methods."""
     return not _is_number(x) and not isinstance(x, np.ndarray)
 
 
 def _is_number(x: Scalar) -> bool:
-    return isinstance(x, (Real, np.bool_))
+    """A number of Python or NumPy; not one that remembers the expression it is the value of, which answers for itself."""
+    return isinstance(x, (Real, np.bool_)) and not hasattr(type(x), "expression")
 
 
 def _of_one(x: Scalar, of_number: Callable[[Any], float], of_array: Any, name: str) -> Scalar:

@@ -31,10 +31,9 @@ def test_accelerations_agree_to_1e_10(build):
     system = build()
     tracings = [trace(system, f) for f in FORMULATIONS]
     tree = tracings[0].tree
-    p = tracings[0].parameters(0.0, 1.0)
     for q, v in random_states(tree):
         y = np.concatenate([q, v, np.zeros(len(tracings[0].sources))])
-        found = [np.array(traced.rhs(0.4, y, p)).ravel()[len(q) : len(q) + len(v)] for traced in tracings]
+        found = [np.array(traced.rhs(0.4, y, traced.parameters(0.0, 1.0))).ravel()[len(q) : len(q) + len(v)] for traced in tracings]
         size = np.max(np.abs(found[0]))
         for other in found[1:]:
             assert np.max(np.abs(other - found[0])) < 1e-10 * size

@@ -171,9 +171,8 @@ def test_modified_denoc_and_its_energy_twin_agree(stiffness):
     """Wrenches of springs projected on the coordinates, against Ks c^2/2 in the Lagrangian: the paper's comparison."""
     system = parallel_robot(stiffness)
     newton, energy = trace(system, "denoc"), trace(system, "lagrange")
-    p = newton.parameters(0.0, 1.0)
     for y in states_near_the_start(newton, seed=8):
-        one, two = (np.array(traced.rhs(0.3, y, p)).ravel()[9:18] for traced in (newton, energy))
+        one, two = (np.array(traced.rhs(0.3, y, traced.parameters(0.0, 1.0))).ravel()[9:18] for traced in (newton, energy))
         assert np.max(np.abs(two - one)) < 1e-11 * np.max(np.abs(one))
         made = pl.denoc(system, q=y[:9], v=y[9:18], t=0.3)
         assert np.max(np.abs(made.forward().a - one)) < 1e-11 * np.max(np.abs(one))
@@ -190,11 +189,10 @@ def test_lagrange_has_no_force_of_springs_but_from_their_energy():
     whole = trace(system, "lagrange")
     y = next(states_near_the_start(whole, seed=1))
     n = len(whole.free_q)
-    p = whole.parameters(0.0, 1.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "stored_energy", lambda *_: 0.0)
         loose = trace(system, "lagrange")
-    a, b = (np.array(traced.rhs(0.3, y, p)).ravel()[n : 2 * n] for traced in (whole, loose))
+    a, b = (np.array(traced.rhs(0.3, y, traced.parameters(0.0, 1.0))).ravel()[n : 2 * n] for traced in (whole, loose))
     made = pl.denoc(system, q=y[:n], v=y[n : 2 * n], t=0.3)
     pull = made.A.T @ (-2e4 * made.c)
     assert made.I @ (a - b) == pytest.approx(pull, rel=1e-9, abs=1e-9 * np.max(np.abs(pull)))

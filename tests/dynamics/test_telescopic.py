@@ -100,10 +100,10 @@ def random_states(tree, count=3, seed=5):
 def test_five_derivations_agree_to_1e_10(build):
     """Articulated and Gibbs-Appell recursions, the Gibbs function and the energies differentiated, the orthogonal complement."""
     tracings = [trace(build(), name) for name in FORMULATIONS]
-    tree, p = tracings[0].tree, tracings[0].parameters(0.0, 1.0)
+    tree = tracings[0].tree
     for q, v in random_states(tree):
         y = np.concatenate([q, v, np.zeros(len(tracings[0].sources))])
-        found = [np.array(traced.rhs(0.0, y, p)).ravel()[len(q) : len(q) + len(v)] for traced in tracings]
+        found = [np.array(traced.rhs(0.0, y, traced.parameters(0.0, 1.0))).ravel()[len(q) : len(q) + len(v)] for traced in tracings]
         for other in found[1:]:
             assert np.max(np.abs(other - found[0])) < 1e-10 * np.max(np.abs(found[0]))
 

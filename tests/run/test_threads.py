@@ -17,8 +17,9 @@ from pliant.gallery.falling_chain import falling_chain
 
 def test_machine_code_called_from_many_threads_gives_the_right_answers() -> None:
     """The call lets other threads run: a work array that they share would be written by all of them at once."""
-    code = pl.compile_system(planar_chain(60)).rhs
-    states, p = np.random.default_rng(1).uniform(-1.0, 1.0, (40, code.n_y)), np.zeros(code.n_p)
+    compiled = pl.compile_system(planar_chain(60))
+    code, p = compiled.rhs, compiled.traced.parameters(0.0, 1.0)
+    states = np.random.default_rng(1).uniform(-1.0, 1.0, (40, code.n_y))
     expected = [code(0.0, y, p) for y in states]
 
     def wrong(_: int) -> int:

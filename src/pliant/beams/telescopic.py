@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,14 +26,14 @@ class UnitShapes:
     """
 
     directions: tuple[str, ...]  # y, z, axial, torsion; one per mode
-    zeroth: Floats  # (fields,) int F
-    weighted: Floats  # (fields,) int xi F
-    gram: Floats  # (fields, fields) int F G
-    tip: Floats  # (modes,) f(1)
-    tip_slope: Floats  # (modes,) f'(1)
-    root_slope: Floats  # (modes,) f'(0), not zero where the arm stretches or twists as soon as it is out
-    stiffness: Floats  # (modes, modes) E I int f'' f'', E A int f' f' or G J int f' f'
-    bending: Floats  # (modes, modes) I int f'' f'' of the bending modes, for Kelvin-Voigt
+    zeroth: Sequence[float]  # of the fields, int F
+    weighted: Sequence[float]  # of the fields, int xi F
+    gram: Sequence[Sequence[float]]  # of pairs of fields, int F G
+    tip: Sequence[float]  # of the modes, f(1)
+    tip_slope: Sequence[float]  # of the modes, f'(1)
+    root_slope: Sequence[float]  # of the modes, f'(0), not zero where the arm stretches or twists as soon as it is out
+    stiffness: Sequence[Sequence[float]]  # of pairs of modes, E I int f'' f'', E A int f' f' or G J int f' f'
+    bending: Sequence[Sequence[float]]  # of pairs of modes, I int f'' f'' of the bending modes, for Kelvin-Voigt
 
 
 def unit_shapes(link: TelescopicBeam) -> UnitShapes:
@@ -47,14 +48,14 @@ def unit_shapes(link: TelescopicBeam) -> UnitShapes:
     stiffness, bending = _stiffness(link, shapes.directions, values, weight)
     return UnitShapes(
         directions=shapes.directions,
-        zeroth=weight @ fields,
-        weighted=(weight * xi) @ fields,
-        gram=fields.T @ (fields * weight[:, None]),
-        tip=np.array([f[0] for f, _, _ in ends]),
-        tip_slope=np.array([df[0] for _, df, _ in ends]),
-        root_slope=np.where(bends, 0.0, np.array([df[0] for _, df, _ in roots])),
-        stiffness=stiffness,
-        bending=bending,
+        zeroth=(weight @ fields).tolist(),
+        weighted=((weight * xi) @ fields).tolist(),
+        gram=(fields.T @ (fields * weight[:, None])).tolist(),
+        tip=[float(f[0]) for f, _, _ in ends],
+        tip_slope=[float(df[0]) for _, df, _ in ends],
+        root_slope=np.where(bends, 0.0, np.array([df[0] for _, df, _ in roots])).tolist(),
+        stiffness=stiffness.tolist(),
+        bending=bending.tolist(),
     )
 
 

@@ -20,16 +20,18 @@ class TracedFunction:
     tracer: Tracer
     inputs: Sequence[ca.SX]  # t, y, p: columns of symbols
     outputs: Sequence[Scalar]
+    constants: Sequence[int] = ()  # nodes of the Numbers that stand behind p; those that do not are folded in
 
     def program(self) -> Program:
         nodes = [self.tracer.node_of(x) for x in self.outputs]
         if not self.tracer.knows_all(nodes):
             return read_program(self.casadi)
-        places = [[self.tracer.number_of(symbol) for symbol in column.nonzeros()] for column in self.inputs]
-        return write_program(self.name, self.tracer, places, nodes)
+        t, y, p = ([self.tracer.number_of(symbol) for symbol in column.nonzeros()] for column in self.inputs)
+        return write_program(self.name, self.tracer, [t, y, [*p, *self.constants]], nodes)
 
     @cached_property
     def casadi(self) -> ca.Function:
         """All operations in one graph: for derivatives, export, other tools. Made when asked for."""
-        column = self.tracer.column(self.outputs)
-        return ca.Function(self.name, list(self.inputs), [column], ["t", "y", "p"], ["out"])
+        (t, y, p), column = self.inputs, self.tracer.column(self.outputs)
+        p = ca.vertcat(p, *(self.tracer.sx_of(node) for node in self.constants))
+        return ca.Function(self.name, [t, y, p], [column], ["t", "y", "p"], ["out"])

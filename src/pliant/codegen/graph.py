@@ -1,6 +1,7 @@
 """The graph of a trace, and the scalar whose arithmetic builds it: what is known vanishes at once.
 
 Constants stay Python floats, so zeros and ones of the geometry drop out before a node is made; equal expressions are one node.
+A Number is a constant too, whose value is known when the code runs.
 A graph is lists of numbers: a node takes a fraction of the time that one of CasADi's does, and machine code is written from them
 directly. Signs, reciprocals and squares are simplified as CasADi simplifies them.
 """
@@ -12,7 +13,9 @@ from typing import Any
 
 import casadi as ca
 
-Scalar = Any  # a Python float or a TracedScalar
+from pliant.codegen.numbers import Number
+
+Scalar = Any  # a Python float, a Number or a TracedScalar
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
 SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression that only CasADi knows the inside of
@@ -33,10 +36,11 @@ class Graph:
         self.kind: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
-        self.values: dict[int, float] = {}  # of constants, by node
+        self.values: dict[int, float | Number] = {}  # of constants, by node
         self._nodes: list[TracedScalar] = []
         self._known: dict[tuple[int, int, int], TracedScalar] = {}
         self._constants: dict[float, TracedScalar] = {}
+        self._numbers: dict[int, TracedScalar] = {}  # constants that are Numbers, by their nodes among the numbers
         # (below, above) -> what stands for below < above; None: the comparison itself
         self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
 
@@ -125,7 +129,7 @@ class Graph:
             return self._scalar(self.a[y.number])
         return self._node(_MUL, x.number, y.number)
 
-    def scaled(self, factor: float, y: TracedScalar) -> Scalar:
+    def scaled(self, factor: float | Number, y: TracedScalar) -> Scalar:
         """factor y, the factor being none of 0, 1 and -1."""
         kind = self.kind[y.number]
         if kind == _NEG:
@@ -136,7 +140,7 @@ class Graph:
             return (factor * self.values[self.a[y.number]]) * self._nodes[self.b[y.number]]
         if kind == _TWICE:
             return (2.0 * factor) * self._first(y)
-        if factor == 2.0:
+        if type(factor) is not Number and factor == 2.0:
             return self._node(_TWICE, y.number)
         return self._node(_MUL, self.constant(factor).number, y.number)
 
@@ -154,9 +158,9 @@ class Graph:
             return self._other(x, y)
         return self._node(_DIV, x.number, y.number)
 
-    def over(self, factor: float, y: TracedScalar) -> Scalar:
+    def over(self, factor: float | Number, y: TracedScalar) -> Scalar:
         """factor / y, the factor not being 0."""
-        if factor == 1.0:
+        if type(factor) is not Number and factor == 1.0:
             return self.unary(_INV, y)
         if self.kind[y.number] == _NEG:
             return -(factor / self._first(y))
@@ -170,14 +174,32 @@ class Graph:
             return self.square(self._first(x))
         return self._first(x) if kind == _SQRT else self._node(_SQ, x.number)
 
-    def constant(self, value: float) -> TracedScalar:
+    def symbol(self) -> TracedScalar:
+        """A fresh leaf."""
+        return self._append(SYMBOL, NONE, NONE)
+
+    def constant(self, value: float | Number) -> TracedScalar:
         """The node of a number."""
+        if type(value) is Number:
+            return self._constant_number(value)
         number = float(value)
         known = self._constants.get(number)
         if known is None:
             known = self._constants[number] = self._append(CONSTANT, NONE, NONE)
             self.values[known.number] = number
         return known
+
+    def _constant_number(self, value: Number) -> TracedScalar:
+        known = self._numbers.get(value.node.number)
+        if known is None:
+            known = self._numbers[value.node.number] = self._append(CONSTANT, NONE, NONE)
+            self.values[known.number] = value
+        return known
+
+    @property
+    def numbers(self) -> list[int]:
+        """Nodes of the constants that are Numbers, in the order in which they came."""
+        return [node.number for node in self._numbers.values()]
 
     def node_of(self, value: Scalar) -> int:
         """The number of a scalar's node."""
@@ -227,7 +249,7 @@ class TracedScalar:
 
     def __add__(self, other: Scalar) -> Scalar:
         if type(other) is not TracedScalar:
-            if other == 0.0:
+            if _is_zero(other):
                 return self
             other = self.graph.constant(other)
         return self.graph.sum(self, other)
@@ -236,17 +258,19 @@ class TracedScalar:
 
     def __sub__(self, other: Scalar) -> Scalar:
         if type(other) is not TracedScalar:
-            if other == 0.0:
+            if _is_zero(other):
                 return self
             other = self.graph.constant(other)
         return self.graph.difference(self, other)
 
     def __rsub__(self, other: Scalar) -> Scalar:
-        return -self if other == 0.0 else self.graph.difference(self.graph.constant(other), self)
+        return -self if _is_zero(other) else self.graph.difference(self.graph.constant(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:
         if type(other) is TracedScalar:
             return self.graph.product(self, other)
+        if type(other) is Number:
+            return self.graph.scaled(other, self)
         if other == 0.0:
             return 0.0
         if other == 1.0:
@@ -261,9 +285,13 @@ class TracedScalar:
         return self.graph.quotient(self, other) if type(other) is TracedScalar else self * (1.0 / other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
+        if type(other) is Number:
+            return self.graph.over(other, self)
         return 0.0 if other == 0.0 else self.graph.over(float(other), self)
 
     def __pow__(self, power: Scalar) -> Scalar:
+        if type(power) is Number:
+            power = power.exponent()
         if _is_number(power):
             if power == 0.0:
                 return 1.0
@@ -355,7 +383,7 @@ class TracedScalar:
         if len(inputs) == 1 and name in _UFUNCS:
             return getattr(inputs[0], _UFUNCS[name])()
         if len(inputs) == 2 and name in _OPERATORS:
-            left, right = (x if isinstance(x, TracedScalar) else float(x) for x in inputs)
+            left, right = (x if isinstance(x, (TracedScalar, Number)) else float(x) for x in inputs)
             return _OPERATORS[name](left, right)
         return NotImplemented
 
@@ -394,8 +422,9 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _is_number(value: Scalar) -> bool:
-    return not isinstance(value, TracedScalar)
+    """A plain number, known while tracing."""
+    return type(value) is not TracedScalar and type(value) is not Number
 
 
 def _is_zero(value: Scalar) -> bool:
-    return _is_number(value) and value == 0.0
+    return _is_number(value) and bool(value == 0.0)

@@ -79,7 +79,7 @@ class MachineCode:
 
 
 def compile_function(
-    function: ca.Function | TracedFunction,
+    function: ca.Function | TracedFunction | Program,
     *,
     cache: Path | None,
     optimise: bool | None = None,
@@ -118,7 +118,9 @@ def compile_function(
     )
 
 
-def _program(function: ca.Function | TracedFunction) -> Program:
+def _program(function: ca.Function | TracedFunction | Program) -> Program:
+    if isinstance(function, Program):
+        return function
     return function.program() if isinstance(function, TracedFunction) else read_program(function)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import casadi as ca
 
+from pliant.codegen.numbers import LARGEST_EXPANDED_POWER, Number
 from pliant.codegen.operations import SUPPORTED
 from pliant.errors import ModelError
 
@@ -17,9 +18,6 @@ TIME, STATE, PARAMETER, CONSTANT = -1, -2, -3, -4
 ABSORBED = -5  # a product that lives on inside a fused one
 INPUT = -6  # of a loop's body: the place is that of a stream
 NONE = -1  # stands for an argument that is not there
-
-# Half-integer powers up to this size become products and one square root; the error grows by half an ulp a factor.
-LARGEST_EXPANDED_POWER = 8.0
 
 _COMMUTATIVE = frozenset((ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR, ca.OP_FMIN, ca.OP_FMAX))
 _POWERS = frozenset((ca.OP_POW, ca.OP_CONSTPOW))
@@ -32,7 +30,7 @@ class Nodes(Protocol):
     kind: list[int]
     a: list[int]
     b: list[int]
-    values: dict[int, float]
+    values: dict[int, float | Number]
 
     def name_of(self, node: int) -> str: ...
 
@@ -161,7 +159,8 @@ def write_program(name: str, graph: Nodes, inputs: Sequence[Sequence[int]], outp
             if kind < 0:
                 if node not in graph.values:
                     raise ModelError.of(f"function {name!r}", "free symbols", "must all be inputs", graph.name_of(node))
-                values[node] = program.constant(graph.values[node])
+                value = graph.values[node]
+                values[node] = program.constant(value.value if type(value) is Number else value)
             elif values[a] == NONE:
                 waiting += (node, a)
             elif b != NONE and values[b] == NONE:

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 
 from pliant.codegen.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, TracedScalar
+from pliant.codegen.numbers import Number
 
 __all__ = ["Scalar", "TracedScalar", "Tracer"]
 
@@ -42,7 +43,10 @@ class Tracer(Graph):
 
     def sx(self, value: Scalar) -> ca.SX:
         """CasADi's twin of a scalar."""
-        number = self.node_of(value)
+        return self.sx_of(self.node_of(value))
+
+    def sx_of(self, number: int) -> ca.SX:
+        """CasADi's twin of a node."""
         waiting = [number]
         while waiting:
             node = waiting[-1]
@@ -111,17 +115,26 @@ class Tracer(Graph):
     def _make_twin(self, node: int) -> None:
         kind, a, b = self.kind[node], self.a[node], self.b[node]
         if kind == CONSTANT:
-            self._sx[node] = ca.SX(self.values[node])
+            self._make_constant(node)
         elif b == NONE:
             self._pair(node, ca.SX.unary(kind, self._sx[a]), self._nodes[node])
         else:
             self._pair(node, ca.SX.binary(kind, self._sx[a], self._sx[b]), self._nodes[node])
+
+    def _make_constant(self, node: int) -> None:
+        value = self.values[node]
+        if type(value) is Number:
+            self._pair(node, ca.SX.sym(f"constant{node}"), self._nodes[node])
+        else:
+            self._sx[node] = ca.SX(value)
 
     def _wrap(self, element: Element) -> Scalar:
         """The scalar of a CasADi element: a float, a node that is known, or a leaf that stands for what CasADi made of nodes."""
         if element.is_constant():
             return float(element)
         known = self._twins.get(element.element_hash())
+        if known is not None and known.number in self.values:
+            return self.values[known.number]
         if known is None:
             kind = SYMBOL if element.is_symbolic() else FOREIGN
             self._has_foreign |= kind == FOREIGN

@@ -20,7 +20,7 @@ from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure
 from pliant.model.joint import ROTATION
-from pliant.scalar import sqrt
+from pliant.scalar import is_constant, sqrt
 
 MEETING = 1e-8  # of a spring's length: nearer than this its direction fades away; at its length that changes no digit of a double
 
@@ -54,7 +54,7 @@ def residuals(
     changing = []
     for number, (closure, moved) in enumerate(zip(closures, prescribed, strict=True)):
         every = enumerate(closure_rows(tree, closure, bodies, q, moved))
-        changing += [(number, k, angular, c) for k, (angular, c) in every if not isinstance(c, (int, float))]
+        changing += [(number, k, angular, c) for k, (angular, c) in every if not is_constant(c)]
     return changing
 
 

@@ -7,7 +7,6 @@ directions that make rates are those that efforts push along (virtual power).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from pliant.dynamics.rotation import Rotation, quaternion_of, rotation_vector
 from pliant.dynamics.tree import Place, Tree
 from pliant.model.cut_joint import CutJoint
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion
-from pliant.scalar import atan2, cos, sin
+from pliant.scalar import atan2, cos, sin, sqrt
 
 UNIT: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -150,7 +149,7 @@ def _across(axis: Vec) -> Vec:
     """A unit direction across a constant axis."""
     least = min(range(3), key=lambda k: abs(axis[k]))
     aside = cross(axis, UNIT[least])
-    return scale(1.0 / math.sqrt(dot(aside, aside)), aside)
+    return scale(1.0 / sqrt(dot(aside, aside)), aside)
 
 
 def _two_angles(first: Motion, second: Motion, turn: Rotation) -> dict[str, tuple[Scalar, Vec]]:

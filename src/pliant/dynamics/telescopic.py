@@ -81,7 +81,7 @@ class TelescopicBody:
                 bias[second] = delta * stretch * stretch
                 if self.shapes.root_slope[j]:
                     mouth = self._mouth(self.shapes.directions[j])
-                    bias[mouth] = bias.get(mouth, 0.0) + float(self.shapes.root_slope[j]) * delta * stretch * speed
+                    bias[mouth] = bias.get(mouth, 0.0) + self.shapes.root_slope[j] * delta * stretch * speed
             if self.shapes.directions[j] in TURN:
                 turn = self._tip_turn(j)
                 position[turn], rate[turn], columns[1 + j][turn] = delta * inverse, delta_rate * inverse, inverse
@@ -124,7 +124,7 @@ class TelescopicBody:
         """Integrals of one elastic field with those at rest and those up to itself: mu l times numbers."""
         shapes, mu, full = self.shapes, self.link.mu, self.link.length
         direction, number = shapes.directions[a // KINDS], FIRST + a
-        zeroth, weighted = float(shapes.zeroth[a]), float(shapes.weighted[a])
+        zeroth, weighted = shapes.zeroth[a], shapes.weighted[a]
         if direction == "torsion":
             turned[number] = (self.link.twisting * zeroth * length, 0.0, 0.0)
         else:
@@ -134,7 +134,7 @@ class TelescopicBody:
             self._set(second, pair, SLIDE, number, 0, axis, outside * zeroth)
             self._set(second, pair, ARM, number, 0, axis, outside * ((full - length) * zeroth + length * weighted))
         for b in range(a + 1):
-            product, other = float(shapes.gram[a, b]), shapes.directions[b // KINDS]
+            product, other = shapes.gram[a][b], shapes.directions[b // KINDS]
             if direction == other == "torsion":
                 value = self.link.twisting * product * length
                 pair[number][FIRST + b] = pair[FIRST + b][number] = value
@@ -156,7 +156,7 @@ class TelescopicBody:
         self._set(second, pair, SLIDE, along, 0, 0, mu)
         self._set(second, pair, ARM, along, 0, 0, mu * (full - length))
         for j, direction in enumerate(self.shapes.directions):
-            half, stretched = 0.5 * float(self.shapes.root_slope[j]), self._field(j, 1)
+            half, stretched = 0.5 * self.shapes.root_slope[j], self._field(j, 1)
             if direction == "axial":
                 self._set(second, pair, stretched, along, 0, 0, mu * half)
             elif direction == "torsion":
@@ -178,7 +178,7 @@ class TelescopicBody:
 
     def _stiffness(self, length: Scalar) -> list[list[Scalar]]:
         inverse = 1.0 / length
-        return [[float(k) * inverse ** self._power(j) if k else 0.0 for k in row]
+        return [[k * inverse ** self._power(j) if k else 0.0 for k in row]
                 for j, row in enumerate(self.shapes.stiffness)]  # fmt: skip
 
     def strain_energy(self, z: Sequence[Scalar]) -> Scalar:
@@ -214,7 +214,7 @@ class TelescopicBody:
         stiffness = self._stiffness(length)
         if isinstance(law, KelvinVoigt):
             cube = length**3
-            return [[law.coefficient * float(self.shapes.bending[j, k]) / cube if self.shapes.bending[j, k] else 0.0
+            return [[law.coefficient * self.shapes.bending[j][k] / cube if self.shapes.bending[j][k] else 0.0
                      for k in count] for j in count]  # fmt: skip
         if isinstance(law, AirDrag):
             bends = [self.shapes.directions[j] in TURN for j in count]
@@ -224,12 +224,12 @@ class TelescopicBody:
             return [[law.alpha * self._modal_mass(j, k, length) + law.beta * stiffness[j][k] for k in count]
                     for j in count]  # fmt: skip
         assert isinstance(law, ModalDamping)  # checked when made
-        ratios = [law.ratios] * self.modes if isinstance(law.ratios, float) else list(law.ratios)
+        ratios = list(law.ratios) if isinstance(law.ratios, Sequence) else [law.ratios] * self.modes
         return [[2.0 * ratios[j] * sqrt(stiffness[j][j] * self._modal_mass(j, j, length)) if j == k else 0.0
                  for k in count] for j in count]  # fmt: skip
 
-    def _gram(self, j: int, k: int) -> float:
-        value = float(self.shapes.gram[KINDS * j, KINDS * k])
+    def _gram(self, j: int, k: int) -> Scalar:
+        value = self.shapes.gram[KINDS * j][KINDS * k]
         return value if abs(value) > 1e-13 else 0.0
 
     def _modal_mass(self, j: int, k: int, length: Scalar) -> Scalar:
@@ -243,12 +243,12 @@ class TelescopicBody:
         moves, turns = [ZERO] * self.count, [ZERO] * self.count
         moves[ARM], moves[SLIDE] = (self.link.length, 0.0, 0.0), (1.0, 0.0, 0.0)
         for j, direction in enumerate(self.shapes.directions):
-            value = float(self.shapes.tip[j])
+            value = self.shapes.tip[j]
             if direction == "torsion":
                 turns[self._field(j, 0)] = (value, 0.0, 0.0)
                 continue
             moves[self._field(j, 0)] = scale(value, UNITS[AXIS[direction]])
             if direction in TURN:
                 axis, sense = TURN[direction]
-                turns[self._tip_turn(j)] = scale(sense * float(self.shapes.tip_slope[j]), UNITS[axis])
+                turns[self._tip_turn(j)] = scale(sense * self.shapes.tip_slope[j], UNITS[axis])
         return tuple(moves), tuple(turns)

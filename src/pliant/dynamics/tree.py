@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,8 +28,16 @@ from pliant.model.telescopic import TelescopicBeam
 ROOT = -1  # the parent of what stands on the ground
 
 
-# What the fields of a beam are at a station, displacement and rotation; by the identity of its shapes.
-Stations = dict[tuple[int, float], tuple[tuple[Vec, ...], tuple[Vec, ...]]]
+@dataclass(frozen=True)
+class Station:
+    """What the fields of a body are at a station."""
+
+    displacement: tuple[Vec, ...]  # W_A, one per field of the body, m
+    rotation: tuple[Vec, ...]  # Theta_A, rad
+
+
+STILL = Station((), ())  # on a rigid body, or at the root of any: nothing is carried
+Stations = dict[tuple[int, float], Station]  # by the identity of a beam's shapes, or of a telescopic body
 
 
 @dataclass(frozen=True)
@@ -39,11 +48,18 @@ class Place:
     """
 
     node: int
-    displacement: tuple[Vec, ...]  # W_A at the place, one per field of the body, m
-    rotation: tuple[Vec, ...]  # Theta_A at the place, rad
+    station: Station
     offset: Vec
     turns: tuple[Turn, ...]
     first_order: bool = False  # turned by 1 + skew(theta), as some papers do, instead of exp(theta)
+
+    @property
+    def displacement(self) -> tuple[Vec, ...]:
+        return self.station.displacement
+
+    @property
+    def rotation(self) -> tuple[Vec, ...]:
+        return self.station.rotation
 
 
 @dataclass(frozen=True)
@@ -101,6 +117,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Tree:
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("start", "start_rates", "shapes", "stations")
+
     nodes: tuple[Node, ...]
     gravity: Vec
     positions: tuple[str, ...]  # names of q
@@ -108,6 +126,7 @@ class Tree:
     start: tuple[float, ...]
     start_rates: tuple[float, ...]
     shapes: dict[str, Shapes]  # of the beams, by body
+    places: dict[Frame, Place]  # of all frames that the System uses
     cut_joints: tuple[CutJoint, ...]  # joints apart from the tree
     stations: Stations  # of the beams' fields, known so far
 
@@ -126,12 +145,19 @@ class Tree:
         return coordinates
 
     def index(self, body: str) -> int:
-        return next(k for k, node in enumerate(self.nodes) if node.name == body)
+        return self._index[body]
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {node.name: k for k, node in enumerate(self.nodes)}
 
     def place(self, frame: Frame) -> Place:
         """Any frame of the System as a place of the tree."""
+        known = self.places.get(frame)
+        if known is not None:
+            return known
         if frame.body == GROUND:
-            return Place(ROOT, (), (), frame.offset, frame.turns)
+            return Place(ROOT, STILL, frame.offset, frame.turns)
         node = self.nodes[self.index(frame.body)]
         shapes = self.shapes.get(frame.body)
         return _place(self.index(frame.body), node.body, node.link.body, shapes, frame, self.stations)
@@ -161,8 +187,11 @@ def build_tree(system: System) -> Tree:
         rates += [f"{link.name}.{name}" for name in link.rates]
     start = [x for link in system.links.values() for x in link.start]
     start_rates = [x for link in system.links.values() for x in link.start_rates]
-    return Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
-                tuple(start_rates), shapes, tuple(system.cut_joints.values()), stations)  # fmt: skip
+    tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
+                tuple(start_rates), shapes, {}, tuple(system.cut_joints.values()), stations)  # fmt: skip
+    tree.places.update({node.link.on: node.place for node in nodes})
+    tree.places.update({frame: tree.place(frame) for frame in system.frames()})
+    return tree
 
 
 def _place_on(
@@ -233,14 +262,15 @@ def _place(
     node: int, body: Body | None, model: ModelBody | None, shapes: Shapes | None, frame: Frame, stations: Stations
 ) -> Place:
     if isinstance(body, TelescopicBody) and frame.station is not None:
-        return Place(node, *body.tip(), frame.offset, frame.turns, body.link.tip_rotation == "first-order")
+        tip = stations.setdefault((id(body), 0.0), Station(*body.tip()))
+        return Place(node, tip, frame.offset, frame.turns, body.link.tip_rotation == "first-order")
     if shapes is None or frame.station is None or not isinstance(model, Beam):
-        return Place(node, (), (), frame.offset, frame.turns)
+        return Place(node, STILL, frame.offset, frame.turns)
     key = (id(shapes), frame.station)
     if key not in stations:
         displacement, rotation = field_values(model, shapes, frame.station)
-        stations[key] = _tuples(_clean(displacement)), _tuples(_clean(rotation))
-    return Place(node, *stations[key], frame.offset, frame.turns)
+        stations[key] = Station(_tuples(_clean(displacement)), _tuples(_clean(rotation)))
+    return Place(node, stations[key], frame.offset, frame.turns)
 
 
 def _clean(column: Any) -> Any:

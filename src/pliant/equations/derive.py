@@ -114,7 +114,7 @@ class _Derivation(Trace):
         super().__init__(system, "gibbs_appell")
         _refuse_tables(self)
         self.exact = [c for c in system.closures.values() if c.by == "multipliers"]
-        self.independent = self._assemble(self.exact).independent if self.exact else ()
+        self.independent = self.assemble().independent if self.exact else ()
         self.names = Names(self.tracer)
         self.tree = NamedTree.of(self.tree, self.names)
         named = _inputs(system)

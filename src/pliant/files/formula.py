@@ -77,6 +77,14 @@ class ParsedFormula:
     definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # in an order to compute
     needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables it or its definitions read
 
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """What tells it from other formulas."""
+        return self.text, self.variables, self.defined
+
+    def function_key(self) -> tuple[object, ...]:
+        return self.structure
+
     def __call__(self, *arguments: Any) -> Scalar:
         environment = dict(zip(self.variables, arguments, strict=True))
         for name, definition in self.definitions:  # in order, so that each is computed once

@@ -65,6 +65,11 @@ class Beam:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 
     @property
+    def structure(self) -> tuple[object, ...]:
+        """What of it decides the equations' code; its numbers are those of its integrals."""
+        return self.theory, self.stiffening, self.mode_labels
+
+    @property
     def mode_sets(self) -> tuple[ModeSet, ...]:
         return tuple(self.modes)  # type: ignore[arg-type]
 

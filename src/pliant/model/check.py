@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 from pliant.errors import CONTROL, ModelError
+from pliant.scalar import is_constant
 
 LARGEST = 1e60  # in any unit: powers of it are still numbers, and no mechanism comes near
 
@@ -18,6 +19,8 @@ Vector = tuple[float, float, float]
 
 def number(part: str, field: str, value: Any, unit: str = "") -> float:
     """A finite real number."""
+    if is_constant(value) and not isinstance(value, Real):
+        return value  # type: ignore[no-any-return]  # of a part that is made while tracing: it was checked when the user gave it
     rule = f"must be a finite number{_in(unit)}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ModelError.of(part, field, rule, value)

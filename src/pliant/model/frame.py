@@ -25,6 +25,11 @@ class Frame:
     offset: Vector = (0.0, 0.0, 0.0)
     turns: tuple[Turn, ...] = ()
 
+    @property
+    def structure(self) -> tuple[str, bool]:
+        """What of it decides the equations' code; its numbers are those of its place on the body."""
+        return self.body, self.station is None
+
     def moved(self, offset: Any) -> Frame:
         """The same frame further along, before any turn; (x, y) or (x, y, z) in m."""
         step = check.vector("Frame", "offset", offset, "m")

@@ -79,6 +79,11 @@ class RigidBody:
         object.__setattr__(self, "frames", frames)
 
     @property
+    def structure(self) -> tuple[object, ...]:
+        """What of it decides the equations' code: nothing; its numbers are those of its integrals."""
+        return ()
+
+    @property
     def lengths(self) -> dict[str, Length]:
         return {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -24,6 +24,8 @@ class Constant:
 @dataclass(frozen=True)
 class PiecewiseConstant:
     """values[k] from times[k] until the next time; values[0] also before times[0]."""
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
     times: Sequence[float]  # s
     values: Sequence[float]
@@ -44,6 +46,8 @@ class PiecewiseConstant:
 @dataclass(frozen=True)
 class PiecewiseLinear:
     """Straight lines through (times[k], values[k]); constant before the first and after the last."""
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
     times: Sequence[float]  # s
     values: Sequence[float]
@@ -74,6 +78,9 @@ class Formula:
     times strictly between two of them. Use pliant's sin, where, ... (or NumPy's functions of one argument) and no `if`.
     """
 
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("text",)
+    PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
+
     function: Callable[..., Any]
     breakpoints: tuple[float, ...] = ()
     text: str = ""  # how the formula was written, where it came from a file
@@ -93,6 +100,9 @@ Signal = Constant | PiecewiseConstant | PiecewiseLinear | Formula
 class Prescribed:
     """A joint coordinate as a function of time alone, over traced scalars; rates follow by differentiation."""
 
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("text",)
+    PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
+
     function: Callable[..., Any]
     breakpoints: tuple[float, ...] = ()
     text: str = ""
@@ -108,6 +118,8 @@ class Prescribed:
 @dataclass(frozen=True)
 class MotionTable:
     """A joint coordinate through points (times[k], values[k]): a cubic spline, so that its acceleration is continuous."""
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
     times: Sequence[float]  # s
     values: Sequence[float]

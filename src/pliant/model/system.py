@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -30,6 +30,8 @@ DEEPEST_INDENT = 150  # characters before a printed body: longer chains go strai
 @dataclass(frozen=True)
 class Link:
     """One body of the tree with the joint that carries it."""
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("initial", "initial_rates")
 
     name: str
     body: Body
@@ -104,6 +106,8 @@ class BodyHandle:
 @dataclass
 class System:
     """A mechanism. Planar ones are written naturally: gravity and points as pairs, angles about z."""
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name",)
 
     name: str
     gravity: Sequence[float]  # m/s^2
@@ -269,6 +273,15 @@ class System:
             raise ModelError.of(part, "b", "must be another coordinate than a", made.b)
         if all(self._is_prescribed(name) for name in made.coordinates):
             raise ModelError.of(part, "b", "must not be prescribed where a is", made.b)
+
+    def frames(self) -> list[Frame]:
+        """Every frame that something stands on, acts at or is observed at."""
+        own = [frame for link in self.links.values() for frame in (link.on, BodyHandle(link.name, link.body).tip)]
+        loaded = [load.at for load in self.loads.values()]
+        touching = [frame for pair in self.contacts.values() for frame in pair.frames]
+        closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]
+        cut = [frame for joint in self.cut_joints.values() for frame in (joint.a, joint.b)]
+        return [*own, *loaded, *touching, *closed, *cut]
 
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of whatever floats on the ground."""

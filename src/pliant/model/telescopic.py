@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -39,6 +39,8 @@ class TelescopicBeam:
     passes L: the run stops, goes on formally, or a spring of `end_stiffness` pushes back. Friction between arm and
     sleeve: a friction law and the constant normal force `preload` it acts under.
     """
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("extension", "rate")
 
     length: float  # L of sleeve and arm, m
     section: Section

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.course import Course
     from pliant.integrate.methods import Method
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 # A balance error beyond this many times rtol is told. Smooth runs stay within 100 of it over thousands of steps.
 TOLERANCES = 1e3

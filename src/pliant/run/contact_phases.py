@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pliant.integrate.stepper import Located, Note, Stepper
     from pliant.model.contact import ContactPair
     from pliant.trace.contacts import PairSlots
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 Precision = Callable[[bool], None]  # called with whether some contact is near or closed

@@ -10,7 +10,7 @@ from pliant.run.round_off import Kernel
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Located, Stepper
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag, each within s of the last, are chatter and no motion
 

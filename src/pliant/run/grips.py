@@ -19,7 +19,7 @@ from pliant.model.friction_law import CREEPS, REST_SHARE, RETURNS, SLIDES, STICK
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
     from pliant.trace.contacts import PairSlots
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 Evaluator = Callable[[], Floats]

@@ -15,7 +15,7 @@ from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
 
 if TYPE_CHECKING:
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 ELASTIC = ("integrated", "quasi-static", "prescribed")
 
@@ -204,8 +204,11 @@ class _Balance:
         self._traced = traced
         self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
 
+    def _parameters(self, t: float) -> NDArray[np.float64]:
+        return _parameters(self._traced, t)[: self._traced.layout.n_changing]
+
     def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
-        z, p = guess.copy(), _parameters(self._traced, t)
+        z, p = guess.copy(), self._parameters(t)
         for _ in range(NEWTON_STEPS):
             residual = np.array(self._residual(t, z, p)).ravel()
             try:
@@ -222,4 +225,4 @@ class _Balance:
         )
 
     def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array(self._efforts(t, z, _parameters(self._traced, t))).ravel()
+        return np.array(self._efforts(t, z, self._parameters(t))).ravel()

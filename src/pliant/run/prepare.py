@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 
 @dataclass(frozen=True)

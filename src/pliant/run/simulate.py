@@ -25,16 +25,17 @@ from pliant.run.contact_phases import Observation, Phases, Precision
 from pliant.run.flags import Flags
 from pliant.run.grips import Grips
 from pliant.run.inertia import HARDLY, Resistance
-from pliant.run.observed import columns_of, component_name, values_of
+from pliant.run.observed import component_name, values_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.round_off import round_off
 from pliant.run.save_times import Every, check_rows, save_plan
 from pliant.run.starts import check_start, doubts, unresisted
+from pliant.trace.layout import PIECES
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.stepper import Outcome, Stepper
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
 PROGRESS_INTERVAL = 0.03  # s of computing between two reports of progress, at least
@@ -180,7 +181,7 @@ class _Run:
             max_seconds=max_seconds,
         )
         self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
-        self.columns = columns_of(self.traced)
+        self.columns = self.traced.layout.observed
         self.observe_now = self.stepper.evaluator(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
         self.events: list[EventRecord] = []
         self.outcome: Outcome | None = None
@@ -233,7 +234,7 @@ class _Run:
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
         observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
-        columns = columns_of(self.traced)
+        columns = self.traced.layout.observed
         tips = observed[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
@@ -272,8 +273,8 @@ class _Run:
 
     def _enter(self, begin: float, end: float) -> None:
         """Parameters of the piece of time that begins; what contacts set in them stays."""
-        own = self.traced.first_pair
-        self.stepper.p[:own] = self.traced.parameters(begin, end)[:own]
+        own = slice(0, self.traced.layout.p[PIECES].stop)  # the window and the tables' pieces
+        self.stepper.p[own] = self.traced.parameters(begin, end)[own]
         self.contacts.grips.settle()
         self._note_parameters()
 

@@ -12,12 +12,11 @@ from pliant.errors import SolveError
 from pliant.model.contact import Plane
 from pliant.run.contact_phases import Doubts, Observation
 from pliant.run.inertia import Resistance
-from pliant.run.observed import columns_of
 from pliant.run.round_off import round_off, size_of_round_off
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
-    from pliant.trace.tracing import TracedSystem
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +27,7 @@ COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance t
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
     """Refuse a start from which there are no accelerations, or none that can be believed."""
     traced = compiled.traced
-    _check_centres(traced, compiled.observe(t, y, p)[columns_of(traced)["gap"]])
+    _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
     _check_finite(traced, compiled.rhs(t, y, p), t)
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
@@ -69,7 +68,7 @@ def doubts(compiled: Compiled, t: float, y: Floats, p: Floats) -> Doubts:
     traced = compiled.traced
     if not traced.pairs:
         return Doubts(*(np.zeros(0),) * 3)
-    observe, columns = compiled.observe, columns_of(traced)
+    observe, columns = compiled.observe, traced.layout.observed
     gap, closing = columns["gap"], columns["closing_speed"]
     observed = observe(t, y, p).copy()
     doubt, observation = round_off(observe, t, y, p), Observation(observed, columns)

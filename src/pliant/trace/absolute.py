@@ -34,6 +34,7 @@ from pliant.model.joint import (
 )
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Link, System
+from pliant.scalar import is_constant
 from pliant.trace.formulas import NamedScalars
 from pliant.trace.tracing import Trace
 
@@ -111,7 +112,7 @@ def _turns_uncounted(found: System, label: str) -> bool:
 
 def _is_planar(made: Trace) -> bool:
     """Whether every frame turns about z only and stays at its height, by the structure of the tree."""
-    return all(pose.rotation.index == 2 and isinstance(pose.position[2], (int, float)) for pose in poses(made.tree, made.q))
+    return all(pose.rotation.index == 2 and is_constant(pose.position[2]) for pose in poses(made.tree, made.q))
 
 
 def _floats(link: Link, planar: bool) -> bool:

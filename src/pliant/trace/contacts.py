@@ -14,13 +14,11 @@ from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.model.contact import ContactPair
-from pliant.model.friction_law import SLIDES
 from pliant.model.normal_law import CustomNormal
 from pliant.scalar import maximum, sqrt, where
+from pliant.trace.layout import OPEN
 
-# Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
-OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
-PARAMETERS = len(OPEN)
+PARAMETERS = len(OPEN)  # entries of p, of each pair
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from pliant.model.closure import Closure
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.trace.closures import Closures
-from pliant.trace.contacts import OPEN
 from pliant.trace.tracing import Trace, check_formulation
 
 Floats = NDArray[np.float64]
@@ -52,17 +51,10 @@ def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str,
     inputs = [made.t_column, made.state_column, made.p_column]
     flat = [[x for row in matrix for x in row] for matrix in matrices.values()] + list(vectors.values())
     function = ca.Function("natural", inputs, [made.tracer.column(entries) for entries in flat])
-    values = function.call([t, np.concatenate([q[made.free_q], v[made.free_v]]), _parameters(made, t)])
+    values = function.call([t, np.concatenate([q[made.free_q], v[made.free_v]]), made.parameters(t)])
     found = {name: np.array(value).ravel() for name, value in zip([*matrices, *vectors], values, strict=True)}
     widths = {name: len(names.twist) if name in OVER_TWISTS else len(names.coordinates) for name in matrices}
     return names, {name: x.reshape(-1, widths[name]) if name in widths else x for name, x in found.items()}
-
-
-def _parameters(made: Trace, t: float) -> Floats:
-    """p at t, the later piece of tables that break there, contacts open."""
-    window = [-math.inf, math.inf]
-    pieces = [number for signal in made.signals for number in signal.piece(t)]
-    return np.array([*window, *pieces, *(OPEN * len(made.pairs))])
 
 
 def _twist_names(tree: Tree) -> tuple[str, ...]:

@@ -9,14 +9,14 @@ import numpy as np
 from pliant.codegen.llvm import compile_function
 from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.trace.assembly import BENDING
-from pliant.trace.tracing import TracedSystem
+from pliant.trace.traced_system import TracedSystem
 
 
 def constraint_kernels(traced: TracedSystem, cache: Path | None) -> ConstraintKernels | None:
     """Kernels of the exact loops; None where there are none. Joints are sooner dependent than modes, which are stiff."""
     if traced.partition is None:
         return None
-    values, shift = (compile_function(function, cache=cache) for function in traced.partition())
+    values, shift = (compile_function(function, cache=cache) for function in traced.partition)
     own = {k for node in traced.tree.nodes for k in node.own_v}
     ease = np.array([BENDING if k in own else 1.0 for k in traced.free_v])
     rows = values.n_out // (2 + len(traced.free_v))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import casadi as ca
 
 from pliant.dynamics.loads import applied_forces
-from pliant.trace.tracing import Trace, TracedSystem
+from pliant.trace.traced_system import TracedSystem
+from pliant.trace.tracing import Trace
 
 
 def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
     """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
 
-    The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones.
+    The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones. Numbers are
+    folded in: p is without constants.
     """
     made = Trace(traced.system, formulation)
     for k in made.free_v:

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.integrate.time_pieces import Pieces, time_pieces
-from pliant.trace.tracing import TracedSystem
-
-FOREVER = 1e300  # s: the window of time that formulas with breakpoints may see, all of it
+from pliant.trace.layout import FOREVER, WINDOW
+from pliant.trace.traced_system import TracedSystem
 
 
 def pieces_of(traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
@@ -17,7 +16,7 @@ def pieces_of(traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_e
     if traced.timed is None:
         return Pieces(np.empty(0), True)
     p = traced.parameters(t_start, t_end)
-    p[0], p[1] = -FOREVER, FOREVER
+    p[traced.layout.p[WINDOW]] = -FOREVER, FOREVER
     t = ca.SX.sym("t")
     function = ca.Function("timed", [t], [traced.timed.casadi(t, ca.DM(y0), ca.DM(p))])
 

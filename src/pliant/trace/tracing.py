@@ -9,11 +9,11 @@ end stops that are pressed, comparisons in formulas.
 from __future__ import annotations
 
 import gc
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
+from pliant.codegen.graph import Graph
+from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
@@ -38,108 +40,41 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.closure import PRESCRIBED, Closure
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.results.table import AXES, OBSERVED, QUATERNION
-from pliant.scalar import is_traced, maximum, minimum
+from pliant.results.table import OBSERVED
+from pliant.scalar import is_constant, maximum, minimum
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import OPEN, PARAMETERS, PairSlots, contact_forces, held_count, solve_held
-from pliant.trace.events import Event, contact_events, cut_joint_events, model_events, pair_slots
+from pliant.trace.contacts import contact_forces, held_count, solve_held
+from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.formulas import NamedScalars, called
+from pliant.trace.layout import (
+    CONTACTS,
+    FOREVER,
+    PIECES,
+    STOPS,
+    WINDOW,
+    ContactEntries,
+    Flags,
+    ParameterOwner,
+    Pieces,
+    Window,
+    slices,
+)
+from pliant.trace.lowered_system import LoweredSystem, signals_of, tables
+from pliant.trace.lowering import numbered
 from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
+from pliant.trace.preparation import Preparation
 from pliant.trace.switches import Switches
+from pliant.trace.traced_system import TracedSystem, owners_of
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
 DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
-WINDOW = 2  # parameters that bound the time formulas see
-
-
-@dataclass(frozen=True)
-class TracedSystem:
-    """All functions of one System, with the names that go with their rows."""
-
-    system: System
-    tree: Tree
-    # rhs, observe, event_functions; open_contact_event_functions, the same where no contact is closed, so that what only closed
-    # ones need is constant; step_limit, the longest step in which no two balls pass through each other; project: see below
-    functions: Mapping[str, TracedFunction]
-    free_q: tuple[int, ...]
-    free_v: tuple[int, ...]
-    sources: tuple[str, ...]
-    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return what they stored
-    drives: tuple[str, ...]
-    events: tuple[Event, ...]
-    breakpoints: tuple[float, ...]
-    y0: NDArray[np.float64]
-    signals: tuple[PiecewiseConstant | PiecewiseLinear | MotionTable, ...]
-    pairs: tuple[PairSlots, ...]
-    n_bristles: int
-    near: float | None  # m, distance whose crossing is an event of every pair
-    partition: Callable[[], tuple[TracedFunction, TracedFunction]] | None  # constraints, coordinates moved: see `Trace._partition`
-    rows: tuple[str, ...]  # names of the directions that closures hold
-    held: int  # of these by multipliers: all exact ones but those that others imply
-    # rows that others imply, by number, each with its unit: left out of the equations, watched along the run
-    implied: tuple[tuple[int, str], ...]
-    redundant: tuple[str, ...]  # closures with directions that others imply
-    t_start: float  # s, when closed loops were assembled
-    formulation: str
-    original: System  # as the user wrote it; `system` is what its formulation made of it
-    warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
-    first_pair: int  # in p: what stands before it changes at breakpoints, what follows at events
-    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
-
-    @property
-    def rhs(self) -> ca.Function:
-        return self.functions["rhs"].casadi
-
-    @property
-    def observe(self) -> ca.Function:
-        return self.functions["observe"].casadi
-
-    @property
-    def project(self) -> ca.Function | None:
-        """The state put back on closed loops, one Newton step."""
-        project = self.functions.get("project")
-        return None if project is None else project.casadi
-
-    @property
-    def independent(self) -> int:
-        """Degrees of freedom with all exact loops closed."""
-        return len(self.free_v) - self.held
-
-    @property
-    def n_controlled(self) -> int:
-        """States that decide the step: all but works and impulses."""
-        return len(self.free_q) + len(self.free_v) + self.n_bristles
-
-    @cached_property
-    def columns(self) -> dict[str, tuple[str, ...]]:
-        """Labels of every dimension of the result."""
-        return {
-            "coordinate": self.tree.positions,
-            "rate": self.tree.rates,
-            "body": tuple(node.name for node in self.tree.nodes),
-            "axis": AXES,
-            "quaternion": QUATERNION,
-            "source": self.sources,
-            "drive": self.drives,
-            "pair": tuple(slots.pair.name for slots in self.pairs),
-            "row": self.rows,
-            "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
-            "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
-        }
-
-    def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
-        """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
-        pieces = [number for signal in self.signals for number in signal.piece(begin)]
-        open_pairs = OPEN * len(self.pairs)
-        flags = [0.0 for event in self.events if event.flag is not None]
-        return np.array([math.nextafter(begin, math.inf), math.nextafter(end, -math.inf), *pieces, *open_pairs, *flags])
 
 
 def trace(
@@ -153,25 +88,58 @@ def trace(
 
     near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
     """
+    lowered = lower_system(system, formulation, still, near, t_start)
+    return trace_lowered(lowered, cache=None)
+
+
+def lower_system(
+    system: System,
+    formulation: str = "articulated",
+    still: bool = False,
+    near: float | None = None,
+    t_start: float = 0.0,
+) -> LoweredSystem:
+    """What of a System is structure, what is numbers, and where it starts. See `trace`."""
     check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    with _nothing_collected():
-        if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
-            from pliant.trace.absolute import absolute_coordinates
+    if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
+        from pliant.trace.absolute import absolute_coordinates
 
-            floating, warnings = absolute_coordinates(system, t_start)
-            apart = trace(floating, "articulated", still, near, t_start)
-            return replace(apart, formulation=formulation, original=system, warnings=(*warnings, *apart.warnings))
-        making = Trace(system, formulation, near, t_start)
-        for node in making.tree.nodes:
-            check_formulation(node, formulation)
-        if not making.free_v and not still:
-            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-        done = making.finish()
-        if making.locked and not still:
-            raise SolveError(f"system {system.name!r}: {making.locked}")
-        return replace(done, warnings=(*done.warnings, making.locked)) if making.locked else done
+        floating, warnings = absolute_coordinates(system, t_start)
+        apart = lower_system(floating, "articulated", still, near, t_start)
+        return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
+    tree = build_tree(system)
+    for node in tree.nodes:
+        check_formulation(node, formulation)
+    if len(tree.rates) == len(tree.prescribed) and not still:
+        raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+    start, warnings = _start_of(system, tree, formulation, t_start)
+    if start.locked:
+        if not still:
+            raise SolveError(f"system {system.name!r}: {start.locked}")
+        warnings = (*warnings, start.locked)
+    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, start, warnings)
+
+
+def _start_of(system: System, tree: Tree, formulation: str, t_start: float) -> tuple[Assembly, tuple[str, ...]]:
+    """Where a run starts: with its loops closed, where there are any."""
+    if not any(closure.by == "multipliers" for closure in system.closures.values()):
+        return Assembly(np.array(tree.start), np.array(tree.start_rates), ()), ()
+    with _nothing_collected():
+        assembling = Trace(system, formulation, t_start=t_start, tree=tree)
+        start = assembling.assemble()
+    return start, (*assembling.warnings, *start.warnings)
+
+
+def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
+    """The functions of a System, over its numbers."""
+    with _nothing_collected():
+        numbers = Numbers(Graph())
+        system, tree, near, _, _, scale = numbered(lowered.root, numbers.leaf)
+        start = replace(lowered.start, scale=scale)
+        made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start)
+        return made.finish(lowered, numbers, cache)
 
 
 @contextmanager
@@ -189,24 +157,32 @@ def _nothing_collected() -> Iterator[None]:
 class Trace:
     """One trace in the making."""
 
-    def __init__(self, system: System, formulation: str, near: float | None = None, t_start: float = 0.0) -> None:
+    def __init__(
+        self,
+        system: System,
+        formulation: str,
+        near: float | None = None,
+        t_start: float = 0.0,
+        tree: Tree | None = None,
+        start: Assembly | None = None,
+    ) -> None:
+        """tree: of the System, where it is known. start: which rows of exact closures are independent; else they are assembled."""
         self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
-        self.tree = build_tree(system)
+        self.tree = build_tree(system) if tree is None else tree
+        self.known_start = start
         self.tracer = Tracer()
         self.prescribed = self.tree.prescribed
         self.free_q = [k for k in range(len(self.tree.positions)) if k not in {c.q for c in self.prescribed}]
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
-        motions = [c.motion for c in self.prescribed] + [m for c in system.closures.values() for m in c.prescribed]
-        tables = [motion for motion in motions if isinstance(motion, MotionTable)]
-        self.signals = [s for s in [*_signals(system), *tables] if not isinstance(s, (Constant, Formula))]
+        self.signals = tables(system, self.tree)
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
         self.pairs = list(system.contacts.values())
-        widths = [len(signal.piece(0.0)) for signal in self.signals]
-        self.first_of = [WINDOW + sum(widths[:k]) for k in range(len(widths) + 1)]  # where each signal stands in p
-        self.first_pair = self.first_of[-1]
-        first_stop = self.first_pair + PARAMETERS * len(self.pairs)
-        self.stops = {label: first_stop + k for k, label in enumerate(damped_stops(system, self.tree))}  # in p: pressed or not
-        self.p_column, self.p = self.tracer.symbols("p", first_stop + len(self.stops))
+        stops = damped_stops(system, self.tree)
+        self.owners: tuple[ParameterOwner, ...] = (
+            Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)))  # fmt: skip
+        self.places = slices({owner.name: owner.width for owner in self.owners})  # in p
+        self.stops = {label: self.places[STOPS].start + k for k, label in enumerate(stops)}  # in p: pressed or not
+        self.p_column, self.p = self.tracer.symbols("p", self.places[STOPS].stop)
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
         self.q: list[Scalar] = [0.0] * len(self.tree.positions)
@@ -224,7 +200,7 @@ class Trace:
         for coordinate in self.prescribed:
             self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
-    def finish(self) -> TracedSystem:
+    def finish(self, lowered: LoweredSystem, numbers: Numbers, cache: Path | None) -> TracedSystem:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
@@ -239,14 +215,14 @@ class Trace:
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for contact in contacts for rate in contact.bristle_rates]
+        rates += [rate for one in contacts for rate in one.bristle_rates]
         self.state_column = ca.vertcat(self.state_column, bristle_column)
         margins = self._hold(contacts, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
         drives, efforts = self._efforts(forward, closures)
         self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
-        inputs = [self.t_column, ca.vertcat(self.state_column, carried_column), self.p_column]
-        growing = self._rates_of([contact.raw for contact in contacts], rates)
+        state_column = ca.vertcat(self.state_column, carried_column)
+        growing = self._rates_of([one.raw for one in contacts], rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += cut_joint_events(self.cut_joint_states, self.stops)
@@ -255,10 +231,10 @@ class Trace:
         outer, closing = applied.outer, self._closing(closures)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
-        limit = self._step_limit([contact.kinematics for contact in contacts], rates)
+        limit = self._step_limit([one.kinematics for one in contacts], rates)
         n_state = len(self.free_q) + len(self.free_v)
         functions = {
-            "rhs": [*rates, *power.values(), *(contact.force for contact in contacts)],
+            "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
             "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
@@ -266,12 +242,23 @@ class Trace:
         if limit is not None:
             functions["step_limit"] = [limit]
         if solved is not None:
-            functions["project"] = self._projected(solved, inputs[1])
+            functions["project"] = self._projected(solved, state_column)
         if closures.implied:
             functions["implied"] = closures.watched(self.system.closure_tolerance)
-        return TracedSystem(
-            system=self.system,
-            tree=self.tree,
+        timed = self._timed()
+        change_column, constraints, shifted = self._partition(closures)
+        slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state)
+        for outputs in (*functions.values(), timed, constraints, shifted):
+            for x in outputs:
+                self.tracer.node_of(x)  # of a number that is an output as it stands
+        self.constants = self.tracer.numbers
+        inputs = [self.t_column, state_column, self.p_column]
+        shift_inputs = [self.t_column, ca.vertcat(state_column, change_column), self.p_column]
+        preparation = Preparation.of(numbers, self.tracer, cache)
+        constants = np.array([self.tracer.values[node].value for node in self.constants])  # type: ignore[union-attr]
+        traced = TracedSystem(
+            system=lowered.system,
+            tree=lowered.tree,
             functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
@@ -279,34 +266,38 @@ class Trace:
             dissipative=applied.dissipative,
             drives=drives,
             events=tuple(event for event, _, _ in events),
-            breakpoints=_breakpoints(self.system),
-            y0=self._start(bristle_column.numel() + len(power) + len(contacts)),
-            signals=tuple(self.signals),
-            pairs=pair_slots(contacts, list(power), [event for event, _, _ in events], self.first_pair, n_state),
+            breakpoints=lowered.breakpoints,
+            y0=np.zeros(state_column.numel()),
+            pairs=slots,
             n_bristles=bristle_column.numel(),
             near=self.near,
-            partition=partial(self._partition, closures, inputs) if closures.hard.residual else None,
+            partition=(
+                (self._function("constraints", inputs, constraints), self._function("shift", shift_inputs, shifted))
+                if closures.hard.residual
+                else None
+            ),
             rows=closures.names,
             held=len(closures.held),
             implied=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.implied),
-            redundant=closures.start.redundant if closures.start else (),
+            redundant=lowered.redundant,
             t_start=self.t_start,
-            formulation=self.formulation,
-            original=self.system,
-            warnings=tuple(self.warnings),
-            first_pair=self.first_pair,
-            timed=self._timed(inputs),
+            formulation=lowered.asked,
+            original=lowered.original,
+            warnings=lowered.warnings,
+            timed=self._function("timed", inputs, timed) if timed else None,
+            owners=owners_of(lowered, len(self.pairs), len(self.stops), len(self.switches.columns), constants),
+            preparation=preparation,
         )
+        return traced.for_numbers(lowered, constants)
 
-    def _timed(self, inputs: list[ca.SX]) -> TracedFunction | None:
+    def _timed(self) -> list[Scalar]:
         """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
-        timed = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
+        found = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
         motions = [motion for closure in self.system.closures.values() for motion in closure.prescribed]
-        timed += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
-        timed += [self.read(signal) for signal in _signals(self.system) if isinstance(signal, Formula)]
-        timed += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
-        timed = [x for x in timed if ca.depends_on(self.tracer.sx(x), self.t_column)]
-        return self._function("timed", inputs, timed) if timed else None
+        found += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+        found += [self.read(signal) for signal in signals_of(self.system) if isinstance(signal, Formula)]
+        found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        return [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
 
     def close(self, applied: AppliedForces) -> Closures:
         """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
@@ -318,8 +309,7 @@ class Trace:
             column, _ = self.tracer.symbols("multiplier", 0)
             none = self.rows_of([])
             return Closures(exact, none, (), none, column, sprung, soft, stored, None)
-        start = self._assemble(exact)
-        self.warnings += start.warnings
+        start = self.assemble() if self.known_start is None else self.known_start
         every = self.rows_of(exact)
         hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
@@ -328,7 +318,7 @@ class Trace:
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
-        self._assemble([c for c in self.system.closures.values() if c.by == "multipliers"])
+        self.assemble()
         return self.start_q.tolist(), self.start_v.tolist()
 
     def _closing(self, closures: Closures) -> dict[int, Wrench]:
@@ -357,24 +347,29 @@ class Trace:
         """The motions that closures follow: position, rate, acceleration."""
         return [[None if m is None else self._prescribed_values(m) for m in closure.motion] for closure in closures]
 
-    def _assemble(self, exact: Sequence[Closure]) -> Assembly:
-        """A start that closes the loops, with all motions where they are told to be then."""
+    def assemble(self) -> Assembly:
+        """A start that closes the loops, with all motions where they are told to be then; numbers must be folded in."""
+        exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         followed = self._followed(exact)
-        motions = [x for of_closure in followed for m in of_closure if m is not None for x in m]
+        motions = [x for one in followed for m in one if m is not None for x in m]
         motions_at = ca.Function("motions_at", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
-        rest = np.zeros(len(self.p) - self.first_pair)
-        p0 = np.concatenate([[-math.inf, math.inf], *(s.piece(self.t_start) for s in self.signals), rest])
-        values = np.array(motions_at(self.t_start, np.nan_to_num(p0))).ravel()
+        values = np.array(motions_at(self.t_start, self.parameters(self.t_start))).ravel()
         q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, coordinate in enumerate(self.prescribed):
             q0[coordinate.q], v0[coordinate.v] = values[k], values[len(self.prescribed) + k]
         rest = iter(values[2 * len(self.prescribed) :].tolist())
-        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in of_closure] for of_closure in followed]
-        assembly = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
-        moved = what_moved(self.tree, (q0, v0), (assembly.q, assembly.v), (self.free_q, self.free_v), assembly.size)
+        at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
+        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
         self.warnings += moved
-        self.start_q, self.start_v, self.locked = assembly.q, assembly.v, assembly.locked
-        return assembly
+        self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
+        return found
+
+    def parameters(self, t: float) -> NDArray[np.float64]:
+        """p at t, the later piece of tables that break there, contacts open; formulas see all of time."""
+        p = np.concatenate([owner.at(t, t) for owner in self.owners])
+        p[self.places[WINDOW]] = -FOREVER, FOREVER
+        return p
 
     def _solve_closures(self, closures: Closures, forward: Forward) -> tuple[Forward, Solved | None]:
         if not closures.hard.residual:
@@ -393,28 +388,24 @@ class Trace:
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
         return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
-    def _partition(self, closures: Closures, inputs: list[ca.SX]) -> tuple[TracedFunction, TracedFunction]:
-        """(C, C' and C_q over the free rates; the free coordinates moved by a change along the free rates behind y)."""
-        rows_held = closures.hard
-        matrix = [row.get(k, 0.0) for row in rows_held.jacobian for k in self.free_v]
+    def _partition(self, closures: Closures) -> tuple[ca.SX, list[Scalar], list[Scalar]]:
+        """(A column of changes; C, C' and C_q over the free rates; the free coordinates moved by such a change behind y)."""
+        found = closures.hard
+        matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
         change_column, change = self.tracer.symbols("change", len(self.free_v))
         along: list[Scalar] = [0.0] * len(self.v)
         for k, x in zip(self.free_v, change, strict=True):
             along[k] = x
-        moved = retract(self.tree, self.q, along)
-        t, y, p = inputs
-        return (
-            self._function("constraints", inputs, [*rows_held.residual, *rows_held.rate, *matrix]),
-            self._function("shift", [t, ca.vertcat(y, change_column), p], [moved[k] for k in self.free_q]),
-        )
+        moved = retract(self.tree, self.q, along) if found.residual else self.q
+        return change_column, [*found.residual, *found.rate, *matrix], [moved[k] for k in self.free_q]
 
     def _contact_forces(self, applied: AppliedForces) -> tuple[ca.SX, list[ContactForce]]:
         """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
-        kinematics_of_pairs = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
-        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in kinematics_of_pairs))
-        self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in kinematics_of_pairs))
-        p = self.p[self.first_pair :]
-        return column, contact_forces(self.tree, kinematics_of_pairs, self.q, self.v, self.bodies, p, bristles, held, applied)
+        found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
+        self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
+        p = self.p[self.places[CONTACTS]]
+        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, applied)
 
     def _hold(self, contacts: Sequence[ContactForce], rates: Sequence[Scalar]) -> list[Scalar]:
         """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
@@ -452,11 +443,11 @@ class Trace:
             return nullcontext()
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
-        owner = next(name for name, own in signals.items() if any(signal is component for component in own))
+        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
         return self.switches.watching(f"formula of {owner!r}")
 
     def _depends_on_state(self, node: int) -> bool:
-        state = {x.number for x in [*self.q, *self.v] if is_traced(x)}
+        state = {x.number for x in [*self.q, *self.v] if not is_constant(x)}
         seen, waiting = set(), [node]
         while waiting:
             here = waiting.pop()
@@ -470,15 +461,16 @@ class Trace:
     def _piece(self, signal: object) -> list[Scalar]:
         """What p holds of a signal given by a table."""
         k = next(k for k, known in enumerate(self.signals) if known is signal)
-        return self.p[self.first_of[k] : self.first_of[k + 1]]
+        first, starts = self.places[PIECES].start, Pieces(self.signals).starts
+        return self.p[first + starts[k] : first + starts[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        coordinates = [coordinate for cut in self.cut_joint_states for coordinate in cut.coordinates]
+        found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
-        q = NamedScalars("q", positions, [*self.q, *(x for coordinate in coordinates for x in coordinate.positions)])
-        v = NamedScalars("v", rates, [*self.v, *(x for coordinate in coordinates for x in coordinate.rates)])
+        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
+        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
         return called(function, t, q, v)
 
     @cached_property
@@ -487,8 +479,7 @@ class Trace:
         if not self.system.cut_joints:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        apart = self.system.cut_joints.values()
-        return [cut_joint_state(self.tree, joint, self.q, self.v, bodies, moving) for joint in apart]
+        return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
@@ -557,15 +548,10 @@ class Trace:
         """Prescribed positions, then their rates: no states, but a result shows them."""
         return [self.q[coordinate.q] for coordinate in self.prescribed] + [self.v[coordinate.v] for coordinate in self.prescribed]
 
-    def _start(self, carried: int) -> NDArray[np.float64]:
-        q = [float(self.start_q[k]) for k in self.free_q]
-        v = [float(self.start_v[k]) for k in self.free_v]
-        return np.array([*q, *v, *([0.0] * carried)])
-
     def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
         if self.held:
             outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
-        return TracedFunction(name, self.tracer, inputs, outputs)
+        return TracedFunction(name, self.tracer, inputs, outputs, self.constants)
 
 
 def check_formulation(node: Node, formulation: str) -> None:
@@ -579,20 +565,3 @@ def check_formulation(node: Node, formulation: str) -> None:
         raise ModelError.of(part, "formulation", rule, formulation)
     if isinstance(body, Beam) and body.stiffening == "as-published" and formulation in (*DIFFERENTIATING, "gibbs"):
         raise ModelError.of(part, "formulation", "must be a recursion for stiffening as published", formulation)
-
-
-def _signals(system: System) -> list[Signal]:
-    drives = [drive.effort for drive in system.drives.values()]
-    return drives + [component for load in system.loads.values() for component in load.vector]
-
-
-def _breakpoints(system: System) -> tuple[float, ...]:
-    """All times that no step may straddle."""
-    times: set[float] = set()
-    for signal in _signals(system):
-        if not isinstance(signal, Constant):
-            times.update(signal.breakpoints)
-    motions = [motion for link in system.links.values() for motion in link.prescribed.values()]
-    for motion in [*motions, *(motion for closure in system.closures.values() for motion in closure.prescribed)]:
-        times.update(motion.breakpoints)
-    return tuple(sorted(times))

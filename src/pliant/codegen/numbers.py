@@ -1,0 +1,212 @@
+"""Numbers that a trace does not fold in: each has a value while tracing, and is read from a vector when the code runs.
+
+What is computed from numbers alone grows in a graph of its own and is computed once a run; its results stand as constants in the
+graph of the functions. Where Python's own `if` asks a number something, the answer is noted as a guard: the trace is good for other
+numbers as long as they give the same answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import casadi as ca
+
+Scalar = Any  # a float, a Number or a scalar of a graph
+
+# Half-integer powers up to this size become products and one square root; the error grows by half an ulp a factor. Such an exponent
+# is part of the structure.
+LARGEST_EXPANDED_POWER = 8.0
+
+
+@dataclass
+class Numbers:
+    """The numbers of one trace: their graph, and what Python asked of them."""
+
+    graph: Any  # a Graph: what is computed of numbers alone
+    leaves: list[Number] = field(default_factory=list)
+    guards: list[tuple[Scalar, float]] = field(default_factory=list)  # a scalar of the graph, and the value it must have
+    frozen: list[float] = field(default_factory=list)  # numbers whose very value a trace depends on
+
+    def leaf(self, value: float) -> Number:
+        """The next entry of the vector."""
+        made = Number(self, value, self.graph.symbol())
+        self.leaves.append(made)
+        return made
+
+    def decide(self, code: int, a: Scalar, b: Scalar, answer: bool) -> bool:
+        """Note how a comparison came out."""
+        self.guards.append((self.graph.binary(code, _node(a), _node(b)), float(answer)))
+        return answer
+
+    def freeze(self, number: Number) -> float:
+        """The value itself, which the trace is good for and no other."""
+        self.guards.append((number.node, number.value))
+        self.frozen.append(number.value)
+        return number.value
+
+
+@final
+class Number:
+    """A number by value and by its node in the graph of numbers."""
+
+    __slots__ = ("node", "numbers", "value")
+    is_constant = True
+
+    def __init__(self, numbers: Numbers, value: float, node: Any) -> None:
+        self.numbers, self.value, self.node = numbers, value, node
+
+    def _with(self, value: float, node: Scalar) -> Scalar:
+        """What an operation gave: simplified to a plain number, where the graph could."""
+        return Number(self.numbers, value, node) if type(node) is not float else node
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if type(other) is Number:
+            return self._with(self.value + other.value, self.node + other.node)
+        return self._with(self.value + other, self.node + other) if _is_plain(other) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        if type(other) is Number:
+            return self._with(self.value - other.value, self.node - other.node)
+        return self._with(self.value - other, self.node - other) if _is_plain(other) else NotImplemented
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return self._with(other - self.value, other - self.node) if _is_plain(other) else NotImplemented
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if type(other) is Number:
+            return self._with(self.value * other.value, self.node * other.node)
+        return self._with(self.value * other, self.node * other) if _is_plain(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        if type(other) is Number:
+            return self._with(self.value / other.value, self.node / other.node)
+        return self._with(self.value / other, self.node / other) if _is_plain(other) else NotImplemented
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return self._with(other / self.value, other / self.node) if _is_plain(other) else NotImplemented
+
+    def __pow__(self, power: Scalar) -> Scalar:
+        if type(power) is Number:
+            return self._with(self.value**power.value, self.node**power.node)
+        return self._with(self.value**power, self.node**power) if _is_plain(power) else NotImplemented
+
+    def __rpow__(self, base: Scalar) -> Scalar:
+        return self._with(base**self.value, base**self.node) if _is_plain(base) else NotImplemented
+
+    def __neg__(self) -> Scalar:
+        return self._with(-self.value, -self.node)
+
+    def __pos__(self) -> Number:
+        return self
+
+    def __abs__(self) -> Scalar:
+        return self._with(abs(self.value), abs(self.node))
+
+    def __lt__(self, other: Scalar) -> Any:
+        return self._compare(ca.OP_LT, other, lambda a, b: a < b)
+
+    def __le__(self, other: Scalar) -> Any:
+        return self._compare(ca.OP_LE, other, lambda a, b: a <= b)
+
+    def __gt__(self, other: Scalar) -> Any:
+        return self._compare(ca.OP_LT, other, lambda a, b: a < b, swapped=True)
+
+    def __ge__(self, other: Scalar) -> Any:
+        return self._compare(ca.OP_LE, other, lambda a, b: a <= b, swapped=True)
+
+    def __eq__(self, other: Scalar) -> Any:
+        return self._compare(ca.OP_EQ, other, lambda a, b: a == b)
+
+    def __ne__(self, other: Scalar) -> Any:
+        return self._compare(ca.OP_NE, other, lambda a, b: a != b)
+
+    def _compare(self, code: int, other: Scalar, answer: Callable[[float, float], bool], swapped: bool = False) -> Any:
+        if type(other) is not Number and not _is_plain(other):
+            return NotImplemented
+        a, b = (other, self) if swapped else (self, other)
+        return self.numbers.decide(code, a, b, answer(_value(a), _value(b)))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return self.numbers.decide(ca.OP_NE, self, 0.0, self.value != 0.0)
+
+    def __float__(self) -> float:
+        return self.numbers.freeze(self)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+    def _of_two(self, other: Scalar, name: str, of_values: Callable[[float, float], float]) -> Scalar:
+        if type(other) is not Number and not _is_plain(other):
+            return getattr(other, name)(self)
+        return self._with(of_values(self.value, _value(other)), getattr(self.node, name)(_node(other)))
+
+    def fmin(self, other: Scalar) -> Scalar:
+        return self._of_two(other, "fmin", min)
+
+    def fmax(self, other: Scalar) -> Scalar:
+        return self._of_two(other, "fmax", max)
+
+    def hypot(self, other: Scalar) -> Scalar:
+        return self._of_two(other, "hypot", math.hypot)
+
+    def arctan2(self, other: Scalar) -> Scalar:
+        if type(other) is not Number and not _is_plain(other):
+            return other.rarctan2(self)
+        return self._of_two(other, "arctan2", math.atan2)
+
+    def rarctan2(self, other: Scalar) -> Scalar:
+        return self._with(math.atan2(other, self.value), self.node.rarctan2(other))
+
+    def exponent(self) -> Scalar:
+        """As an exponent: one that becomes products is part of the structure."""
+        expands = abs(self.value) <= LARGEST_EXPANDED_POWER and (2.0 * self.value).is_integer()
+        return self.numbers.freeze(self) if expands else self
+
+
+def _sign(x: float) -> float:
+    return 1.0 if x > 0 else -1.0 if x < 0 else 0.0
+
+
+def _unary(name: str, of_value: Callable[[float], float]) -> Callable[[Number], Scalar]:
+    def method(self: Number) -> Scalar:
+        return self._with(of_value(self.value), getattr(self.node, name)())
+
+    return method
+
+
+_METHODS: dict[str, Callable[[float], float]] = {
+    "sin": math.sin, "cos": math.cos, "tan": math.tan, "arcsin": math.asin, "arccos": math.acos, "arctan": math.atan,
+    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "exp": math.exp, "log": math.log, "sqrt": math.sqrt,
+    "fabs": math.fabs, "sign": _sign, "floor": math.floor,
+}  # fmt: skip
+for _name, _function in _METHODS.items():
+    setattr(Number, _name, _unary(_name, _function))
+
+
+def _is_plain(x: Scalar) -> bool:
+    return isinstance(x, (float, int))
+
+
+def _node(x: Scalar) -> Scalar:
+    return x.node if type(x) is Number else float(x)
+
+
+def _value(x: Scalar) -> float:
+    return x.value if type(x) is Number else x
+
+
+def values_of(scalars: Sequence[Scalar]) -> list[float]:
+    """What scalars that depend on numbers alone are, without freezing them: for messages and for starts."""
+    return [float(_value(x)) for x in scalars]

@@ -1,0 +1,29 @@
+"""What a Python function reads besides its arguments: captured variables, default values, globals by name."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+
+def names_read(code: types.CodeType) -> set[str]:
+    """Names that code, and code within it, may look up as globals; attributes are among them, which does no harm."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= names_read(constant)
+    return found
+
+
+def captured(function: types.FunctionType) -> Iterator[Any]:
+    """Values of captured variables and of defaults; ValueError where a variable is not filled yet."""
+    for cell in function.__closure__ or ():
+        yield cell.cell_contents
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+
+
+def globals_read(function: types.FunctionType) -> dict[str, Any]:
+    """What the function finds in its module, by name."""
+    return {name: function.__globals__[name] for name in sorted(names_read(function.__code__)) if name in function.__globals__}

@@ -1,0 +1,282 @@
+"""Numbers with names: parameters, expressions of them, and the floats that parts hold of them.
+
+An Expression is no number: it has a value only for given values of its parameters. A part that is given one checks it at its
+present value and holds a TiedFloat: that value, with the expression it came from, so that the part can be made again for others.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Real
+from typing import Any
+
+from pliant import scalar
+from pliant.errors import CONTROL, ModelError
+
+Values = Mapping[str, float]
+
+_SYMBOLS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.pow: "**"}
+
+
+class Expression:
+    """Arithmetic on parameters, kept as such."""
+
+    def evaluate(self, values: Values) -> Any:
+        """Its value for these values of parameters (numbers, or any scalars); a parameter that is not among them has its own."""
+        raise NotImplementedError
+
+    def leaves(self) -> Iterator[Parameter]:
+        """The parameters it is made of."""
+        raise NotImplementedError
+
+    @property
+    def value(self) -> float:
+        """Its value for the parameters' own values."""
+        return float(self.evaluate({}))
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"parameter expression {self} has no truth value: ask its .value, or write where(...) in a formula")
+
+    def __float__(self) -> float:
+        raise TypeError(f"parameter expression {self} is no number: use pliant's sin, sqrt, ... on it, or ask its .value")
+
+    def __add__(self, other: Any) -> Any:
+        return _binary(operator.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary(operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary(operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary(operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _binary(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary(operator.truediv, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _binary(operator.pow, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _binary(operator.pow, other, self)
+
+    def __neg__(self) -> Expression:
+        return _Call(operator.neg, "-", (self,))
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __abs__(self) -> Expression:
+        return _Call(scalar.absolute, "absolute", (self,))
+
+    def fmin(self, other: Any) -> Any:
+        return _call_or_defer(scalar.minimum, self, other, "fmin")
+
+    def fmax(self, other: Any) -> Any:
+        return _call_or_defer(scalar.maximum, self, other, "fmax")
+
+    def hypot(self, other: Any) -> Any:
+        return _call_or_defer(scalar.hypot, self, other, "hypot")
+
+    def arctan2(self, other: Any) -> Any:
+        return _call_or_defer(scalar.atan2, self, other, "rarctan2")
+
+    def rarctan2(self, other: Any) -> Any:
+        return _Call(scalar.atan2, "atan2", (other, self))
+
+
+class Parameter(Expression):
+    """A number with a name, a unit and bounds, that may stand wherever a number may."""
+
+    def __init__(
+        self, name: str, value: float, unit: str | None = None, low: float | None = None, high: float | None = None
+    ) -> None:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ModelError.of("Parameter", "name", "must be a name of letters, digits and _, not beginning with a digit", name)
+        part = f"parameter {name!r}"
+        if unit is not None and (not isinstance(unit, str) or CONTROL.search(unit)):
+            raise ModelError.of(part, "unit", "must be a text such as 'kg'", unit)
+        self.name, self.unit = name, unit
+        self.low = None if low is None else _finite(part, "low", low, unit)
+        self.high = None if high is None else _finite(part, "high", high, unit)
+        if self.low is not None and self.high is not None and not self.low <= self.high:
+            raise ModelError.of(part, "low", f"must be <= high = {self.high}", self.low)
+        self._value = self.check(value)
+
+    def check(self, value: Any) -> float:
+        """A value that it may be set to."""
+        part, clean = f"parameter {self.name!r}", _finite(f"parameter {self.name!r}", "value", value, self.unit)
+        unit = f" {self.unit}" if self.unit else ""
+        if self.low is not None and clean < self.low:
+            raise ModelError.of(part, "value", f"must be >= {self.low}{unit}", value)
+        if self.high is not None and clean > self.high:
+            raise ModelError.of(part, "value", f"must be <= {self.high}{unit}", value)
+        return clean
+
+    @property
+    def value(self) -> float:
+        return self._value
+
+    def evaluate(self, values: Values) -> Any:
+        return values.get(self.name, self._value)
+
+    def leaves(self) -> Iterator[Parameter]:
+        yield self
+
+    def is_like(self, other: Parameter) -> bool:
+        """Whether two parameters of one name may stand for each other."""
+        return (self.value, self.unit, self.low, self.high) == (other.value, other.unit, other.low, other.high)
+
+    def function_key(self) -> tuple[str, str]:
+        """What tells it from other things that a formula may read: its value is none of it."""
+        return ("parameter", self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        return f"Parameter({self.name} = {self.value:g}{unit})"
+
+
+class _Call(Expression):
+    """A function of expressions and numbers."""
+
+    def __init__(self, function: Callable[..., Any], name: str, arguments: tuple[Any, ...]) -> None:
+        self._function, self._name, self._arguments = function, name, arguments
+
+    def evaluate(self, values: Values) -> Any:
+        return self._function(*(evaluated(x, values) for x in self._arguments))
+
+    def leaves(self) -> Iterator[Parameter]:
+        for argument in self._arguments:
+            if isinstance(argument, Expression):
+                yield from argument.leaves()
+
+    def function_key(self) -> tuple[Any, ...]:
+        keys = (x.function_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
+        return (self._name, *keys)
+
+    def __str__(self) -> str:
+        texts = [str(x) for x in self._arguments]
+        if self._name in _SYMBOLS.values() and len(texts) == 2:
+            return f"({texts[0]} {self._name} {texts[1]})"
+        return f"{self._name}({', '.join(texts)})"
+
+    def __repr__(self) -> str:
+        return f"Expression({self} = {self.value:g})"
+
+
+class TiedFloat(float):
+    """A float that remembers the expression it is the value of; arithmetic with numbers and expressions keeps that up."""
+
+    __slots__ = ("expression",)
+    expression: Expression
+
+    @classmethod
+    def of(cls, expression: Expression) -> TiedFloat:
+        made = cls(expression.value)
+        made.expression = expression
+        return made
+
+    def __neg__(self) -> TiedFloat:
+        return TiedFloat.of(-self.expression)
+
+    def __abs__(self) -> TiedFloat:
+        return TiedFloat.of(abs(self.expression))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (float, (float(self),))
+
+
+def evaluated(x: Any, values: Values) -> Any:
+    """A number, an expression or a tied float for these values."""
+    expression = expression_of(x)
+    return x if expression is None else expression.evaluate(values)
+
+
+def expression_of(x: Any) -> Expression | None:
+    if isinstance(x, Expression):
+        return x
+    return x.expression if type(x) is TiedFloat else None
+
+
+def _finite(part: str, field: str, value: Any, unit: str | None) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ModelError.of(part, field, f"must be a finite number{f' in {unit}' if unit else ''}", value)
+    return float(value)
+
+
+def _binary(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """An operation with numbers and expressions; anything else (a traced scalar) answers for itself."""
+    operands = [expression_of(x) or x for x in (a, b)]
+    if not all(isinstance(x, (Expression, Real)) for x in operands):
+        return NotImplemented
+    return _Call(function, _SYMBOLS[function], tuple(operands))
+
+
+def _call_or_defer(function: Callable[..., Any], a: Expression, b: Any, name: str) -> Any:
+    b = expression_of(b) or b
+    return _Call(function, function.__name__, (a, b)) if isinstance(b, (Expression, Real)) else getattr(b, name)(a)
+
+
+def _of_one(function: Callable[[Any], Any]) -> Callable[[Expression], Expression]:
+    def method(self: Expression) -> Expression:
+        return _Call(function, function.__name__, (self,))
+
+    return method
+
+
+_METHODS = {
+    "sin": scalar.sin, "cos": scalar.cos, "tan": scalar.tan, "arcsin": scalar.asin, "arccos": scalar.acos,
+    "arctan": scalar.atan, "sinh": scalar.sinh, "cosh": scalar.cosh, "tanh": scalar.tanh, "exp": scalar.exp,
+    "log": scalar.log, "sqrt": scalar.sqrt, "fabs": scalar.absolute, "sign": scalar.sign, "floor": scalar.floor,
+}  # fmt: skip
+for _name, _function in _METHODS.items():
+    setattr(Expression, _name, _of_one(_function))
+
+
+def _tied(function: Callable[[Any, Any], Any], swapped: bool = False) -> Callable[[TiedFloat, Any], Any]:
+    plain = getattr(float, f"__{'r' if swapped else ''}{function.__name__.strip('_')}__")
+
+    def method(self: TiedFloat, other: Any) -> Any:
+        if not isinstance(other, (Real, Expression)):
+            return plain(self, other)  # NotImplemented: the other answers for itself
+        a, b = (other, self) if swapped else (self, other)
+        made = _binary(function, a, b)
+        return made if isinstance(other, Expression) else TiedFloat.of(made)
+
+    return method
+
+
+def _tied_of_one(name: str) -> Callable[[TiedFloat], TiedFloat]:
+    return lambda self: TiedFloat.of(getattr(self.expression, name)())
+
+
+def _tied_of_two(name: str) -> Callable[[TiedFloat, Any], Any]:
+    def method(self: TiedFloat, other: Any) -> Any:
+        made = getattr(self.expression, name)(other)
+        return TiedFloat.of(made) if isinstance(made, Expression) and not isinstance(other, Expression) else made
+
+    return method
+
+
+for _operation in (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow):
+    setattr(TiedFloat, f"__{_operation.__name__}__", _tied(_operation))
+    setattr(TiedFloat, f"__r{_operation.__name__}__", _tied(_operation, swapped=True))
+for _name, _function in _METHODS.items():
+    setattr(TiedFloat, _name, _tied_of_one(_name))
+for _name in ("fmin", "fmax", "hypot", "arctan2", "rarctan2"):
+    setattr(TiedFloat, _name, _tied_of_two(_name))

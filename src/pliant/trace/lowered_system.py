@@ -1,0 +1,87 @@
+"""A System made ready to be traced: its tree, its start with loops closed, its structure and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.dynamics.tree import Tree
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Signal
+from pliant.model.system import System
+from pliant.trace.assembly import Assembly
+from pliant.trace.lowering import Lowered, lower
+
+Floats = NDArray[np.float64]
+Table = PiecewiseConstant | PiecewiseLinear | MotionTable
+
+
+@dataclass(frozen=True)
+class LoweredSystem:
+    """Numbers and structure of one System, and what of it no equation reads."""
+
+    original: System  # as the user wrote it
+    system: System  # as its formulation has it
+    tree: Tree
+    formulation: str  # of the equations
+    asked: str  # the formulation that was asked for
+    near: float | None
+    t_start: float
+    start: Assembly  # coordinates and rates with exact loops closed, and which of their rows are independent
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def lowered(self) -> Lowered:
+        return lower(self.root)
+
+    @property
+    def root(self) -> tuple[object, ...]:
+        """Everything that a trace reads."""
+        return self.system, self.tree, self.near, self.formulation, self.start.independent, self.start.scale
+
+    @property
+    def numbers(self) -> Floats:
+        return np.array(self.lowered.numbers)
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Closures with directions that others imply."""
+        return self.start.redundant
+
+    @cached_property
+    def signals(self) -> tuple[Table, ...]:
+        return tables(self.system, self.tree)
+
+    @cached_property
+    def breakpoints(self) -> tuple[float, ...]:
+        return breakpoints(self.system)
+
+    def start_of(self, free_q: Sequence[int], free_v: Sequence[int]) -> Floats:
+        return np.concatenate([self.start.q[list(free_q)], self.start.v[list(free_v)]])
+
+
+def signals_of(system: System) -> list[Signal]:
+    drives = [drive.effort for drive in system.drives.values()]
+    return drives + [component for load in system.loads.values() for component in load.vector]
+
+
+def tables(system: System, tree: Tree) -> tuple[Table, ...]:
+    """Signals and motions that are given by tables, in the order in which p holds their pieces."""
+    motions = [c.motion for c in tree.prescribed] + [m for c in system.closures.values() for m in c.prescribed]
+    found = [motion for motion in motions if isinstance(motion, MotionTable)]
+    return tuple(s for s in [*signals_of(system), *found] if not isinstance(s, (Constant, Formula)))
+
+
+def breakpoints(system: System) -> tuple[float, ...]:
+    """All times that no step may straddle."""
+    times: set[float] = set()
+    for signal in signals_of(system):
+        if not isinstance(signal, Constant):
+            times.update(signal.breakpoints)
+    motions = [motion for link in system.links.values() for motion in link.prescribed.values()]
+    for motion in [*motions, *(motion for closure in system.closures.values() for motion in closure.prescribed)]:
+        times.update(motion.breakpoints)
+    return tuple(sorted(times))

@@ -1,0 +1,46 @@
+"""prepare(numbers) -> constants: what a trace computes from numbers alone, and whether it is good for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.llvm import MachineCode, compile_function
+from pliant.codegen.numbers import Numbers
+from pliant.codegen.program import Program, write_program
+from pliant.codegen.tracer import Tracer
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """The constants of a trace as a function of its numbers, with the answers that Python's `if` got on the way."""
+
+    program: Program
+    count: int  # of constants: the rest are guards
+    answers: Floats  # what the guards must give
+    cache: Path | None
+
+    @classmethod
+    def of(cls, numbers: Numbers, tracer: Tracer, cache: Path | None) -> Preparation:
+        leaves = [leaf.node.number for leaf in numbers.leaves]
+        constants = [tracer.values[node].node.number for node in tracer.numbers]  # type: ignore[union-attr]
+        guards = {numbers.graph.node_of(scalar): answer for scalar, answer in numbers.guards}
+        program = write_program("prepare", numbers.graph, [[], [], leaves], [*constants, *guards])
+        return cls(program, len(constants), np.array(list(guards.values())), cache)
+
+    @cached_property
+    def code(self) -> MachineCode:
+        return compile_function(self.program, cache=self.cache, largest=0)
+
+    def constants(self, numbers: Floats) -> Floats | None:
+        """The constants for these numbers; None where the trace is not good for them."""
+        out = self.code(0.0, np.empty(0), numbers)
+        if not np.array_equal(out[self.count :], self.answers):
+            return None
+        return out[: self.count]

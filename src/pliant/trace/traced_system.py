@@ -1,0 +1,167 @@
+"""A traced System: its functions of (t, y, p), with the names that go with their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.function import TracedFunction
+from pliant.dynamics.tree import Tree
+from pliant.model.system import System
+from pliant.results.table import AXES, QUATERNION
+from pliant.trace.contacts import PairSlots
+from pliant.trace.events import Event
+from pliant.trace.layout import (
+    BRISTLES,
+    IMPULSES,
+    POSITIONS,
+    RATES,
+    STOPS,
+    SWITCHES,
+    WORKS,
+    Constants,
+    ContactEntries,
+    Flags,
+    Layout,
+    ParameterOwner,
+    Pieces,
+    States,
+    Window,
+)
+from pliant.trace.lowered_system import LoweredSystem
+from pliant.trace.preparation import Preparation
+
+
+@dataclass(frozen=True)
+class TracedSystem:
+    """All functions of one System. What its structure decides is shared by all Systems of that structure; numbers are its own."""
+
+    system: System
+    tree: Tree
+    # rhs, observe, event_functions; open_contact_event_functions, the same where no contact is closed, so that what only closed
+    # ones need is constant; step_limit, the longest step in which no two balls pass through each other; project: see below
+    functions: Mapping[str, TracedFunction]
+    free_q: tuple[int, ...]
+    free_v: tuple[int, ...]
+    sources: tuple[str, ...]
+    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return what they stored
+    drives: tuple[str, ...]
+    events: tuple[Event, ...]
+    breakpoints: tuple[float, ...]
+    y0: NDArray[np.float64]
+    pairs: tuple[PairSlots, ...]
+    n_bristles: int
+    near: float | None  # m, distance whose crossing is an event of every pair
+    partition: tuple[TracedFunction, TracedFunction] | None  # constraints, coordinates moved: see `Trace._partition`
+    rows: tuple[str, ...]  # names of the directions that closures hold
+    held: int  # of these by multipliers: all exact ones but those that others imply
+    # rows that others imply, by number, each with its unit: left out of the equations, watched along the run
+    implied: tuple[tuple[int, str], ...]
+    redundant: tuple[str, ...]  # closures with directions that others imply
+    t_start: float  # s, when closed loops were assembled
+    formulation: str
+    original: System  # as the user wrote it; `system` is what its formulation made of it
+    warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
+    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
+    owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
+    preparation: Preparation  # how constants follow from numbers
+
+    @property
+    def rhs(self) -> ca.Function:
+        return self.functions["rhs"].casadi
+
+    @property
+    def observe(self) -> ca.Function:
+        return self.functions["observe"].casadi
+
+    @property
+    def project(self) -> ca.Function | None:
+        """The state put back on closed loops, one Newton step."""
+        found = self.functions.get("project")
+        return None if found is None else found.casadi
+
+    @property
+    def independent(self) -> int:
+        """Degrees of freedom with all exact loops closed."""
+        return len(self.free_v) - self.held
+
+    @property
+    def n_controlled(self) -> int:
+        return self.layout.n_controlled
+
+    @cached_property
+    def states(self) -> tuple[States, ...]:
+        """Who owns what of y, in order."""
+        return (
+            States(POSITIONS, tuple(self.tree.positions[k] for k in self.free_q)),
+            States(RATES, tuple(f"the rate of {self.tree.rates[k]}" for k in self.free_v)),
+            States(BRISTLES, tuple(f"bristle {k} of friction" for k in range(self.n_bristles))),
+            States(WORKS, tuple(f"the work of {name}" for name in self.sources)),
+            States(IMPULSES, tuple(f"the impulse of {slots.pair.name}" for slots in self.pairs)),
+        )
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout.of(self.states, self.owners, self.columns, len(self.tree.prescribed))
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """Labels of every dimension of the result."""
+        return {
+            "coordinate": self.tree.positions,
+            "rate": self.tree.rates,
+            "body": tuple(node.name for node in self.tree.nodes),
+            "axis": AXES,
+            "quaternion": QUATERNION,
+            "source": self.sources,
+            "drive": self.drives,
+            "pair": tuple(slots.pair.name for slots in self.pairs),
+            "row": self.rows,
+            "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
+            "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
+        }
+
+    def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
+        """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
+        return np.concatenate([np.asarray(owner.at(begin, end), dtype=np.float64) for owner in self.owners])
+
+    def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
+        """The same functions for another System of the same structure."""
+        laws, start = lowered.system.contacts, lowered.start_of(self.free_q, self.free_v)
+        return replace(
+            self,
+            system=lowered.system,
+            tree=lowered.tree,
+            original=lowered.original,
+            breakpoints=lowered.breakpoints,
+            y0=np.concatenate([start, np.zeros(self.y0.size - start.size)]),
+            pairs=tuple(replace(slots, pair=laws[slots.pair.name]) for slots in self.pairs),
+            near=lowered.near,
+            t_start=lowered.t_start,
+            warnings=lowered.warnings,
+            redundant=lowered.redundant,
+            owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(SWITCHES), constants),
+        )
+
+    def _width(self, name: str) -> int:
+        place = self.layout.p[name]
+        return int(place.stop - place.start)
+
+
+def owners_of(
+    lowered: LoweredSystem, pairs: int, stops: int, switches: int, constants: NDArray[np.float64]
+) -> tuple[ParameterOwner, ...]:
+    """Who owns what of p, in order."""
+    return (
+        Window(),
+        Pieces(lowered.signals),
+        ContactEntries(pairs),
+        Flags(STOPS, stops),
+        Flags(SWITCHES, switches),
+        Constants(constants),
+    )
