@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.closure import KINDS
+from pliant.model.closure import CLOSURES
 from pliant.run.prepare import compile_system
 from registered import held_by
 
 TIGHT = pl.DOP853(rtol=1e-11, atol=1e-13)
-over_all = pytest.mark.parametrize("kind", KINDS)
+over_all = pytest.mark.parametrize("kind", CLOSURES)
 
 
 @over_all

@@ -15,7 +15,7 @@ import mechanisms
 import pliant as pl
 import registered
 from pliant.model import damping
-from pliant.model.closure import KINDS
+from pliant.model.closure import CLOSURES
 from pliant.model.damping import DAMPINGS
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 from pliant.model.joint import BALL, JOINTS
@@ -189,7 +189,7 @@ def test_stops_take_energy_whether_they_are_run_into_or_left(joint, beyond):
     falls(mechanism, [mechanism.state(q=where, v={f"body.{name}": speed for name in names}) for speed in speeds], p)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CLOSURES)
 def test_dampers_of_closures_take_energy(kind):
     system = held_by(kind, by="springs", stiffness=1e3, damping=20.0)
     mechanism = Mechanism(system)

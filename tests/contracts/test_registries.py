@@ -4,7 +4,7 @@ import pytest
 
 import registered
 from pliant.integrate.methods import METHODS
-from pliant.model.closure import KINDS
+from pliant.model.closure import CLOSURES
 from pliant.model.damping import DAMPINGS
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.joint import JOINTS
@@ -16,7 +16,7 @@ REGISTRIES = (
     (NORMAL_LAWS, registered.NORMAL),
     (FRICTION_LAWS, registered.FRICTION),
     (JOINTS, registered.JOINT),
-    (KINDS, registered.CLOSURE),
+    (tuple(CLOSURES), registered.CLOSURE),
     (tuple(BODIES.values()), registered.BODIES),
     (DAMPINGS, registered.DAMPING),
     (MODE_SETS, registered.MODE_SET),
