@@ -79,6 +79,7 @@ from pliant.model.normal_law import (
     WangYanFangJin,
     ZhiyingQishao,
 )
+from pliant.model.parameter import Parameter
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
@@ -176,6 +177,7 @@ __all__ = [
     "ModelError",
     "Modes",
     "MotionTable",
+    "Parameter",
     "Payload",
     "PiecewiseConstant",
     "PiecewiseLinear",

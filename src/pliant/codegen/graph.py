@@ -41,6 +41,7 @@ class Graph:
         self._known: dict[tuple[int, int, int], TracedScalar] = {}
         self._constants: dict[float, TracedScalar] = {}
         self._numbers: dict[int, TracedScalar] = {}  # constants that are Numbers, by their nodes among the numbers
+        self.lift: Callable[[Any], Scalar] = float  # what neither a number nor a scalar of this graph is: as one of them
         # (below, above) -> what stands for below < above; None: the comparison itself
         self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
 
@@ -180,8 +181,10 @@ class Graph:
 
     def constant(self, value: float | Number) -> TracedScalar:
         """The node of a number."""
-        if type(value) is Number:
-            return self._constant_number(value)
+        if type(value) is not float:
+            value = value if type(value) is Number else self.lift(value)
+            if type(value) is Number:
+                return self._constant_number(value)
         number = float(value)
         known = self._constants.get(number)
         if known is None:
@@ -269,8 +272,10 @@ class TracedScalar:
     def __mul__(self, other: Scalar) -> Scalar:
         if type(other) is TracedScalar:
             return self.graph.product(self, other)
-        if type(other) is Number:
-            return self.graph.scaled(other, self)
+        if type(other) is not float:
+            other = other if type(other) is Number else self.graph.lift(other)
+            if type(other) is Number:
+                return self.graph.scaled(other, self)
         if other == 0.0:
             return 0.0
         if other == 1.0:
@@ -282,14 +287,20 @@ class TracedScalar:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        return self.graph.quotient(self, other) if type(other) is TracedScalar else self * (1.0 / other)
+        if type(other) is TracedScalar:
+            return self.graph.quotient(self, other)
+        return self * (1.0 / (other if type(other) in (float, Number) else self.graph.lift(other)))
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        if type(other) is Number:
-            return self.graph.over(other, self)
+        if type(other) is not float:
+            other = other if type(other) is Number else self.graph.lift(other)
+            if type(other) is Number:
+                return self.graph.over(other, self)
         return 0.0 if other == 0.0 else self.graph.over(float(other), self)
 
     def __pow__(self, power: Scalar) -> Scalar:
+        if type(power) not in (float, TracedScalar, Number):
+            power = self.graph.lift(power)
         if type(power) is Number:
             power = power.exponent()
         if _is_number(power):

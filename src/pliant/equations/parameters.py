@@ -14,7 +14,8 @@ import casadi as ca
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.body import BeamBody
-from pliant.dynamics.tree import Node, Place, Tree, rigid_body
+from pliant.dynamics.library import rigid_body
+from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.body import Body as ModelBody
 from pliant.model.frame import Frame
 from pliant.model.rigid import RigidBody

@@ -82,7 +82,7 @@ class ParsedFormula:
         """What tells it from other formulas."""
         return self.text, self.variables, self.defined
 
-    def function_key(self) -> tuple[object, ...]:
+    def own_key(self) -> tuple[object, ...]:
         return self.structure
 
     def __call__(self, *arguments: Any) -> Scalar:

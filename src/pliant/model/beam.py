@@ -126,7 +126,7 @@ class Beam:
         if isinstance(self.rotary_inertia, tuple):
             return self.rotary_inertia
         if self.rotary_inertia is not None:
-            j = float(self.rotary_inertia)  # type: ignore[arg-type]
+            j: float = self.rotary_inertia  # type: ignore[assignment]
             return (2.0 * j, j, j)
         density, iy, iz = self.mu / self.section.A, self.section.Iy, self.section.Iz
         polar = density * (iy + iz) if iy is not None and iz is not None else 0.0

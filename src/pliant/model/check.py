@@ -10,7 +10,8 @@ from numbers import Real
 from typing import Any
 
 from pliant.errors import CONTROL, ModelError
-from pliant.scalar import is_constant
+from pliant.model.parameter import TiedFloat, expression_of
+from pliant.scalar import is_constant, sqrt
 
 LARGEST = 1e60  # in any unit: powers of it are still numbers, and no mechanism comes near
 
@@ -21,6 +22,10 @@ def number(part: str, field: str, value: Any, unit: str = "") -> float:
     """A finite real number."""
     if is_constant(value) and not isinstance(value, Real):
         return value  # type: ignore[no-any-return]  # of a part that is made while tracing: it was checked when the user gave it
+    expression = expression_of(value)
+    if expression is not None:
+        number(part, field, expression.value, unit)
+        return TiedFloat.of(expression)
     rule = f"must be a finite number{_in(unit)}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ModelError.of(part, field, rule, value)
@@ -49,7 +54,15 @@ def not_negative(part: str, field: str, value: Any, unit: str = "") -> float:
     return clean
 
 
+def structural(part: str, field: str, value: Any) -> None:
+    """Refuse a parameter where the structure of the equations is decided."""
+    if expression_of(value) is not None:
+        rule = "must be given as it is: it decides the structure of the equations and cannot be a parameter"
+        raise ModelError.of(part, field, rule, value)
+
+
 def count(part: str, field: str, value: Any, most: int | None = None) -> int:
+    structural(part, field, value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ModelError.of(part, field, "must be a whole number >= 1", value)
     if most is not None and value > most:
@@ -58,6 +71,7 @@ def count(part: str, field: str, value: Any, most: int | None = None) -> int:
 
 
 def choice(part: str, field: str, value: Any, allowed: Iterable[str]) -> str:
+    structural(part, field, value)
     names = list(allowed)
     if value not in names:
         rule = f"must be one of {', '.join(names)}{did_you_mean(value, names)}"
@@ -67,6 +81,7 @@ def choice(part: str, field: str, value: Any, allowed: Iterable[str]) -> str:
 
 def identifier(part: str, field: str, value: Any) -> str:
     """A name that can stand before a dot in `body.coordinate` and before @ in `body@station`."""
+    structural(part, field, value)
     if not isinstance(value, str) or not value or "." in value or "@" in value or value != value.strip():
         raise ModelError.of(part, field, "must be a non-empty text without dots, @ or outer blanks", value)
     return visible(part, field, value)
@@ -118,7 +133,7 @@ UNIT_ROUND_OFF = 4e-16  # a vector this near to unit length is left alone: norma
 
 def unit(part: str, field: str, components: Sequence[float], kind: str) -> tuple[float, ...]:
     """The same direction with length one."""
-    size = math.sqrt(sum(c * c for c in components))
+    size = sqrt(sum(c * c for c in components))
     if size < 1e-12:
         raise ModelError.of(part, field, f"must not be the zero {kind}", components)
     return tuple(components) if abs(size - 1.0) <= UNIT_ROUND_OFF else tuple(c / size for c in components)

@@ -12,6 +12,7 @@ from pliant.model.check import Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import NormalLaw
+from pliant.scalar import cos, sin
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,6 @@ def _along_x(frame: Frame, length: float) -> Frame:
 
 def _rotate(axis: Vector, angle: float, v: Vector) -> Vector:
     """Rodrigues."""
-    from math import cos, sin
-
     c, s = cos(angle), sin(angle)
     along = sum(a * b for a, b in zip(axis, v, strict=True)) * (1.0 - c)
     turned = (axis[1] * v[2] - axis[2] * v[1], axis[2] * v[0] - axis[0] * v[2], axis[0] * v[1] - axis[1] * v[0])

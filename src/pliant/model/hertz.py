@@ -28,7 +28,7 @@ def hertz_stiffness(
         curvature += 1.0 / clean
     softness = _softness("material_a", material_a)
     softness += _softness("material_b", material_a if material_b is None else material_b)
-    return float(4.0 / (3.0 * softness * sqrt(curvature)))
+    return 4.0 / (3.0 * softness * sqrt(curvature))  # type: ignore[no-any-return]
 
 
 def _softness(field: str, material: Any) -> float:
@@ -41,4 +41,4 @@ def _softness(field: str, material: Any) -> float:
         raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be known: give the material nu or G", None)
     if not -1.0 < nu <= 0.5:
         raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be in (-1, 0.5], as E/(2G) - 1 too", nu)
-    return float((1.0 - nu**2) / material.E)
+    return (1.0 - nu**2) / material.E  # type: ignore[no-any-return]

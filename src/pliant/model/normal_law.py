@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -205,7 +205,7 @@ class ZhiyingQishao(HysteresisLaw):
 
     @property
     def factor(self) -> float:
-        return float(0.75 * (1.0 - self.restitution**2) * exp(2.0 * (1.0 - self.restitution)))
+        return 0.75 * (1.0 - self.restitution**2) * exp(2.0 * (1.0 - self.restitution))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +257,8 @@ class SafaeifarFarshidianfar(HysteresisLaw):
 @dataclass(frozen=True, kw_only=True)
 class Exact(HysteresisLaw):
     """c such that the restitution asked is the one delivered, at any e: c (1 + e) = ln((1 + c)/(1 - c e))."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("factor",)
 
     @cached_property
     def factor(self) -> float:
@@ -325,6 +327,8 @@ class Linear(PowerLaw):
     A force that may not pull ends where K d + D d' = 0, and e = exp(-2 z arccos(z)/sqrt(1 - z^2)), arccosh beyond z = 1
     (Schwager and Poeschel 2007, in one line); one that pulls ends at d = 0, and e = exp(-pi z/sqrt(1 - z^2)), 0 from z = 1 on.
     """
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("coefficient",)
 
     exponent: float = 1.0
     damping: float | None = None  # D, N s/m; or

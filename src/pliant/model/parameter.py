@@ -139,7 +139,7 @@ class Parameter(Expression):
         """Whether two parameters of one name may stand for each other."""
         return (self.value, self.unit, self.low, self.high) == (other.value, other.unit, other.low, other.high)
 
-    def function_key(self) -> tuple[str, str]:
+    def own_key(self) -> tuple[str, str]:
         """What tells it from other things that a formula may read: its value is none of it."""
         return ("parameter", self.name)
 
@@ -165,8 +165,8 @@ class _Call(Expression):
             if isinstance(argument, Expression):
                 yield from argument.leaves()
 
-    def function_key(self) -> tuple[Any, ...]:
-        keys = (x.function_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
+    def own_key(self) -> tuple[Any, ...]:
+        keys = (x.own_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
         return (self._name, *keys)
 
     def __str__(self) -> str:
@@ -213,6 +213,11 @@ def expression_of(x: Any) -> Expression | None:
     return x.expression if type(x) is TiedFloat else None
 
 
+def _untied(x: Any) -> Any:
+    expression = expression_of(x)
+    return x if expression is None else expression
+
+
 def _finite(part: str, field: str, value: Any, unit: str | None) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ModelError.of(part, field, f"must be a finite number{f' in {unit}' if unit else ''}", value)
@@ -221,14 +226,14 @@ def _finite(part: str, field: str, value: Any, unit: str | None) -> float:
 
 def _binary(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """An operation with numbers and expressions; anything else (a traced scalar) answers for itself."""
-    operands = [expression_of(x) or x for x in (a, b)]
+    operands = [_untied(x) for x in (a, b)]
     if not all(isinstance(x, (Expression, Real)) for x in operands):
         return NotImplemented
     return _Call(function, _SYMBOLS[function], tuple(operands))
 
 
 def _call_or_defer(function: Callable[..., Any], a: Expression, b: Any, name: str) -> Any:
-    b = expression_of(b) or b
+    b = _untied(b)
     return _Call(function, function.__name__, (a, b)) if isinstance(b, (Expression, Real)) else getattr(b, name)(a)
 
 

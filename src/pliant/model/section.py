@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.scalar import maximum, minimum, tanh
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class Section:
         """height along y (the plane of planar bending), width along z."""
         h = check.positive("Section.rectangle", "height", height, "m")
         b = check.positive("Section.rectangle", "width", width, "m")
-        torsion = _rectangle_torsion(max(h, b), min(h, b))
+        torsion = _rectangle_torsion(maximum(h, b), minimum(h, b))
         return cls(A=b * h, Iz=b * h**3 / 12.0, Iy=h * b**3 / 12.0, J=torsion, shear_factor=shear_factor)
 
     @classmethod
@@ -60,5 +61,5 @@ class Section:
 
 def _rectangle_torsion(long: float, short: float, terms: int = 40) -> float:
     """Saint-Venant: J = a b^3 [1/3 - 64 b/(pi^5 a) sum_odd tanh(n pi a / 2 b) / n^5]."""
-    series = sum(math.tanh(n * math.pi * long / (2.0 * short)) / n**5 for n in range(1, 2 * terms, 2))
-    return long * short**3 * (1.0 / 3.0 - 64.0 * short / (math.pi**5 * long) * series)
+    series = sum(tanh(n * math.pi * long / (2.0 * short)) / n**5 for n in range(1, 2 * terms, 2))
+    return long * short**3 * (1.0 / 3.0 - 64.0 * short / (math.pi**5 * long) * series)  # type: ignore[no-any-return]

@@ -18,6 +18,8 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
+from pliant.model.parameter import Parameter
+from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
 from pliant.model.telescopic import TelescopicBeam
@@ -150,8 +152,9 @@ class System:
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
         self._check_frame(part, "on", place)
-        link = Link(name, body, joint, place, dict(initial or {}), dict(initial_rates or {}))
-        _check_initial(part, link)
+        modes = body.mode_labels
+        begin, rates = _initial(part, "initial", modes, initial), _initial(part, "initial_rates", modes, initial_rates)
+        link = Link(name, body, joint, place, begin, rates)
         self.links[name] = link
         if body.payload is not None:
             self._add_payload(name, body, body.payload)
@@ -275,8 +278,8 @@ class System:
             raise ModelError.of(part, "b", "must not be prescribed where a is", made.b)
 
     def frames(self) -> list[Frame]:
-        """Every frame that something stands on, acts at or is observed at."""
-        own = [frame for link in self.links.values() for frame in (link.on, BodyHandle(link.name, link.body).tip)]
+        """Every frame that something stands on or acts at."""
+        own = [link.on for link in self.links.values()]
         loaded = [load.at for load in self.loads.values()]
         touching = [frame for pair in self.contacts.values() for frame in pair.frames]
         closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]
@@ -303,6 +306,11 @@ class System:
             raise ModelError.of(part, "function", "must be a function of (t, q, v)", function)
         check.choice(part, "direction", direction, DIRECTIONS)
         self.conditions[name] = Condition(name, function, direction, bool(stop))
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The named numbers that parts and formulas are written with, by name."""
+        return parameters_of(self)
 
     @property
     def mass(self) -> float:
@@ -426,15 +434,13 @@ def _driven(link: Link) -> list[str]:
     return [*(m.name for m in link.joint.motions if m.kind != BALL), *link.body.lengths]
 
 
-def _check_initial(part: str, link: Link) -> None:
-    for label in ("initial", "initial_rates"):
-        values = getattr(link, label)
-        for name, value in values.items():
-            if name not in link.mode_labels:
-                known = list(link.mode_labels)
-                rule = f"must name modes of {known}{check.did_you_mean(name, known)}"
-                raise ModelError.of(part, label, rule, name)
-            check.number(part, f"{label}[{name!r}]", value)
+def _initial(part: str, label: str, modes: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
+    """Where modes start, or how fast."""
+    for name in given or {}:
+        if name not in modes:
+            rule = f"must name modes of {list(modes)}{check.did_you_mean(name, modes)}"
+            raise ModelError.of(part, label, rule, name)
+    return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in (given or {}).items()}
 
 
 def _held(made: Closure) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +15,10 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
+from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
+from pliant.run.recent import Recent
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.function import TracedFunction
@@ -22,35 +26,88 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
+    from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.traced_system import TracedSystem
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """A System ready to run: its trace and the machine code of its functions."""
+@dataclass(frozen=True, eq=False)
+class CompiledStructure:
+    """What all Systems of one structure share: the trace of one of them and the machine code of its functions."""
 
     traced: TracedSystem
-    rhs: MachineCode
-    observe: MachineCode
-    events: MachineCode | None
-    open_contact_events: MachineCode | None  # events where no contact is closed
-    step_limit: MachineCode | None
-    project: MachineCode | None
-    implied: MachineCode | None  # rows of closures that others imply, and how far each may go
-    trace_seconds: float
-    compile_seconds: float
-    cache: Path | None = None  # where machine code is kept
-    _pieces: dict[tuple[bytes, float, float], Pieces] = field(default_factory=dict, repr=False, compare=False)
-    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict, repr=False, compare=False)
+    code: Mapping[str, MachineCode]
+    cache: Path | None  # where machine code is kept
+    seconds: tuple[float, float]  # what tracing and compiling took
+    _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict)
 
     def jacobian(self, whole: bool) -> JacobianKernel | None:
-        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
         from pliant.codegen.jacobian import jacobian_kernel
 
         if whole not in self._jacobians:
-            n = self.traced.n_controlled
-            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, n, whole, self.cache)
+            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, self.traced.n_controlled, whole, self.cache)
         return self._jacobians[whole]
+
+    @cached_property
+    def constraints(self) -> ConstraintKernels | None:
+        from pliant.trace.partition import constraint_kernels
+
+        return constraint_kernels(self.traced, self.cache)
+
+    def fitting(self, lowered: LoweredSystem) -> TracedSystem | None:
+        """The trace with the numbers of another System of this structure; None where it is not good for them."""
+        constants = self.traced.preparation.constants(lowered.numbers)
+        if constants is None or not np.all(np.isfinite(constants)):
+            return None
+        return self.traced.for_numbers(lowered, constants)
+
+
+MOST_OPERATIONS = 2_000_000  # of all structures that are kept in the process
+STRUCTURES: Recent[CompiledStructure] = Recent(MOST_OPERATIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A System ready to run: its structure's machine code, and its own numbers."""
+
+    traced: TracedSystem
+    structure: CompiledStructure
+    trace_seconds: float
+    compile_seconds: float
+    _pieces: dict[tuple[bytes, float, float], Pieces] = field(default_factory=dict, repr=False)
+
+    @property
+    def rhs(self) -> MachineCode:
+        return self.structure.code["rhs"]
+
+    @property
+    def observe(self) -> MachineCode:
+        return self.structure.code["observe"]
+
+    @property
+    def events(self) -> MachineCode | None:
+        return self.structure.code.get("event_functions")
+
+    @property
+    def open_contact_events(self) -> MachineCode | None:
+        """Events where no contact is closed."""
+        return self.structure.code.get("open_contact_event_functions", self.events)
+
+    @property
+    def step_limit(self) -> MachineCode | None:
+        return self.structure.code.get("step_limit")
+
+    @property
+    def project(self) -> MachineCode | None:
+        return self.structure.code.get("project")
+
+    @property
+    def implied(self) -> MachineCode | None:
+        """Rows of closures that others imply, and how far each may go."""
+        return self.structure.code.get("implied")
+
+    def jacobian(self, whole: bool) -> JacobianKernel | None:
+        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
+        return self.structure.jacobian(whole)
 
     def time_pieces(self, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
         """Pieces of time within which formulas of time are smooth, at the state y0; kept for the next run."""
@@ -63,9 +120,7 @@ class Compiled:
 
     def constraints(self) -> ConstraintKernels | None:
         """The kernels of exact loops that a method with partitioned coordinates asks for."""
-        from pliant.trace.partition import constraint_kernels
-
-        return constraint_kernels(self.traced, self.cache)
+        return self.structure.constraints
 
     @cached_property
     def drawing(self) -> Drawing:
@@ -82,42 +137,57 @@ def compile_system(
     still: bool = False,
     near: float | None = None,
     t_start: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
 ) -> Compiled:
-    """Trace a System and compile its functions; machine code is kept on disk for later processes.
+    """Make a System ready to run: its functions are traced and compiled, unless a System of its structure was before.
 
-    still: allow a System whose every coordinate is prescribed. near: watch for gaps that pass this distance, m.
-    t_start: when closed loops are assembled, s.
+    Machine code is kept on disk for later processes. still: allow a System whose every coordinate is prescribed. near: watch for
+    gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of parameters, by name.
     """
-    from pliant.codegen.llvm import LARGEST_OPTIMISED, LARGEST_OPTIMISED_IN_RUN, compile_function
-    from pliant.trace.tracing import trace
+    from pliant.trace.tracing import lower_system
 
     began = clock.perf_counter()
-    try:
-        traced = trace(system, formulation, still, near, t_start)
-    except (OverflowError, ZeroDivisionError) as trouble:
-        rule = "must hold numbers from which the equations can be computed"
-        got = f"some that are too large or too small ({trouble})"
-        raise ModelError.of(f"system {system.name!r}", "model", rule, got) from trouble
+    with _telling_of_overflow(system):
+        values = checked_values(system.parameters, parameters)
+        plain = resolved(system, values) if values else system
+        lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
+        folder: Path | None = user_cache("machine-code") if cache else None
+        key = (lowered.lowered.structure, lowered.asked, folder)
+        for structure in STRUCTURES.get(key) if lowered.lowered.shareable else ():
+            traced = structure.fitting(lowered)
+            if traced is not None:
+                return Compiled(traced, structure, clock.perf_counter() - began, 0.0)
+        structure = _compile_structure(lowered, folder)
+    if lowered.lowered.shareable:
+        STRUCTURES.put(key, structure, size=sum(code.operations for code in structure.code.values()))
+    return Compiled(structure.traced, structure, *structure.seconds)
+
+
+def _compile_structure(lowered: LoweredSystem, folder: Path | None) -> CompiledStructure:
+    from pliant.codegen.llvm import LARGEST_OPTIMISED, LARGEST_OPTIMISED_IN_RUN, compile_function
+    from pliant.trace.tracing import trace_lowered
+
+    began = clock.perf_counter()
+    traced = trace_lowered(lowered, folder)
     done = clock.perf_counter()
-    folder: Path | None = user_cache("machine-code") if cache else None
     code = {}
     for name, function in _wanted(traced).items():
         largest = LARGEST_OPTIMISED if name == "observe" else LARGEST_OPTIMISED_IN_RUN
         code[name] = compile_function(function, cache=folder, largest=largest)
-    events = code.get("event_functions")
-    return Compiled(
-        traced,
-        rhs=code["rhs"],
-        observe=code["observe"],
-        events=events,
-        open_contact_events=code.get("open_contact_event_functions", events),
-        step_limit=code.get("step_limit"),
-        project=code.get("project"),
-        implied=code.get("implied"),
-        trace_seconds=done - began,
-        compile_seconds=clock.perf_counter() - done,
-        cache=folder,
-    )
+    constants = traced.preparation.constants(lowered.numbers)
+    assert constants is not None  # the numbers it was traced with
+    seconds = (done - began, clock.perf_counter() - done)
+    return CompiledStructure(traced.for_numbers(lowered, constants), code, folder, seconds)
+
+
+@contextmanager
+def _telling_of_overflow(system: System) -> Iterator[None]:
+    try:
+        yield
+    except (OverflowError, ZeroDivisionError) as trouble:
+        rule = "must hold numbers from which the equations can be computed"
+        got = f"some that are too large or too small ({trouble})"
+        raise ModelError.of(f"system {system.name!r}", "model", rule, got) from trouble
 
 
 def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:

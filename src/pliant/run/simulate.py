@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ def simulate(
     t_start: float = 0.0,
     start: Result | FinalState | None = None,
     formulation: str = "articulated",
+    parameters: Mapping[str, float] | None = None,
     progress: Progress | None = None,
     phase: Callable[[str], None] | None = None,
     max_steps: int | None = None,
@@ -84,7 +85,7 @@ def simulate(
         compiled = system
         _check_compiled(compiled.traced, method.near, assembled)
     else:
-        compiled = compile_system(system, formulation, cache, near=method.near, t_start=assembled)
+        compiled = compile_system(system, formulation, cache, near=method.near, t_start=assembled, parameters=parameters)
     run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
     run.go(progress, phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,

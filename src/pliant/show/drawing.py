@@ -36,7 +36,8 @@ FLAT = 1e-6  # of a body's size: how far points may be from a line or a plane
 def draw(system: System, tree: Tree) -> Drawing:
     """The drawing of a System."""
     numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
-    parts, library = [_part_drawing(node) for node in tree.nodes], _Library(tree.shapes)
+    parts = [_part_drawing(node) for node in tree.nodes]
+    library = _Library({name: body.shapes for name, body in tree.bodies.items() if body.shapes is not None})
     ground = _Points()
     spots = _Spots(numbers, parts, ground)
     on = [spots.at(node.link.on) for node in tree.nodes]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,16 +30,23 @@ class LoweredSystem:
     asked: str  # the formulation that was asked for
     near: float | None
     t_start: float
+    parameters: Mapping[str, float]  # values of the user's parameters
     start: Assembly  # coordinates and rates with exact loops closed, and which of their rows are independent
     warnings: tuple[str, ...]
 
     @cached_property
     def lowered(self) -> Lowered:
-        return lower(self.root)
+        """Of everything that a trace reads; parameters, which formulas may read, come first."""
+        lowered = lower(self.root)
+        return replace(
+            lowered,
+            structure=(tuple(self.parameters), lowered.structure),
+            numbers=[*self.parameters.values(), *lowered.numbers],
+        )
 
     @property
     def root(self) -> tuple[object, ...]:
-        """Everything that a trace reads."""
+        """Everything that a trace reads but parameters."""
         return self.system, self.tree, self.near, self.formulation, self.start.independent, self.start.scale
 
     @property

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from pliant.codegen.numbers import Number
-from pliant.trace.function_keys import function_key
+from pliant.model.value_keys import value_key
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
 
 # What classes say of themselves. STRUCTURE: a property with all that decides the code, where fields are not to be looked into.
 STRUCTURE = "structure"
 OUTSIDE = ("OUTSIDE_EQUATIONS", "STARTS", "START_RATES")  # fields that no equation reads
+DERIVED = "DERIVED"  # cached properties that equations read and that only plain numbers can be asked for: a root, a table
 PRESENCE = "PRESENCE"  # fields of which it only matters whether there is anything in them
 
 
@@ -58,11 +59,11 @@ class _Reading:
 
     def visit(self, x: Any) -> None:
         kind = type(x)
-        if kind is float:
+        if kind is float or isinstance(x, float):
             if x in UNITS:
-                self.structure.append(x)
+                self.structure.append(float(x))
             else:
-                self._visit_number(x)
+                self._visit_number(float(x))
         elif kind is tuple or kind is list:
             self.structure.append(len(x))
             for item in x:
@@ -105,11 +106,11 @@ class _Reading:
             self.structure.append(kind)
             self.structure += [bool(getattr(x, name)) for name in getattr(kind, PRESENCE, ())]
             around, self._own = self._own, {}
-            for name in equation_fields(kind):
+            for name in (*equation_fields(kind), *getattr(kind, DERIVED, ())):
                 self.visit(getattr(x, name))
             self._own = around
         elif callable(x):
-            key = function_key(x)
+            key = value_key(x)
             self.shareable &= key is not None
             self.structure.append(key)
         else:
@@ -127,8 +128,8 @@ class _Copying:
 
     def visit(self, x: Any) -> Any:
         kind = type(x)
-        if kind is float:
-            return x if x in UNITS else self._known(x)
+        if kind is float or isinstance(x, float):
+            return float(x) if x in UNITS else self._known(float(x))
         if kind is tuple or kind is list:
             return kind([self.visit(item) for item in x])
         if kind in _PLAIN:
@@ -161,6 +162,8 @@ class _Copying:
         for field in fields(x):
             value = getattr(x, field.name)
             object.__setattr__(copied, field.name, self.visit(value) if field.name in inside else value)
+        for name in getattr(type(x), DERIVED, ()):
+            vars(copied)[name] = self.visit(getattr(x, name))
         self._own = around
         return copied
 

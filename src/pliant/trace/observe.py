@@ -88,11 +88,10 @@ def observe(
         observed["reaction_moment"] += moment
         observed["reaction_force"] += force
     for node in tree.nodes:
-        place = tree.place(state.system.handle(node.name).tip)
-        pose, twist = place_pose(tree, place, bodies, q), place_twist(tree, place, moving, q, v)
+        pose, twist = place_pose(tree, node.tip, bodies, q), place_twist(tree, node.tip, moving, q, v)
         observed["tip_position"] += pose.position
         observed["tip_velocity"] += pose.rotation.out(twist.velocity)
-        observed["tip_deflection"] += _deflection(state, node, place)
+        observed["tip_deflection"] += _deflection(state, node, node.tip)
     return observed
 
 

@@ -9,7 +9,7 @@ end stops that are pressed, comparisons in formulas.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.graph import Graph
-from pliant.codegen.numbers import Numbers
-from pliant.codegen.tracer import Scalar, Tracer
+from pliant.codegen.numbers import Number, Numbers
+from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
@@ -40,6 +40,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.closure import Closure
+from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -98,8 +99,12 @@ def lower_system(
     still: bool = False,
     near: float | None = None,
     t_start: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
 ) -> LoweredSystem:
-    """What of a System is structure, what is numbers, and where it starts. See `trace`."""
+    """What of a System is structure, what is numbers, and where it starts. See `trace`.
+
+    parameters: values of those that formulas may read; parts hold plain numbers already.
+    """
     check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
@@ -107,27 +112,29 @@ def lower_system(
         from pliant.trace.absolute import absolute_coordinates
 
         floating, warnings = absolute_coordinates(system, t_start)
-        apart = lower_system(floating, "articulated", still, near, t_start)
+        apart = lower_system(floating, "articulated", still, near, t_start, parameters)
         return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
     tree = build_tree(system)
     for node in tree.nodes:
         check_formulation(node, formulation)
     if len(tree.rates) == len(tree.prescribed) and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    start, warnings = _start_of(system, tree, formulation, t_start)
+    start, warnings = _start_of(system, tree, formulation, t_start, parameters or {})
     if start.locked:
         if not still:
             raise SolveError(f"system {system.name!r}: {start.locked}")
         warnings = (*warnings, start.locked)
-    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, start, warnings)
+    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, parameters or {}, start, warnings)
 
 
-def _start_of(system: System, tree: Tree, formulation: str, t_start: float) -> tuple[Assembly, tuple[str, ...]]:
+def _start_of(
+    system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float]
+) -> tuple[Assembly, tuple[str, ...]]:
     """Where a run starts: with its loops closed, where there are any."""
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
         return Assembly(np.array(tree.start), np.array(tree.start_rates), ()), ()
     with _nothing_collected():
-        assembling = Trace(system, formulation, t_start=t_start, tree=tree)
+        assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters)
         start = assembling.assemble()
     return start, (*assembling.warnings, *start.warnings)
 
@@ -136,9 +143,10 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
     """The functions of a System, over its numbers."""
     with _nothing_collected():
         numbers = Numbers(Graph())
+        parameters = {name: numbers.leaf(value) for name, value in lowered.parameters.items()}
         system, tree, near, _, _, scale = numbered(lowered.root, numbers.leaf)
         start = replace(lowered.start, scale=scale)
-        made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start)
+        made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
         return made.finish(lowered, numbers, cache)
 
 
@@ -165,12 +173,18 @@ class Trace:
         t_start: float = 0.0,
         tree: Tree | None = None,
         start: Assembly | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
     ) -> None:
-        """tree: of the System, where it is known. start: which rows of exact closures are independent; else they are assembled."""
+        """tree: of the System, where it is known. start: which rows of exact closures are independent; else they are assembled.
+
+        parameters: what formulas read, by name; one that is missing has its own value.
+        """
         self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
         self.tree = build_tree(system) if tree is None else tree
         self.known_start = start
         self.tracer = Tracer()
+        self._parameters = parameters or {}
+        self.tracer.lift = self._lifted
         self.prescribed = self.tree.prescribed
         self.free_q = [k for k in range(len(self.tree.positions)) if k not in {c.q for c in self.prescribed}]
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
@@ -471,7 +485,15 @@ class Trace:
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
         q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
         v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
-        return called(function, t, q, v)
+        return self._scalar(called(function, t, q, v))
+
+    def _lifted(self, x: Any) -> Scalar:
+        """What a formula brings along: a parameter, an expression of parameters, a whole number."""
+        return evaluated(x, self._parameters) if expression_of(x) is not None else float(x)
+
+    def _scalar(self, x: Any) -> Scalar:
+        """What a formula gave, as a scalar of this trace."""
+        return x if isinstance(x, (float, TracedScalar, Number)) and expression_of(x) is None else self._lifted(x)
 
     @cached_property
     def cut_joint_states(self) -> list[CutJointState]:
@@ -493,7 +515,7 @@ class Trace:
             return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
         column, (time,) = self.tracer.symbols("time", 1)
         one = ca.SX(1.0)
-        position = [called(motion.function, time)]
+        position = [self._scalar(called(motion.function, time))]
         rate = self.tracer.directional(position, column, one)
         acceleration = self.tracer.directional(rate, column, one)
         now = self.tracer.column([self._clock(motion.breakpoints)])

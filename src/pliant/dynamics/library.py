@@ -1,0 +1,163 @@
+"""Bodies as the recursions have them, integrated once for all beams of equal content: shapes, integrals, values at stations."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.beams import Shapes, beam_shapes, field_integrals, field_values, shape_integrals
+from pliant.beams.telescopic import unit_shapes
+from pliant.dynamics.algebra import ZERO, Mat, Scalar, Vec, outer, scale, trace
+from pliant.dynamics.body import BeamBody, Body, Fields
+from pliant.dynamics.telescopic import TelescopicBody
+from pliant.model.beam import Beam
+from pliant.model.body import Body as ModelBody
+from pliant.model.rigid import RigidBody
+from pliant.model.telescopic import TelescopicBeam
+from pliant.model.value_keys import value_key
+
+MOST_KEPT = 512  # beams whose integrals a process remembers
+SAME_INTEGRAL = 1e-12  # of itself: what round-off of quadrature leaves between two ways to one number
+
+
+@dataclass(frozen=True)
+class Station:
+    """What the fields of a body are at a station."""
+
+    displacement: tuple[Vec, ...]  # W_A, one per field of the body, m
+    rotation: tuple[Vec, ...]  # Theta_A, rad
+
+
+STILL = Station((), ())  # on a rigid body, or at the root of any: nothing is carried
+
+
+@dataclass(frozen=True, eq=False)
+class Integrated:
+    """A body with its integrals, and the stations of it that were asked for."""
+
+    model: ModelBody
+    body: Body
+    shapes: Shapes | None = None  # of a beam
+    _stations: dict[float, Station] = field(default_factory=dict)
+
+    def station(self, x: float | None) -> Station:
+        """The fields x m along a beam, or at the tip of a telescopic link; None: at the body's own frame."""
+        if x is None or isinstance(self.model, RigidBody):
+            return STILL
+        if isinstance(self.body, TelescopicBody):
+            return self._stations.setdefault(0.0, Station(*self.body.tip()))
+        if x not in self._stations:
+            assert isinstance(self.model, Beam) and self.shapes is not None
+            displacement, rotation = field_values(self.model, self.shapes, x)
+            merge = EqualNumbers().merged
+            self._stations[x] = Station(merge(_clean(displacement)), merge(_clean(rotation)))
+        return self._stations[x]
+
+
+    def turns_to_first_order(self, x: float | None) -> bool:
+        """Whether a frame there is turned by 1 + skew(theta), as some papers do."""
+        return x is not None and isinstance(self.model, TelescopicBeam) and self.model.tip_rotation == "first-order"
+
+
+_KEPT: OrderedDict[Hashable, Integrated] = OrderedDict()
+
+
+def integrated(model: ModelBody, known: dict[int, Integrated]) -> Integrated:
+    """A body of the model with its integrals; known: those of this tree, by the identity of the model's body."""
+    if id(model) not in known:
+        known[id(model)] = _remembered(model)
+    return known[id(model)]
+
+
+def _remembered(model: ModelBody) -> Integrated:
+    key = None if isinstance(model, RigidBody) else value_key(model)
+    if key is None:
+        return _integrate(model)
+    found = _KEPT.get(key)
+    if found is None:
+        found = _integrate(model)
+        _KEPT[key] = found
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+    if isinstance(found.body, TelescopicBody) and isinstance(model, TelescopicBeam):  # which holds the model's own object
+        return Integrated(model, TelescopicBody(model, found.body.shapes))
+    return found
+
+
+def _integrate(model: ModelBody) -> Integrated:
+    if isinstance(model, RigidBody):
+        return Integrated(model, rigid_body(model.mass, tuple(model.com), model.inertia))  # type: ignore[arg-type]
+    if isinstance(model, TelescopicBeam):
+        return Integrated(model, TelescopicBody(model, unit_shapes(model)))
+    assert isinstance(model, Beam)  # checked when added
+    shapes = beam_shapes(model)
+    return Integrated(model, _beam_body(model, shapes), shapes)
+
+
+def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
+    """A point mass at the mass centre, with the rest as rotary inertia."""
+    second: Mat = tuple(scale(mass, row) for row in outer(com, com))  # type: ignore[assignment]
+    fields = Fields(
+        mass=mass,
+        first=(scale(mass, com),),
+        second=((second,),),
+        rotary=inertia,
+        rotary_first=(ZERO,),
+        pair=((trace(second),),),
+    )
+    return BeamBody(fields, modes=0)
+
+
+def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
+    of_modes = shape_integrals(beam, shapes)
+    of_fields = field_integrals(beam, shapes, of_modes)
+    merge = EqualNumbers().merged
+    fields = Fields(
+        mass=merge(of_modes.mass),
+        first=merge(of_fields.first),
+        second=merge(of_fields.second),
+        rotary=merge(of_modes.rotary),
+        rotary_first=merge(of_fields.rotary_first),
+        pair=merge(of_fields.pair),
+    )
+    merge = EqualNumbers().merged  # forces have nothing to do with masses
+    dampings = tuple((kind, merge(matrix)) for kind, matrix in of_modes.damping.items())
+    return BeamBody(fields, shapes.count, merge(of_modes.stiffness), dampings, of_fields.quadratic,
+                    coriolis=beam.stiffening != "as-published")  # fmt: skip
+
+
+class EqualNumbers:
+    """Numbers that are equal by symmetry, or the same integral, or one by their scale differ by round-off: each is taken once.
+
+    Else which of them are equal to the last bit, and with it the structure of the equations, would be a matter of luck.
+    """
+
+    def __init__(self) -> None:
+        self._known = [-1.0, 1.0]  # in ascending order; shapes are scaled to one somewhere
+
+    def merged(self, array: Any) -> Any:
+        """Nested tuples of Python floats: what the scalar-generic formulas take."""
+        if np.ndim(array) == 0:
+            return self._one(float(array))
+        return tuple(self.merged(row) for row in array)
+
+    def _one(self, x: float) -> float:
+        place = bisect_left(self._known, x)
+        for known in self._known[max(place - 1, 0) : place + 1]:
+            if abs(known - x) <= SAME_INTEGRAL * abs(x):
+                return known
+        self._known.insert(place, x)
+        return x
+
+
+def _clean(column: Any) -> Any:
+    """Shape values that are zero by the end conditions come out as round-off: make them structural zeros.
+
+    Shapes are of order one (displacement) or one over a length (rotation), so 1e-13 is far below any real value.
+    """
+    return np.where(np.abs(column) < 1e-13, 0.0, column)

@@ -1,0 +1,95 @@
+"""What tells a value from others: equal keys mean equal content, of functions too, as long as nothing can change unseen."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.model.captured import captured, globals_read, names_read
+
+DEEPEST = 20  # things within things
+_IMMUTABLE = (str, bool, int, bytes, type(None), range)
+_CONSTANT_MODULES = frozenset(("math", "cmath", "numpy", "pliant", "casadi", "builtins", "operator"))  # nobody sets things there
+
+
+class _Unknown(Exception):
+    """Something whose content may change unseen."""
+
+
+def value_key(x: Any) -> Hashable | None:
+    """A key of the content; None where it cannot be known: a function that reads a list, an object of the user's own."""
+    try:
+        return _key(x, 0)
+    except _Unknown:
+        return None
+
+
+def _key(x: Any, depth: int) -> Hashable:
+    if depth > DEEPEST:
+        raise _Unknown
+    if isinstance(x, (float, complex)):
+        return repr(x)  # 0.0 and -0.0 differ, nan equals nan
+    if isinstance(x, _IMMUTABLE):
+        return (type(x), x)
+    if isinstance(x, (tuple, frozenset)):
+        return (type(x), tuple(_key(item, depth + 1) for item in x))
+    own = getattr(type(x), "own_key", None)  # of a part that says so itself
+    if own is not None:
+        return (type(x), own(x))
+    if is_dataclass(x) and not isinstance(x, type):
+        return _key_of_part(x, depth)
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        return (x.shape, x.dtype.str, x.tobytes())
+    return _key_of_callable(x, depth)
+
+
+def _key_of_part(x: Any, depth: int) -> Hashable:
+    """A frozen part; what mappings it holds nobody changes."""
+    if not x.__dataclass_params__.frozen:
+        raise _Unknown
+    values = [getattr(x, field.name) for field in fields(x)]
+    values = [tuple(value.items()) if isinstance(value, Mapping) else value for value in values]
+    return (type(x), tuple(_key(value, depth + 1) for value in values))
+
+
+def _key_of_callable(x: Any, depth: int) -> Hashable:
+    if isinstance(x, types.FunctionType):
+        return _key_of_function(x, depth)
+    if isinstance(x, types.MethodType):
+        return ("method", _key(x.__func__, depth + 1), _key(x.__self__, depth + 1))
+    if isinstance(x, functools.partial):
+        return ("partial", *(_key(part, depth + 1) for part in (x.func, x.args, tuple(sorted(x.keywords.items())))))
+    if isinstance(x, (types.BuiltinFunctionType, type, np.ufunc)) and _is_constant(getattr(x, "__module__", None) or "builtins"):
+        return ("known", id(x))
+    raise _Unknown
+
+
+def _key_of_function(function: types.FunctionType, depth: int) -> Hashable:
+    """Its code, and what it finds outside."""
+    if _is_constant(function.__module__ or "") and function.__closure__ is None:
+        return ("known", id(function))
+    try:
+        inside = tuple(_key(x, depth + 1) for x in captured(function))
+    except ValueError:  # a variable that is not filled yet
+        raise _Unknown from None
+    outside = tuple((name, _key_of_global(x, function, depth)) for name, x in globals_read(function).items())
+    return ("function", function.__code__, inside, outside)
+
+
+def _key_of_global(x: Any, function: types.FunctionType, depth: int) -> Hashable:
+    """A module may be set from anywhere: what the function reads of it is looked at, unless nobody sets things there."""
+    if not isinstance(x, types.ModuleType):
+        return _key(x, depth + 1)
+    if _is_constant(x.__name__):
+        return ("module", x.__name__)
+    read = sorted(name for name in names_read(function.__code__) if hasattr(x, name))
+    return ("module", x.__name__, tuple((name, _key(getattr(x, name), depth + 1)) for name in read))
+
+
+def _is_constant(module: str) -> bool:
+    return module.partition(".")[0] in _CONSTANT_MODULES
