@@ -85,7 +85,5 @@ def _shifted(y: np.ndarray, i: int, by: float) -> np.ndarray:
 
 def seen(compiled: Compiled, y: np.ndarray, name: str) -> np.ndarray:
     """A quantity that the observer gives at t = 0, all contacts open."""
-    from pliant.run.observed import columns_of
-
     values = compiled.observe(0.0, y, compiled.traced.parameters(0.0, 1.0))
-    return np.asarray(values[columns_of(compiled.traced)[name]])
+    return np.asarray(values[compiled.traced.layout.observed[name]])
