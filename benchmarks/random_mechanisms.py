@@ -35,7 +35,7 @@ import pliant as pl
 from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.tree import Tree, build_tree
 from pliant.files import parse_formula
-from pliant.model.closure import KINDS
+from pliant.model.closure import CLOSURES
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import BALL, Joint
 from pliant.model.system import BodyHandle
@@ -288,7 +288,7 @@ TAKEN = {"point": (3, 2), "spherical": (3, 2), "revolute": (5, 2), "weld": (6, 3
 def close(scene: Scene) -> None:
     """One closure of what the start has closed already; only where the loop keeps a freedom, unless springs close it."""
     rng = scene.rng
-    kind = one_of(rng, KINDS)
+    kind = one_of(rng, tuple(CLOSURES))
     if kind not in TAKEN:
         raise LookupError(f"closure {kind!r}: say in TAKEN of random_mechanisms.py how many directions it holds")
     by = {"by": "springs", "stiffness": spread(rng, 1e3, 1e5), "damping": even(rng, 0.0, 20.0)} if often(rng, 0.35) else {}

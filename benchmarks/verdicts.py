@@ -142,7 +142,7 @@ def open_loops(compiled: Compiled, result: pl.Result, rtol: float) -> list[str]:
             return []
         bodies = poses(traced.tree, q)
         for closure in exact:
-            places = [None if m is None else value_of(m, t) for m in closure.motion]
+            places = [None if m is None else value_of(m, t) for m in closure.motions]
             size = max((abs(float(c)) for _, c in closure_rows(traced.tree, closure, bodies, q, places)), default=0.0)
             worst, name, when = max((worst, name, when), (size, closure.name, t))
     limit = max(CLOSED * rtol, CLOSED_AT_LEAST)

@@ -65,7 +65,7 @@ def work_precision(one: Representative, methods: list[str], repeat: int) -> list
     rows = []
     for name in methods:
         # the one that changes its precision near contact watches for that distance
-        fit = compile_system(one.build(), near=NEAR) if KINDS[name] is pl.VariablePrecisionRK4 else compiled
+        fit = compile_system(one.build(), near=NEAR) if KINDS[name].near is not None else compiled
         for method in _settings(KINDS[name]):
             try:
                 rows.append({"system": one.name, **measure(fit, one, method, times, best, repeat)})

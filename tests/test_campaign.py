@@ -12,7 +12,7 @@ from random_starts import STARTS, start
 
 import pliant as pl
 from pliant.codegen import llvm
-from pliant.model.closure import KINDS
+from pliant.model.closure import CLOSURES
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.run.prepare import compile_system
@@ -77,7 +77,7 @@ def test_every_registered_law_can_be_drawn(law):
 
 
 def test_every_kind_of_closure_can_be_drawn():
-    assert set(random_mechanisms.TAKEN) == set(KINDS)
+    assert set(random_mechanisms.TAKEN) == set(CLOSURES)
 
 
 # ---- the judge

@@ -9,7 +9,7 @@ import pytest
 import pliant as pl
 from pliant.gallery.reproduction import REPRODUCTIONS
 from pliant.integrate.methods import METHODS
-from pliant.model.closure import KINDS
+from pliant.model.closure import CLOSURES
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.joint import JOINTS
 from pliant.model.normal_law import NORMAL_LAWS
@@ -61,7 +61,7 @@ def test_the_guide_names_all_there_is():
     text = GUIDE.read_text(encoding="utf-8")
     registered = [kind.__name__ for kind in (*JOINTS, *NORMAL_LAWS, *FRICTION_LAWS, *METHODS)]
     classes = [name for name in pl.__all__ if isinstance(getattr(pl, name), type)]
-    names = [*registered, *classes, *KINDS, *REPRODUCTIONS, *QUANTITIES]
+    names = [*registered, *classes, *CLOSURES, *REPRODUCTIONS, *QUANTITIES]
     assert not [name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
 
 

@@ -11,6 +11,7 @@ from pliant.model import friction_law as laws
 from pliant.model.contact import Plane, Sphere
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 from pliant.model.normal_law import Hertz, HuGuo, HuntCrossley
+from registered import FRICTION as EXAMPLES
 
 FINE = pl.DOP853(rtol=1e-11, atol=1e-14)
 MASS, PRESS = 2.0, 20.0  # kg, N
@@ -18,21 +19,6 @@ SPRING, BELT = 150.0, 0.08  # N/m, m/s
 DEPTH, STIFFNESS = 1e-4, 2e7  # m, N/m^1.5: they press with 20 N
 FRICTION = "floor block.root friction"
 
-EXAMPLES = {
-    laws.Coulomb: laws.Coulomb(mu=0.3, transition=2e-3),
-    laws.CoulombStiction: laws.CoulombStiction(mu_static=0.4, mu_kinetic=0.3, v_static=2e-3, v_kinetic=0.01),
-    laws.CoulombViscous: laws.CoulombViscous(mu=0.3, viscous=0.2, transition=2e-3),
-    laws.Stribeck: laws.Stribeck(mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.02, transition=2e-3),
-    laws.Threlfall: laws.Threlfall(mu=0.3, v_r=5e-3),
-    laws.BengisuAkay: laws.BengisuAkay(mu_static=0.4, mu_kinetic=0.3, v0=5e-3, xi=30.0),
-    laws.Ambrosio: laws.Ambrosio(mu=0.3, v0=1e-3, v1=5e-3),
-    laws.Karnopp: laws.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=1e-4),
-    laws.Dahl: laws.Dahl(sigma0=2e3, mu=0.3),
-    laws.LuGre: laws.LuGre(sigma0=2e3, sigma1=5.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.01, sigma2=0.1),
-    laws.GonthierFriction: laws.GonthierFriction(
-        sigma0=2e3, sigma1=5.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.01, tau_dwell=0.1
-    ),
-}  # fmt: skip
 SOLVABLE = [law for law in FRICTION_LAWS if law is not laws.Karnopp]  # Karnopp has closed forms instead
 
 
@@ -79,10 +65,6 @@ def solved(law, times, spring=0.0, belt=0.0, pull=0.0, speed=0.0):
 
 def work(run):
     return run.values["work"][:, run.labels["source"].index(FRICTION)]
-
-
-def test_every_law_has_its_example():
-    assert list(EXAMPLES) == list(FRICTION_LAWS)
 
 
 @pytest.mark.parametrize("law", SOLVABLE, ids=lambda law: law.__name__)

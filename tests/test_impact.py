@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from laws import made
 from pliant.model import normal_law as laws
 from pliant.model.contact import Plane, Sphere
 from pliant.model.normal_law import NORMAL_LAWS
+from registered import made
 
 TIGHT = pl.DOP853(rtol=1e-11, atol=1e-14)
 ASKED = [k / 10 for k in range(1, 10)]

@@ -15,7 +15,8 @@ from pliant.dynamics.retraction import retract
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.parallel_robot.system import LEGS
-from pliant.model.closure import FRAME_KINDS
+from pliant.model.closure import CLOSURES
+from registered import CLOSURE
 
 SYSTEMS = {**mechanisms.ALL, **{f"telescopic {name}": build for name, build in test_telescopic.ALL.items()}}
 
@@ -193,24 +194,23 @@ def test_inverse_dynamics_goes_through_the_complement_too(elastic):
 # ---- closures
 
 
-def held(kind, by, elastic):
-    """A body on a ball, or an elastic link on a hinge, that a closure holds to a free one."""
+def held(kind, elastic):
+    """A body on a ball, or an elastic link on a hinge, that the springs of a closure hold to a free one."""
     system = pl.System(kind, gravity=(0.5, -9.81, 0.3))
     body = pl.RigidBody(mass=1.0, inertia=(0.1, 0.2, 0.3), com=(0.1, 0.05, 0.0), tip=(0.7, 0.0, 0.0))
     arm = (system.add("arm", mechanisms.spatial_link(), joint=pl.Revolute(axis="y", rate=0.4)) if elastic
            else system.add("arm", body, joint=pl.Spherical(angular_velocity=(0.5, 0.4, 1.0))))  # fmt: skip
     other = system.add("other", body, joint=pl.Free(position=(0.7, 0.0, 0.0), angular_velocity=(0.2, -0.3, 0.1)))
-    more = {"distance": {"length": 0.7}, "universal": {"other_axis": "y"}}.get(kind, {})
-    spring = {"by": "springs", "stiffness": 2e3, "damping": 5.0} if by == "springs" else {}
-    system.close("held", kind, other.root, arm.root if kind == "distance" else arm.tip, axis="z", **more, **spring)
+    springs = {"by": "springs", "stiffness": 2e3, "damping": 5.0}
+    system.close("held", kind, other.root, arm.root if kind == "distance" else arm.tip, **CLOSURE[kind].fields, **springs)
     return system
 
 
 @pytest.mark.parametrize("elastic", [False, True], ids=["rigid", "elastic"])
-@pytest.mark.parametrize("kind", FRAME_KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in CLOSURES if not CLOSURE[kind].coordinates])
 def test_closures_over_twists_are_those_over_coordinates(kind, elastic):
     """A = K N at random states, whatever is held; and the springs' wrenches do the work of their forces."""
-    system = held(kind, "springs", elastic)
+    system = held(kind, elastic)
     rng = np.random.default_rng(3)
     start = pl.denoc(system)
     for _ in range(2):

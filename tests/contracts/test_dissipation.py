@@ -5,25 +5,26 @@ of the first along the second is what a source really puts in. A wrong sign in a
 put on the bodies shows there; the ledger alone would call it a source.
 """
 
-import typing
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 import pytest
 
-import laws
 import mechanisms
 import pliant as pl
+import registered
 from pliant.model import damping
-from pliant.model.closure import FRAME_KINDS, KINDS
+from pliant.model.closure import CLOSURES
+from pliant.model.damping import DAMPINGS
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
 from pliant.model.joint import BALL, JOINTS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.ledger import HELD
 from pliant.results.table import OBSERVED, QUANTITIES
 from pliant.trace.tracing import trace
+from registered import BODY, DAMPING, JOINT, held_by
 
-BODY = pl.RigidBody(mass=1.5, inertia=(0.2, 0.3, 0.4), com=(0.2, 0.1, -0.1), tip=(0.4, 0.0, 0.1))
 STATES = 12  # that every source is judged at
 
 
@@ -108,7 +109,7 @@ def pressed(mechanism, depth, slide=1.0, rise=1.0):
 @pytest.mark.parametrize("pulls", [False, True], ids=["pushes", "pulls"])
 @pytest.mark.parametrize("law", NORMAL_LAWS, ids=lambda law: law.__name__)
 def test_a_normal_law_takes_energy_whether_bodies_meet_or_part(law, pulls):
-    mechanism = ball(laws.made(law, pulls=pulls))
+    mechanism = ball(registered.made(law, pulls=pulls))
     rates = []
     for depth, rise in ((1e-3, 1.0), (1e-4, 20.0)):  # parting at 20 m/s what only pushes has let go
         states, p = pressed(mechanism, depth, rise=rise)
@@ -120,43 +121,35 @@ def test_a_normal_law_takes_energy_whether_bodies_meet_or_part(law, pulls):
 @pytest.mark.parametrize("law", FRICTION_LAWS, ids=lambda law: law.__name__)
 def test_a_friction_law_takes_energy_whichever_way_a_body_slides(law):
     """Bristles lean with the slip, as sliding leaves them: those that are let go give back what they hold."""
-    mechanism = ball(pl.Hertz(stiffness=1e6), laws.FRICTION[law])
+    mechanism = ball(pl.Hertz(stiffness=1e6), registered.FRICTION[law])
     slots = mechanism.traced.pairs[0]
     for slide in (0.02, 1.0, 10.0):
         states, p = pressed(mechanism, 1e-3, slide)
         for y in states if issubclass(law, BristleLaw) else ():
             place = slice(slots.bristles.start, slots.bristles.start + 2)
             at_rest = np.array(mechanism.traced.rhs(0.0, y, p)).ravel()[place]  # their rates, while straight, are along the slip
-            y[place] = 0.9 * 0.3 / laws.FRICTION[law].sigma0 * at_rest / np.linalg.norm(at_rest)
+            y[place] = 0.9 * 0.3 / registered.FRICTION[law].sigma0 * at_rest / np.linalg.norm(at_rest)
         falls(mechanism, states, p)
 
 
 # ------------------------------------------------------------------------------------------------- beams
 
-DAMPED_BY = {
-    damping.KelvinVoigt: damping.KelvinVoigt(1e7),
-    damping.AirDrag: damping.AirDrag(2.0),
-    damping.Rayleigh: damping.Rayleigh(alpha=1.0, beta=1e-3),
-    damping.RayleighRatios: damping.RayleighRatios(ratios=(0.01, 0.02)),
-    damping.ModalDamping: damping.ModalDamping(0.02),
-}
 
-
-@pytest.mark.parametrize("kind", typing.get_args(damping.Damping), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", DAMPINGS, ids=lambda kind: kind.__name__)
 def test_damping_of_beams_takes_energy(kind):
     modes = [pl.Modes("cf", 2), pl.Modes("cf", 2, plane="z"), pl.TorsionModes("cf", 1)]
     beam = pl.Beam(length=0.7, section=mechanisms.FLAT, material=pl.STEEL, theory="euler-bernoulli", modes=modes,
-                   damping=DAMPED_BY[kind])  # fmt: skip
+                   damping=DAMPING[kind])  # fmt: skip
     system = pl.System("arm", gravity=(0, -9.81))
     system.add("arm", beam, joint=pl.Revolute())
     mechanism = Mechanism(system)
     falls(mechanism, [mechanism.state() for _ in range(STATES)])
 
 
-@pytest.mark.parametrize("kind", [*(k for k in DAMPED_BY if k is not damping.RayleighRatios), "sleeve"])
+@pytest.mark.parametrize("kind", [*(k for k in DAMPINGS if k is not damping.RayleighRatios), "sleeve"])
 def test_damping_of_telescopic_links_takes_energy(kind):
     link = pl.TelescopicBeam(length=1.0, extension=0.5, section=mechanisms.FLAT, material=pl.STEEL, modes=pl.Modes("cf", 2),
-                             damping=() if kind == "sleeve" else DAMPED_BY[kind],
+                             damping=() if kind == "sleeve" else DAMPING[kind],
                              friction=pl.Coulomb(mu=0.2) if kind == "sleeve" else None,
                              preload=30.0 if kind == "sleeve" else 0.0)  # fmt: skip
     system = pl.System("arm", gravity=(0, -9.81))
@@ -169,11 +162,11 @@ def test_damping_of_telescopic_links_takes_energy(kind):
 
 
 @pytest.mark.parametrize("formulation", ["articulated", "augmented"])
-@pytest.mark.parametrize("joint", [joint for joint in JOINTS if joint().motions], ids=lambda joint: joint.__name__)
+@pytest.mark.parametrize("joint", [joint for joint in JOINTS if JOINT[joint].motions], ids=lambda joint: joint.__name__)
 def test_dampers_in_joints_take_energy(joint, formulation):
     system = pl.System(joint.__name__, gravity=(0.5, -9.81, 2.0))
     base = system.add("base", BODY, joint=pl.Revolute(angle=0.3, axis="y"))
-    made = joint(damper={motion.name: pl.Damper(0.5) for motion in joint().motions})
+    made = replace(JOINT[joint], damper={motion.name: pl.Damper(0.5) for motion in JOINT[joint].motions})
     system.add("body", BODY, joint=made, on=base.tip.turned(0.4, "x"))
     mechanism = Mechanism(system, formulation)
     falls(mechanism, [mechanism.state() for _ in range(STATES)])
@@ -196,21 +189,10 @@ def test_stops_take_energy_whether_they_are_run_into_or_left(joint, beyond):
     falls(mechanism, [mechanism.state(q=where, v={f"body.{name}": speed for name in names}) for speed in speeds], p)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CLOSURES)
 def test_dampers_of_closures_take_energy(kind):
-    system = pl.System(kind, gravity=(0.5, -9.81, 0.3))
-    arm = system.add("arm", BODY, joint=pl.Revolute())
-    other = system.add("other", BODY, joint=pl.Free(position=(0.5, 0.0, 0.0)))
-    wheel = system.add("wheel", BODY, joint=pl.Revolute(), on=other.tip)
-    springs = {"by": "springs", "stiffness": 1e3, "damping": 20.0}
-    if kind in FRAME_KINDS:
-        length = {"length": 0.5} if kind == "distance" else {}
-        system.close("held", kind, wheel.tip, arm.tip, axis="z", other_axis="x", **length, **springs)
-    elif kind == "gear":
-        system.close("held", kind, "arm.angle", "wheel.angle", ratio=2.0, **springs)
-    else:
-        system.close("held", kind, "arm.angle", motion=lambda t: 0.0 * t + 0.3, **springs)
+    system = held_by(kind, by="springs", stiffness=1e3, damping=20.0)
     mechanism = Mechanism(system)
-    if kind == "prescribed":
+    if system.closures["held"].prescribed:
         mechanism.traced.dissipative["held motion"] = False  # of a motion that stays where it is, so that it puts nothing in
     falls(mechanism, [mechanism.state() for _ in range(STATES)])

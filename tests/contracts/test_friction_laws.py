@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from laws import FRICTION as EXAMPLES
 from pliant.codegen.tracer import Tracer
 from pliant.model import friction_law as laws
 from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
+from registered import FRICTION as EXAMPLES
 
 STATIC = [law for law in FRICTION_LAWS if not issubclass(law, BristleLaw)]
 BRISTLES = [law for law in FRICTION_LAWS if issubclass(law, BristleLaw)]

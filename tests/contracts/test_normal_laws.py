@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from laws import made
 from pliant.codegen.tracer import Tracer
 from pliant.model import normal_law as laws
 from pliant.model.normal_law import NORMAL_LAWS
+from registered import made
 
 ASKED = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 # stiffness N/m^n, exponent, reduced mass kg, speed m/s

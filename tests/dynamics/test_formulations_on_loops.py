@@ -8,9 +8,8 @@ import pliant as pl
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.slider_crank import slider_crank
 from pliant.results.table import OBSERVED, QUANTITIES
-from pliant.trace.tracing import trace
+from pliant.trace.tracing import FORMULATIONS, trace
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # all that share the tree's coordinates
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
 AGREE = 1e-9  # of the largest
 STATES = 3

@@ -15,7 +15,6 @@ from pliant.integrate import (
     DormandPrince,
     JacobianKernel,
     Located,
-    RealTime,
     Rodas5P,
     Status,
     Stepper,
@@ -25,7 +24,7 @@ from pliant.integrate.methods import VariablePrecisionRK4
 
 # all but the one that notices events at the ends of its steps only: see test_implicit
 every_method = pytest.mark.parametrize(
-    "kind", [kind for kind in METHODS if kind is not RealTime], ids=lambda kind: kind.__name__
+    "kind", [kind for kind in METHODS if not kind.events_at_ends], ids=lambda kind: kind.__name__
 )
 
 

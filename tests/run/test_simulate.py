@@ -10,6 +10,7 @@ import pytest
 
 import mechanisms
 import pliant as pl
+from pliant.trace.tracing import FORMULATIONS
 
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
 
@@ -55,7 +56,7 @@ def test_the_ledger_closes(build):
     assert run.ledger.relative_error_max < 1e-9
 
 
-@pytest.mark.parametrize("formulation", ["gibbs_appell", "lagrange", "denoc"])
+@pytest.mark.parametrize("formulation", FORMULATIONS[1:])
 def test_other_formulations_run_to_the_same_place(formulation):
     runs = [pl.simulate(mechanisms.planar_chain(2), 0.3, method=TIGHT, formulation=f)
             for f in ("articulated", formulation)]  # fmt: skip

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Mat, Scalar, Vec, axial, dot, product, scale, sub, times, total, transpose
+from pliant.dynamics.algebra import Scalar, sub, total
 from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.closure_residuals import OF_COORDINATES, OF_FRAMES, HeldFrames
 from pliant.dynamics.cut_joint import JointPosition, joint_position
 from pliant.dynamics.kinematics import Pose, place_pose, poses
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import Row
-from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure
 from pliant.model.joint import ROTATION
-from pliant.scalar import is_constant, sqrt
-
-MEETING = 1e-8  # of a spring's length: nearer than this its direction fades away; at its length that changes no digit of a double
+from pliant.scalar import is_constant
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,11 @@ def closure_rows(
 ) -> list[tuple[bool, Scalar]]:
     """(is it an angle, residual) of all directions of one closure, given where the bodies are."""
     if closure.frames is None:
-        distances, angles = _coordinate_rows(tree, closure, q, prescribed, bodies)
-    else:
-        a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
-        apart = sub(a.position, b.position)
-        distances, angles = _rows_of(closure, apart, a.rotation.matrix, b.rotation.matrix, prescribed)
+        held = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
+        return [(held[0].turns, OF_COORDINATES[type(closure)](closure, held, prescribed))]
+    a, b = (place_pose(tree, tree.place(frame), bodies, q) for frame in closure.frames)
+    frames = HeldFrames(sub(a.position, b.position), a.rotation.matrix, b.rotation.matrix, prescribed)
+    distances, angles = OF_FRAMES[type(closure)](closure, frames)
     return [(False, c) for c in distances] + [(True, c) for c in angles]
 
 
@@ -76,7 +74,7 @@ def stored_energy(
 ) -> Scalar:
     """What virtual springs hold: sum of Ks c^2 / 2."""
     changing = residuals(tree, closures, q, prescribed)
-    return total(0.5 * closures[owner].stiffness * c * c for owner, _, _, c in changing)
+    return total(0.5 * closures[owner].spring * c * c for owner, _, _, c in changing)
 
 
 def rows(
@@ -110,19 +108,6 @@ def rows(
     return ConstraintRows(owners, directions, angular, flat[:m], flat[m : 2 * m], drift, flat[2 * m : 3 * m], matrix)
 
 
-def _coordinate_rows(
-    tree: Tree, closure: Closure, q: Sequence[Scalar], prescribed: Sequence[Scalar], bodies: Sequence[Pose]
-) -> tuple[list[Scalar], list[Scalar]]:
-    """c of a gear, counted from where both start, or of a coordinate that follows a motion."""
-    read = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
-    if closure.kind == "gear":
-        a, b = (position.x - position.start for position in read)
-        c = a - closure.ratio * b
-    else:
-        c = read[0].beyond(prescribed[0])
-    return ([], [c]) if read[0].turns else ([c], [])
-
-
 def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
     """A coordinate by name; it may be of a joint apart from the tree."""
     if name not in tree.positions:
@@ -130,42 +115,3 @@ def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pos
     k = tree.positions.index(name)
     turns = any(slot.q == k and slot.motion.kind == ROTATION for slot in tree.slots)
     return JointPosition(q[k], turns, tree.start[k])
-
-
-def _beyond(closure: Closure, squared: Scalar, length: Scalar) -> Scalar:
-    """How much further apart two origins are than `length`, given their distance squared.
-
-    A spring pulls in proportion to d - L; what multipliers keep at zero may as well be (d^2 - L^2) / 2L, which is smooth and
-    has the same slope there. Where the origins meet, a spring has no direction to push in: it pushes in none.
-    """
-    if closure.by == "springs":
-        return sqrt(squared + (MEETING * length) * (MEETING * length)) - length
-    return (squared - length * length) * (0.5 / length)
-
-
-def _rows_of(
-    closure: Closure, apart: Vec, a: Mat, b: Mat, prescribed: Sequence[Scalar]
-) -> tuple[list[Scalar], list[Scalar]]:
-    """c of one closure of frames: distances in the world's or in b's axes, and sines of angles."""
-    if closure.kind in ("point", "spherical"):
-        return list(apart), []
-    if closure.kind == "distance":
-        return [_beyond(closure, dot(apart, apart), prescribed[0] if prescribed else closure.length)], []
-    if closure.kind == "prescribed":
-        return [x - m for x, m in zip(times(transpose(b), apart), prescribed, strict=False) if m is not None], []
-    across = [times(b, t) for t in tangents_of(closure.axis)]
-    along = [dot(times(b, closure.axis), apart) - m for m in prescribed]
-    if closure.kind == "slider":
-        return [*(dot(t, apart) for t in across), *along], []
-    if closure.kind == "universal":
-        lean = dot(closure.axis, closure.other_axis)
-        return list(apart), [dot(times(b, closure.axis), times(a, closure.other_axis)) - lean]
-    if closure.kind in ("revolute", "cylindrical", "planar"):
-        aligned = [dot(times(a, closure.axis), t) for t in across]
-        if closure.kind == "planar":
-            return [dot(times(b, closure.axis), apart)], aligned
-        return (list(apart) if closure.kind == "revolute" else [dot(t, apart) for t in across]), aligned
-    turned = axial(product(transpose(a), b))  # 2 sin of the small rotation between them
-    if closure.kind == "weld":
-        return list(apart), list(scale(0.5, turned))
-    return [*(dot(t, apart) for t in across), *along], list(scale(0.5, turned))  # prismatic

@@ -102,7 +102,7 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.force, "expressed"): force.EXPRESSED,
     (System.moment, "expressed"): force.EXPRESSED,
     (System.event, "direction"): tuple(force.DIRECTIONS),
-    (System.close, "kind"): closure.KINDS,
+    (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
 }
 FREE_TEXTS = ((RunSettings, "formulation"), (System.drive, "coordinate"))  # checked against what the model or the solver has

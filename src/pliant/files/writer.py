@@ -23,7 +23,7 @@ from pliant.files.written import (
     write_truth,
 )
 from pliant.model.body import Body
-from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure
+from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
@@ -133,17 +133,17 @@ def _closure(system: System, closure: Closure) -> Data:
     for key, end in (("a", closure.a), ("b", closure.b)):
         if end is not None:
             data[key] = end if isinstance(end, str) else write_place(system, end)
-    data |= {"axis": list(closure.axis)} if closure.frames else {}
-    data |= {"other_axis": list(closure.other_axis)} if closure.kind == "universal" else {}
+    own = {name: getattr(closure, name) for name in own_fields(type(closure))}
+    data |= {name: _closure_field(f"{part}: {name}", value) for name, value in own.items() if value is not None}
     data["by"] = closure.by
-    data |= {"ratio": closure.ratio} if closure.kind == GEAR else {}
-    motions = [None if m is None else write(PrescribedMotion, m, f"{part}: motion") for m in closure.motion]
-    if closure.kind == "distance":
-        data["length"] = motions[0] if motions else closure.length
-    elif motions:
-        several = closure.kind == PRESCRIBED and closure.frames is not None
-        data["motion"] = motions if several else motions[0]
-    return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == "springs" else {})
+    return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == SPRINGS else {})
+
+
+def _closure_field(part: str, value: Any) -> Any:
+    """A number, a motion, or several of either."""
+    if isinstance(value, tuple):
+        return [_closure_field(part, item) for item in value]
+    return value if value is None or isinstance(value, float) else write(PrescribedMotion, value, part)
 
 
 def _event(condition: Condition) -> Data:

@@ -9,10 +9,20 @@ from typing import Any, Self
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.damping import DAMPINGS, Damping
 from pliant.model.frame import Frame
 from pliant.model.material import Material
-from pliant.model.modes import AxialElements, AxialModes, ElementModes, GivenModes, Modes, ModeSet, TorsionModes, labels
+from pliant.model.modes import (
+    MODE_SETS,
+    AxialElements,
+    AxialModes,
+    ElementModes,
+    GivenModes,
+    Modes,
+    ModeSet,
+    TorsionModes,
+    labels,
+)
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
 
@@ -129,8 +139,7 @@ class Beam:
             raise ModelError.of("Beam", "modes", "must hold at least one set (use RigidBody for a stiff link)", ())
         seen: set[str] = set()
         for k, modes in enumerate(self.mode_sets):
-            kinds = (Modes, AxialModes, TorsionModes, GivenModes, ElementModes, AxialElements)
-            check.instance("Beam", f"modes[{k}]", modes, kinds, "a set of modes")
+            check.instance("Beam", f"modes[{k}]", modes, MODE_SETS, "a set of modes")
             direction = _direction(modes)
             if direction in seen:
                 raise ModelError.of("Beam", f"modes[{k}]", "must be the only set of its direction", direction)
@@ -156,10 +165,9 @@ class Beam:
             raise ModelError.of("Beam", "rotary_inertia", "must be > 0 kg m about x for torsion modes", self.rotary)
 
     def _check_damping(self) -> None:
-        kinds = (KelvinVoigt, AirDrag, Rayleigh, RayleighRatios, ModalDamping)
+        wanted = f"one of {', '.join(kind.__name__ for kind in DAMPINGS)}"
         for k, damping in enumerate(self.dampings):
-            check.instance("Beam", f"damping[{k}]", damping, kinds, "one of KelvinVoigt, AirDrag, Rayleigh, "
-                           "RayleighRatios, ModalDamping")  # fmt: skip
+            check.instance("Beam", f"damping[{k}]", damping, DAMPINGS, wanted)
         names = [type(damping).__name__ for damping in self.dampings]
         if len(set(names)) < len(names):
             raise ModelError.of("Beam", "damping", "must hold each kind at most once", names)

@@ -1,10 +1,13 @@
-"""Loop closures: what holds two frames or coordinates of a tree together, exactly by multipliers or nearly by virtual springs."""
+"""Loop closures: what holds two frames or coordinates of a tree together, exactly by multipliers or nearly by virtual springs.
+
+One class a kind, with what that kind takes; its residuals are in `dynamics/closure_residuals.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -12,13 +15,10 @@ from pliant.model.check import Vector
 from pliant.model.frame import Frame
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
-FRAME_KINDS = (
-    "point", "spherical", "revolute", "weld", "prismatic", "slider", "distance", "cylindrical", "universal", "planar",
-)  # fmt: skip
-GEAR, PRESCRIBED = "gear", "prescribed"
-KINDS = (*FRAME_KINDS, GEAR, PRESCRIBED)
-ALONG_AXIS = ("slider", "prismatic")  # kinds whose position along the axis may be prescribed
-WAYS = ("multipliers", "springs")
+MULTIPLIERS, SPRINGS = "multipliers", "springs"
+WAYS = (MULTIPLIERS, SPRINGS)
+Z = (0.0, 0.0, 1.0)
+PARALLEL = 1e-9  # of 1: what the cosine between two axes may be off by before they are one
 
 # Of the mechanism's size, or of 1 rad: what a row that others imply may miss by. Lengths written with six digits miss by as much.
 CLOSURE_TOLERANCE = 1e-6
@@ -27,28 +27,33 @@ FINEST_TOLERANCE, COARSEST_TOLERANCE = 1e-12, 1e-2  # above round-off; below wha
 
 @dataclass(frozen=True)
 class Closure:
-    """Frame a held to frame b, or coordinate a to coordinate b.
+    """Frame a held to frame b, or a coordinate held by its name."""
 
-    point, spherical: origins together; revolute: and turning about `axis` of b only; weld: nothing moves; prismatic: sliding
-    along `axis` of b only; slider: a's origin on the line through b along `axis`; distance: origins `length` apart; cylindrical:
-    sliding along `axis` and turning about it; universal: origins together, `other_axis` of a at its angle to `axis` of b; planar:
-    a's origin in the plane through b across `axis`, turning about it only; gear: coordinate a turns `ratio` times as far as
-    coordinate b, both from where they start; prescribed: coordinate a, or a's origin in the axes of b, follows `motion`. Sliders,
-    prismatic closures and distances may follow a motion too.
-    """
+    kind: ClassVar[str]  # its name in `CLOSURES`
+    counts_turns: ClassVar[bool] = False  # whether angles that it holds must be counted beyond half a turn
 
     name: str
-    kind: str
-    a: Frame | str  # a coordinate's name for a gear, or for a prescribed coordinate
+    a: Frame | str
     b: Frame | str | None
-    axis: Vector
-    length: float  # m, of a distance that stays
-    by: str
-    stiffness: float  # Ks of virtual springs, N/m
-    damping: float  # of virtual springs, N s/m
-    ratio: float = 0.0  # of a gear
-    motion: tuple[PrescribedMotion | None, ...] = ()  # functions of t, one per direction; None leaves it free
-    other_axis: Vector = (0.0, 0.0, 1.0)  # of a universal, in the axes of a
+    _: KW_ONLY
+    by: str = MULTIPLIERS
+    stiffness: float | None = None  # Ks of virtual springs, N/m
+    damping: float = 0.0  # of virtual springs, N s/m
+
+    def __post_init__(self) -> None:
+        check.choice(self.part, "by", self.by, WAYS)
+        if self.by == SPRINGS:
+            if self.stiffness is None:
+                raise ModelError.of(self.part, "stiffness", "must be given for virtual springs", self.stiffness)
+            self._set("stiffness", check.positive(self.part, "stiffness", self.stiffness, "N/m"))
+        elif self.stiffness is not None:
+            raise ModelError.of(self.part, "stiffness", "must be left out where multipliers close the loop", self.stiffness)
+        self._set("damping", check.not_negative(self.part, "damping", self.damping, "N s/m"))
+
+    @property
+    def part(self) -> str:
+        """What errors call it."""
+        return f"closure {self.name!r}"
 
     @property
     def frames(self) -> tuple[Frame, Frame] | None:
@@ -57,48 +62,249 @@ class Closure:
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """The coordinates held by name."""
-        return tuple(x for x in (self.a, self.b) if isinstance(x, str))
+        """The coordinates held by name, where it holds no frames."""
+        return ()
+
+    @property
+    def motions(self) -> tuple[PrescribedMotion | None, ...]:
+        """The motions that it follows, functions of t, one per direction; None leaves it free."""
+        return ()
 
     @property
     def prescribed(self) -> tuple[PrescribedMotion, ...]:
-        """Its motions."""
-        return tuple(motion for motion in self.motion if motion is not None)
+        """The same without those that are free."""
+        return tuple(motion for motion in self.motions if motion is not None)
+
+    @property
+    def spring(self) -> float:
+        """Ks of virtual springs, N/m; 0 where multipliers hold it."""
+        return 0.0 if self.stiffness is None else self.stiffness
+
+    def _set(self, field: str, value: Any) -> None:
+        object.__setattr__(self, field, value)
+
+
+# ---- of frames
+
+
+@dataclass(frozen=True)
+class PointClosure(Closure):
+    """Origins together."""
+
+    kind = "point"
+
+
+@dataclass(frozen=True)
+class SphericalClosure(Closure):
+    """Origins together: a point by its other name."""
+
+    kind = "spherical"
+
+
+@dataclass(frozen=True)
+class WeldClosure(Closure):
+    """Nothing moves."""
+
+    kind = "weld"
+
+
+@dataclass(frozen=True)
+class DistanceClosure(Closure):
+    """Origins a length apart, which may follow a motion."""
+
+    kind = "distance"
+
+    _: KW_ONLY
+    length: float | PrescribedMotion  # m
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length is None:
+            raise ModelError.of(self.part, "length", "must be given for a distance", self.length)
+        if callable(self.length) or isinstance(self.length, (Prescribed, MotionTable)):
+            self._set("length", prescribed(self.part, "length", self.length))
+        else:
+            self._set("length", check.positive(self.part, "length", self.length, "m"))
+
+    @property
+    def motions(self) -> tuple[PrescribedMotion | None, ...]:
+        return (self.length,) if isinstance(self.length, (Prescribed, MotionTable)) else ()
+
+
+@dataclass(frozen=True)
+class _AxisClosure(Closure):
+    """A closure about or along an axis of b."""
+
+    _: KW_ONLY
+    axis: Vector = Z
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("axis", check.axis(self.part, "axis", self.axis))
+
+
+@dataclass(frozen=True)
+class RevoluteClosure(_AxisClosure):
+    """Origins together, turning about the axis only."""
+
+    kind = "revolute"
+
+
+@dataclass(frozen=True)
+class CylindricalClosure(_AxisClosure):
+    """Sliding along the axis and turning about it."""
+
+    kind = "cylindrical"
+
+
+@dataclass(frozen=True)
+class PlanarClosure(_AxisClosure):
+    """a's origin in the plane through b across the axis, turning about it only."""
+
+    kind = "planar"
+
+
+@dataclass(frozen=True)
+class UniversalClosure(_AxisClosure):
+    """Origins together, `other_axis` of a at its angle to the axis of b."""
+
+    kind = "universal"
+
+    _: KW_ONLY
+    other_axis: Vector = Z  # in the axes of a
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        other = check.axis(self.part, "other_axis", self.other_axis)
+        if abs(sum(x * y for x, y in zip(self.axis, other, strict=True))) > 1.0 - PARALLEL:
+            raise ModelError.of(self.part, "other_axis", "must not be parallel to axis", self.other_axis)
+        self._set("other_axis", other)
+
+
+@dataclass(frozen=True)
+class _AlongAxisClosure(_AxisClosure):
+    """A closure that slides along the axis, where it may follow a motion."""
+
+    _: KW_ONLY
+    motion: PrescribedMotion | None = None  # m
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.motion is not None:
+            self._set("motion", prescribed(self.part, "motion", self.motion))
+
+    @property
+    def motions(self) -> tuple[PrescribedMotion | None, ...]:
+        return () if self.motion is None else (self.motion,)
+
+
+@dataclass(frozen=True)
+class SliderClosure(_AlongAxisClosure):
+    """a's origin on the line through b along the axis."""
+
+    kind = "slider"
+
+
+@dataclass(frozen=True)
+class PrismaticClosure(_AlongAxisClosure):
+    """Sliding along the axis only."""
+
+    kind = "prismatic"
+
+
+# ---- of coordinates
+
+
+@dataclass(frozen=True)
+class GearClosure(Closure):
+    """Coordinate a moves `ratio` times as far as coordinate b, both from where they start."""
+
+    kind = "gear"
+    counts_turns = True
+
+    _: KW_ONLY
+    ratio: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ratio is None:
+            raise ModelError.of(self.part, "ratio", "must be given for a gear", self.ratio)
+        clean = check.number(self.part, "ratio", self.ratio)
+        if clean == 0.0:
+            raise ModelError.of(self.part, "ratio", "must not be 0", self.ratio)
+        self._set("ratio", clean)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return (self.a, self.b)  # type: ignore[return-value]  # the System knows which names are coordinates
+
+
+@dataclass(frozen=True)
+class PrescribedClosure(Closure):
+    """Coordinate a follows a motion; or a's origin follows two or three in the axes of b, None where it is free."""
+
+    kind = "prescribed"
+
+    _: KW_ONLY
+    motion: PrescribedMotion | tuple[PrescribedMotion | None, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.motion is None:
+            raise ModelError.of(self.part, "motion", "must be given for a prescribed closure", self.motion)
+        self._set("motion", prescribed(self.part, "motion", self.motion) if self.coordinates else self._of_frame(self.motion))
+        if self.coordinates and self.b is not None:
+            raise ModelError.of(self.part, "b", "must be left out where a coordinate is prescribed", self.b)
+
+    def _of_frame(self, motion: Any) -> tuple[PrescribedMotion | None, ...]:
+        if isinstance(motion, str) or not isinstance(motion, Sequence) or len(motion) not in (2, 3):
+            rule = "must be 2 or 3 functions of t, None for what is free, where a frame moves"
+            raise ModelError.of(self.part, "motion", rule, motion)
+        motions = tuple(None if m is None else prescribed(self.part, f"motion[{k}]", m) for k, m in enumerate(motion))
+        if all(m is None for m in motions):
+            raise ModelError.of(self.part, "motion", "must tell at least one direction", motion)
+        return motions
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return (self.a,) if isinstance(self.a, str) else ()
+
+    @property
+    def motions(self) -> tuple[PrescribedMotion | None, ...]:
+        return self.motion if isinstance(self.motion, tuple) else (self.motion,)
+
+
+CLOSURES: dict[str, type[Closure]] = {
+    closure.kind: closure
+    for closure in (
+        PointClosure, SphericalClosure, RevoluteClosure, WeldClosure, PrismaticClosure, SliderClosure, DistanceClosure,
+        CylindricalClosure, UniversalClosure, PlanarClosure, GearClosure, PrescribedClosure,
+    )
+}  # fmt: skip
+
+
+def own_fields(kind: type[Closure]) -> tuple[str, ...]:
+    """What a kind takes besides what all do."""
+    shared = {field.name for field in fields(Closure)}
+    return tuple(field.name for field in fields(kind) if field.name not in shared)
 
 
 def closure(
-    name: str,
-    kind: Any,
-    a: Frame | str,
-    b: Frame | str | None,
-    axis: Any,
-    length: Any,
-    by: Any,
-    stiffness: Any,
-    damping: Any,
-    ratio: Any = None,
-    motion: Any = None,
-    other_axis: Any = "z",
+    kind: Any, name: str, a: Frame | str, b: Frame | str | None, ways: Mapping[str, Any], own: Mapping[str, Any]
 ) -> Closure:
-    """A closure, checked but for the frames and coordinates, which the System knows."""
+    """A closure by the name of its kind, checked but for the frames and coordinates, which the System knows.
+
+    ways: how it is held. own: fields of any kind; those that this kind does not take must be None, but for axes.
+    """
     part = f"closure {name!r}"
-    check.choice(part, "kind", kind, KINDS)
-    check.choice(part, "by", by, WAYS)
-    apart, moved = _length(part, kind, length)
-    motions = moved + _motion(part, kind, a, motion)
-    ks = 0.0
-    if by == "springs":
-        if stiffness is None:
-            raise ModelError.of(part, "stiffness", "must be given for virtual springs", stiffness)
-        ks = check.positive(part, "stiffness", stiffness, "N/m")
-    elif stiffness is not None:
-        raise ModelError.of(part, "stiffness", "must be left out where multipliers close the loop", stiffness)
-    drag = check.not_negative(part, "damping", damping, "N s/m")
-    along, other = check.axis(part, "axis", axis), check.axis(part, "other_axis", other_axis)
-    if kind == "universal" and abs(sum(x * y for x, y in zip(along, other, strict=True))) > 1.0 - 1e-9:
-        raise ModelError.of(part, "other_axis", "must not be parallel to axis", other_axis)
-    turns = _ratio(part, kind, ratio)
-    return Closure(name, kind, a, b, along, apart, by, ks, drag, turns, motions, other)
+    check.choice(part, "kind", kind, CLOSURES)
+    known = own_fields(CLOSURES[kind])
+    for field, value in own.items():
+        if field in ("axis", "other_axis"):  # they have a default, so are always given
+            check.axis(part, field, value)
+        elif field not in known and value is not None:
+            raise ModelError.of(part, field, f"must be left out for a closure of kind {kind}", value)
+    return CLOSURES[kind](name, a, b, **ways, **{field: value for field, value in own.items() if field in known})
 
 
 def closure_tolerance(part: str, value: Any) -> float:
@@ -108,49 +314,3 @@ def closure_tolerance(part: str, value: Any) -> float:
         rule = f"must be in [{FINEST_TOLERANCE:g}, {COARSEST_TOLERANCE:g}] of the mechanism's size"
         raise ModelError.of(part, "closure_tolerance", rule, value)
     return clean
-
-
-def _length(part: str, kind: str, length: Any) -> tuple[float, tuple[PrescribedMotion, ...]]:
-    """A distance's length: a number, or a function of time."""
-    if kind != "distance":
-        if length is not None:
-            raise ModelError.of(part, "length", f"must be left out for a closure of kind {kind}", length)
-        return 0.0, ()
-    if length is None:
-        raise ModelError.of(part, "length", "must be given for a distance", length)
-    if callable(length) or isinstance(length, (Prescribed, MotionTable)):
-        return 0.0, (prescribed(part, "length", length),)
-    return check.positive(part, "length", length, "m"), ()
-
-
-def _ratio(part: str, kind: str, ratio: Any) -> float:
-    if kind != GEAR:
-        if ratio is not None:
-            raise ModelError.of(part, "ratio", f"must be left out for a closure of kind {kind}", ratio)
-        return 0.0
-    if ratio is None:
-        raise ModelError.of(part, "ratio", "must be given for a gear", ratio)
-    clean = check.number(part, "ratio", ratio)
-    if clean == 0.0:
-        raise ModelError.of(part, "ratio", "must not be 0", ratio)
-    return clean
-
-
-def _motion(part: str, kind: str, a: Frame | str, motion: Any) -> tuple[PrescribedMotion | None, ...]:
-    """One function of t along an axis or of a coordinate; two or three of a frame, None where it is free."""
-    if kind not in (PRESCRIBED, *ALONG_AXIS):
-        if motion is not None:
-            raise ModelError.of(part, "motion", f"must be left out for a closure of kind {kind}", motion)
-        return ()
-    if motion is None:
-        if kind == PRESCRIBED:
-            raise ModelError.of(part, "motion", "must be given for a prescribed closure", motion)
-        return ()
-    if kind in ALONG_AXIS or isinstance(a, str):
-        return (prescribed(part, "motion", motion),)
-    if isinstance(motion, str) or not isinstance(motion, Sequence) or len(motion) not in (2, 3):
-        raise ModelError.of(part, "motion", "must be 2 or 3 functions of t, None for what is free, where a frame moves", motion)
-    motions = tuple(None if m is None else prescribed(part, f"motion[{k}]", m) for k, m in enumerate(motion))
-    if all(m is None for m in motions):
-        raise ModelError.of(part, "motion", "must tell at least one direction", motion)
-    return motions

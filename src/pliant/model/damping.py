@@ -92,3 +92,4 @@ class ModalDamping:
 
 
 Damping = KelvinVoigt | AirDrag | Rayleigh | RayleighRatios | ModalDamping
+DAMPINGS: tuple[type[Damping], ...] = (KelvinVoigt, AirDrag, Rayleigh, RayleighRatios, ModalDamping)

@@ -271,6 +271,7 @@ def _check_reduction(part: str, mesh: ElementModes | AxialElements) -> None:
 
 
 ModeSet = Modes | AxialModes | TorsionModes | GivenModes | ElementModes | AxialElements
+MODE_SETS: tuple[type[ModeSet], ...] = (Modes, AxialModes, TorsionModes, GivenModes, ElementModes, AxialElements)
 
 
 def labels(modes: ModeSet) -> tuple[str, ...]:

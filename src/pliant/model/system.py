@@ -10,7 +10,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.body import ROOT, TIP, Body
-from pliant.model.closure import CLOSURE_TOLERANCE, GEAR, PRESCRIBED, Closure, closure, closure_tolerance
+from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -232,7 +232,7 @@ class System:
         length: Any = None,
         ratio: float | None = None,
         motion: Any = None,
-        by: str = "multipliers",
+        by: str = MULTIPLIERS,
         stiffness: float | None = None,
         damping: float = 0.0,
         other_axis: Any = "z",
@@ -246,8 +246,10 @@ class System:
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
-        made = closure(name, kind, a, b, axis, length, by, stiffness, damping, ratio, motion, other_axis)
-        if kind == GEAR or (kind == PRESCRIBED and isinstance(a, str)):
+        ways = {"by": by, "stiffness": stiffness, "damping": damping}
+        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion}
+        made = closure(kind, name, a, b, ways, own)
+        if made.coordinates:
             self._check_held_coordinates(part, made)
         else:
             self._check_held_frames(part, a, b)
@@ -265,12 +267,10 @@ class System:
 
     def _check_held_coordinates(self, part: str, made: Closure) -> None:
         """A gear's two coordinates, of which one may be prescribed by its joint; or one that a closure prescribes."""
-        if made.kind == PRESCRIBED:
-            if made.b is not None:
-                raise ModelError.of(part, "b", "must be left out where a coordinate is prescribed", made.b)
+        if len(made.coordinates) == 1:
             self._check_coordinate(part, made.a, "a")
             return
-        for label, name in (("a", made.a), ("b", made.b)):
+        for label, name in zip(("a", "b"), made.coordinates, strict=True):
             self._check_coordinate_name(part, name, label)
         if made.a == made.b:
             raise ModelError.of(part, "b", "must be another coordinate than a", made.b)

@@ -16,7 +16,17 @@ from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
-from pliant.model.closure import GEAR, PRESCRIBED, WAYS, Closure
+from pliant.model.closure import (
+    Closure,
+    CylindricalClosure,
+    PlanarClosure,
+    PrescribedClosure,
+    PrismaticClosure,
+    RevoluteClosure,
+    SphericalClosure,
+    UniversalClosure,
+    WeldClosure,
+)
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
@@ -38,8 +48,6 @@ from pliant.scalar import is_constant
 from pliant.trace.formulas import NamedScalars
 from pliant.trace.tracing import Trace
 
-MULTIPLIERS = WAYS[0]
-Z = (0.0, 0.0, 1.0)
 JOINT = " joint"  # what a body's joint is called after the body
 NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: below it something of it moves without any
 
@@ -95,7 +103,7 @@ def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) ->
     if not names:
         return closure
     for old, new in zip(closure.coordinates, names, strict=True):
-        if closure.kind == GEAR and new != old and _turns_uncounted(found, new):
+        if closure.counts_turns and new != old and _turns_uncounted(found, new):
             rule = "must not be an angle in space of a joint taken apart, whose turns are not counted (formulation 'augmented')"
             raise ModelError.of(f"closure {closure.name!r}", "a" if old == closure.a else "b", rule, old)
     return replace(closure, a=names[0], b=names[1] if len(names) > 1 else None)
@@ -178,30 +186,28 @@ def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
     a = Frame(node.name)
     start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
     system.cut_joints[name] = CutJoint(name, link.joint, a, link.on, start)
-    held = _held(node)
-    if held is not None:
-        kind, axis, other = held
-        system.closures[name] = Closure(name, kind, a, link.on, axis, 0.0, MULTIPLIERS, 0.0, 0.0, other_axis=other)
+    if type(link.joint) not in HELD_BY:
+        rule = "must be one that a closure can hold (formulation 'augmented')"
+        raise ModelError.of(f"body {node.name!r}", "joint", rule, type(link.joint).__name__)
+    closure = HELD_BY[type(link.joint)](link.joint, name, a, link.on)
+    if closure is not None:
+        system.closures[name] = closure
     for label, motion in link.joint.prescribed.items():
         own = f"{node.name}.{label}"
-        system.closures[own] = Closure(own, PRESCRIBED, f"{name}.{label}", None, Z, 0.0, MULTIPLIERS, 0.0, 0.0, motion=(motion,))
+        system.closures[own] = PrescribedClosure(own, f"{name}.{label}", None, motion=motion)
 
 
-def _held(node: Node) -> tuple[str, Any, Any] | None:
-    """(kind of closure, axis, other axis) of a joint; None for one that lets everything move."""
-    joint = node.link.joint
-    if isinstance(joint, Weld):
-        return "weld", Z, Z
-    if isinstance(joint, Revolute | Prismatic | Cylindrical):
-        return type(joint).__name__.lower(), joint.axis, Z
-    if isinstance(joint, Universal):
-        return "universal", joint.axes[0], joint.axes[1]
-    if isinstance(joint, Spherical | Planar):
-        return type(joint).__name__.lower(), Z, Z
-    if isinstance(joint, Free):
-        return None
-    rule = "must be one that a closure can hold (formulation 'augmented')"
-    raise ModelError.of(f"body {node.name!r}", "joint", rule, type(joint).__name__)
+# What holds the two frames of a joint as the joint does; none for one that lets everything move.
+HELD_BY: dict[type[Joint], Callable[[Any, str, Frame, Frame], Closure | None]] = {
+    Weld: lambda joint, *held: WeldClosure(*held),
+    Revolute: lambda joint, *held: RevoluteClosure(*held, axis=joint.axis),
+    Prismatic: lambda joint, *held: PrismaticClosure(*held, axis=joint.axis),
+    Cylindrical: lambda joint, *held: CylindricalClosure(*held, axis=joint.axis),
+    Universal: lambda joint, *held: UniversalClosure(*held, axis=joint.axes[0], other_axis=joint.axes[1]),
+    Spherical: lambda joint, *held: SphericalClosure(*held),
+    Planar: lambda joint, *held: PlanarClosure(*held),
+    Free: lambda joint, *held: None,
+}
 
 
 # ---- what asks for coordinates

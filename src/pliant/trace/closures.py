@@ -99,7 +99,7 @@ class Closures:
     @property
     def spring_forces(self) -> list[Scalar]:
         laws = [self.soft_closures[k] for k in self.soft.owners]
-        return [-law.stiffness * c - law.damping * rate
+        return [-law.spring * c - law.damping * rate
                 for law, c, rate in zip(laws, self.soft.residual, self.soft.rate, strict=True)]  # fmt: skip
 
 
@@ -129,10 +129,10 @@ def springs(found: ConstraintRows, closures: Sequence[Closure], applied: Applied
     power: dict[str, Scalar] = {}
     for k, owner in enumerate(found.owners):
         closure = closures[owner]
-        force = (-closure.stiffness * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
+        force = (-closure.spring * found.residual[k] if pull else 0.0) - closure.damping * found.rate[k]
         for number, a in found.jacobian[k].items():
             applied.tau[number] = applied.tau[number] + a * force
-        stored = stored + 0.5 * closure.stiffness * found.residual[k] * found.residual[k]
+        stored = stored + 0.5 * closure.spring * found.residual[k] * found.residual[k]
         if closure.damping > 0.0:
             lost = -closure.damping * found.rate[k] * found.rate[k]
             power[f"{closure.name} damper"] = power.get(f"{closure.name} damper", 0.0) + lost

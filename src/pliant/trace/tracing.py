@@ -39,7 +39,7 @@ from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.closure import PRESCRIBED, Closure
+from pliant.model.closure import Closure
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
@@ -359,7 +359,7 @@ class Trace:
 
     def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
         """The motions that closures follow: position, rate, acceleration."""
-        return [[None if m is None else self._prescribed_values(m) for m in closure.motion] for closure in closures]
+        return [[None if m is None else self._prescribed_values(m) for m in closure.motions] for closure in closures]
 
     def assemble(self) -> Assembly:
         """A start that closes the loops, with all motions where they are told to be then; numbers must be folded in."""
@@ -562,7 +562,7 @@ class Trace:
         values = [self.read(drive.effort) for drive in self.system.drives.values()]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
         driven = [(closures.exact[owner], x) for owner, x in zip(closures.hard.owners, self.multipliers, strict=True)]
-        driven = [(closure, x) for closure, x in driven if closure.kind == PRESCRIBED and closure.frames is None]
+        driven = [(closure, x) for closure, x in driven if closure.coordinates and closure.prescribed]
         names += [f"{closure.name} motion" for closure, _ in driven]
         return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in driven)]
 

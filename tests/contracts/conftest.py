@@ -1,0 +1,31 @@
+"""A run that has some of everything: what plots draw and results hold."""
+
+import pytest
+
+import mechanisms
+import pliant as pl
+from registered import BODY
+
+
+def some_of_everything():
+    """A driven arm with an elastic link that a rope holds, and a ball that falls onto the ground."""
+    system = pl.System("some of everything", gravity=(0.0, -9.81))
+    arm = system.add("arm", BODY, joint=pl.Revolute(damper=pl.Damper(0.1)))
+    link = system.add("link", mechanisms.planar_link(1), joint=pl.Revolute(angle=0.4, spring=pl.Spring(5.0)), on=arm.tip)
+    ball = system.add("ball", BODY, joint=pl.Planar(position=(2.0, 0.12), velocity=(0.5, -1.0)))
+    system.drive("motor", "arm.angle", 2.0)
+    system.close("rope", "distance", link.tip, system.ground, length=1.1)
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal="y"),
+                   normal=pl.HuntCrossley(stiffness=1e5, restitution=0.7), friction=pl.Coulomb(mu=0.3))  # fmt: skip
+    return system
+
+
+@pytest.fixture(scope="session")
+def result():
+    return pl.simulate(some_of_everything(), 0.1, save=1e-3)
+
+
+@pytest.fixture(scope="session")
+def apart():
+    """The same with joints apart from the tree."""
+    return pl.simulate(some_of_everything(), 0.02, save=1e-3, formulation="augmented")

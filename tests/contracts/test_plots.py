@@ -1,0 +1,34 @@
+"""What every registered plot must satisfy: it draws any result without being told more, says what it shows, and leaves no trace."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from pliant.show.plot import PLOTS
+
+over_all = pytest.mark.parametrize("name", PLOTS)
+
+
+@over_all
+def test_it_draws_a_result_and_changes_neither_it_nor_what_matplotlib_remembers(name, result):
+    before, style = {key: array.copy() for key, array in result.values.items()}, dict(mpl.rcParams)
+    figure = PLOTS[name](result)
+    assert isinstance(figure, Figure)
+    assert all(np.array_equal(result.values[key], array, equal_nan=True) for key, array in before.items())
+    assert dict(mpl.rcParams) == style and plt.get_fignums() == []
+    figure.set_dpi(40)
+    figure.canvas.draw()
+    assert len(np.unique(np.asarray(figure.canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20  # more than paper and ink
+    titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
+    assert any(title.startswith(result.name) for title in titles)
+    assert any(axes.get_xlabel() for axes in figure.axes)
+
+
+@over_all
+def test_it_is_exported_by_its_name_and_says_what_it_is(name):
+    from pliant.show import plot
+
+    assert getattr(plot, name) is PLOTS[name] and name in plot.__all__
+    assert PLOTS[name].__doc__.strip()
