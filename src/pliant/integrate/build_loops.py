@@ -10,12 +10,15 @@ import tempfile
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from pliant.host.processor import host
+from pliant.host.stages import Tell
 from pliant.integrate.methods import METHODS
 from pliant.integrate.shipped_loops import FOLDER, Bitcode, file_of, shipped_loop
 
 NUMBA_RUNTIME = b"NRT_"  # how Numba's own functions begin: code that calls them cannot run in a process without Numba
+WORDS = "compiling the time loop by Numba, once on this machine ({}: {})"
 
 
 def loop_names() -> tuple[str, ...]:
@@ -23,10 +26,29 @@ def loop_names() -> tuple[str, ...]:
     return ("march", *sorted({method.family for method in METHODS}))
 
 
-def make_loop(name: str) -> Bitcode:
-    """Of the module of that name, by Numba: seconds."""
-    code: Bitcode = import_module(f"pliant.integrate.{name}").compile_code()
+def make_loop(name: str, tell: Tell | None = None) -> Bitcode:
+    """Of the module of that name, by Numba: 4 to 20 s, in which `tell` hears of every function."""
+    from numba.core.event import install_listener
+
+    compile_code = import_module(f"pliant.integrate.{name}").compile_code
+    with install_listener("numba:compile", _listener(name, tell)):
+        code: Bitcode = compile_code()
     return code
+
+
+def _listener(name: str, tell: Tell | None) -> Any:
+    from numba.core.event import Listener
+
+    class Listening(Listener):  # type: ignore[misc]  # numba has no types
+        def on_start(self, event: Any) -> None:
+            if tell is not None:
+                function = event.data["dispatcher"].py_func.__name__.lstrip("_")
+                tell(WORDS.format(name.replace("_", " "), function))
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    return Listening()
 
 
 def build(folder: Path = FOLDER) -> list[str]:

@@ -16,19 +16,26 @@ from pliant.errors import SolveError
 from pliant.host.cache_folder import user_cache
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, object_code, require_functions
+from pliant.host.stages import Stages
 from pliant.integrate.build_loops import NUMBA_RUNTIME, make_loop
 from pliant.integrate.shipped_loops import Bitcode, shipped_loop, sources_key
 
 CompiledLoop = Callable[[int], int]  # address of a run's record -> code of `status`
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+WORDS = "compiling the time loop for this processor, once on this machine ({})"
 _C_FUNCTIONS = ("exp", "exp2", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
 
 
-@functools.cache
-def march_loop() -> CompiledLoop:
+def march_loop(stages: Stages) -> CompiledLoop:
     """`march._advance` as machine code."""
-    address, engine = _machine_code("march")
+    _machine_code("march", stages)
+    return _march_loop()
+
+
+@functools.cache
+def _march_loop() -> CompiledLoop:
+    address, engine = _loaded["march"]
     call = _SIGNATURE(address)
 
     def loop(run: int) -> int:
@@ -41,31 +48,37 @@ def march_loop() -> CompiledLoop:
     return loop
 
 
-def family_address(name: str) -> int:
+def family_address(name: str, stages: Stages) -> int:
     """Of the family in the module of that name: `runge_kutta`, `radau`, `rosenbrock`."""
-    return _machine_code(name)[0]
+    return _machine_code(name, stages)[0]
 
 
 _loaded: dict[str, tuple[int, Any]] = {}  # addresses live as long as their engines: as long as the process
 
 
-def _machine_code(name: str) -> tuple[int, Any]:
+def _machine_code(name: str, stages: Stages) -> tuple[int, Any]:
     """Address of what the module's `compile_code` makes, and the engine that keeps it alive.
 
     Threads may come here together. Whoever is first past the loading keeps its engine and all use that: with functools.cache the
     last one would, and an address already handed out would die with its engine. A lock could be held over a fork.
     """
-    return _loaded.get(name) or _loaded.setdefault(name, _load(name))
+    return _loaded.get(name) or _loaded.setdefault(name, _load(name, stages))
 
 
-def _load(name: str) -> tuple[int, Any]:
+def _load(name: str, stages: Stages) -> tuple[int, Any]:
+    with stages.stage("loops"):
+        return _load_or_make(name, stages)
+
+
+def _load_or_make(name: str, stages: Stages) -> tuple[int, Any]:
     target = host()
     shipped = shipped_loop(name, target.triple)
     folder, key = user_cache("loops"), _key(name, shipped, target)
     cache = None if folder is None else ObjectCache(folder)
     stored = None if cache is None else cache.load(key)
     if stored is None:
-        stored = _compile(shipped or make_loop(name), target)
+        with stages.stage("loops", WORDS.format(name.replace("_", " "))):
+            stored = _compile(shipped or make_loop(name, stages.say), target)
         if cache is not None and NUMBA_RUNTIME not in stored:
             cache.store(key, stored)
     symbol, _, data = stored.partition(b"\0")
