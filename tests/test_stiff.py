@@ -45,6 +45,13 @@ def test_an_impact_costs_the_same_steps_however_hard_the_ground(method):
         assert run.ledger.relative_error_max < 1e-5
 
 
+def test_a_run_that_is_stiff_from_its_start_turns_soon_however_tight_it_is():
+    """At rtol 1e-11 its explicit steps are at the edge in the first moment only; later round-off hides it."""
+    result = pl.simulate(parallel_robot(1e8, damping=1e4), 0.5, method=pl.Auto(rtol=1e-11, atol=1e-14))
+    assert result.ok and result.stats["steps_of"]["DOP853"] < 100 and "Radau9" in result.stats["steps_of"]
+    assert result.stats["rhs_evaluations"] < 20_000
+
+
 def test_a_ball_comes_to_rest_on_ground_of_1e12():
     """After a few bounces it lies still in a contact of some 20 us; automatic steps pass over that."""
     system = ball(pl.HuGuo(stiffness=1e12, restitution=0.3))

@@ -179,7 +179,7 @@ class Stepper:
         if self._run["watching"] == 2:
             set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         self._memory.forget_motion()
-        self._memory.set(patience=PATIENCE, price=self._jacobian_price)
+        self._memory.set(patience=PATIENCE, price=self._jacobian_price, window_t=t0, earlier_t=t0)
         self._memory.set(t=t0, starting=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
         self._memory.bind_parameters(parameters)
         self._memory.bind_course(self._n_controlled, self._n_added)
@@ -287,8 +287,9 @@ class Stepper:
         method = self.method.alternatives[implicit]
         set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         # the price of the Jacobian is paid once
-        self._memory.set(watching=2 if implicit else 1, signs=0, stretch=0.0, price=0.0, steps_without=0)
-        self._memory.set(reach=0.0, loss=0.0, h_old=0.0)
+        self._memory.set(watching=2 if implicit else 1, signs=0, price=0.0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
+        cost = float(run["cost_before"])
+        self._memory.set(window_t=self.t, window_cost=cost, earlier_t=self.t, earlier_cost=cost)
         if not implicit:
             run["turns_back"] += 1
             run["patience"] = min(2 * int(run["patience"]), LONGEST_PATIENCE)
