@@ -14,7 +14,8 @@ _LETTERS = {
 }  # fmt: skip
 _GREEK = (
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho",
-    "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Omega",
+    "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi",
+    "Omega",
 )  # fmt: skip
 _TAKEN = ("M", "h", "B", "c", "A", "gamma", "lambda")  # by the equations themselves
 DIGITS = 6  # of a number

@@ -22,7 +22,7 @@ class Symbols:
         self.values: dict[str, float] = {}
         self.computed: dict[str, tuple[str, ...]] = {}  # names of numbers of beams, and the parameters that each follows from
         self._graph = Tracer()
-        self._numbers = Numbers(self._graph)
+        self._numbers = _GenericNumbers(self._graph)
         self._columns: dict[str, ca.SX] = {}
         self._evaluated: dict[Hashable, Scalar] = {}
         self._expressions: dict[int, Expression] = {}  # by the identity of a scalar that `_evaluated` keeps
@@ -73,7 +73,7 @@ class Symbols:
         return {name for name, column in self._columns.items() if column.name() in found}
 
     def pinned(self) -> list[str]:
-        """Where the trace took a way that is only right for the present value: an axis that is x, a damping that is zero."""
+        """Where the trace took a way that is only right for the present value: an exponent that became products."""
         found = []
         for node, value in self._numbers.guards:
             sides = self._graph.arguments(node.number) if self._graph.kind[node.number] in _COMPARISONS else []
@@ -85,6 +85,17 @@ class Symbols:
     def _value(self, expression: ca.SX) -> float:
         at = ca.SX([self.values[name] for name in self._columns])
         return float(ca.evalf(ca.substitute(expression, self.columns(list(self._columns)), at)))
+
+
+class _GenericNumbers(Numbers):
+    """Answers as for any value: a number that is zero or one just now is neither, and one that may be positive is."""
+
+    def decide(self, code: int, a: Scalar, b: Scalar, answer: bool) -> bool:
+        if code in (ca.OP_EQ, ca.OP_NE):
+            return code == ca.OP_NE
+        if code == ca.OP_LT and isinstance(a, float) and a == 0.0 and b.value == 0.0:
+            return True
+        return super().decide(code, a, b, answer)
 
 
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
