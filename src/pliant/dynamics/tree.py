@@ -139,9 +139,12 @@ class Tree:
         return _place(ROOT if frame.body == GROUND else self.index(frame.body), self.bodies.get(frame.body), frame)
 
 
-def build_tree(system: System) -> Tree:
-    """Number the coordinates and integrate the shapes; equal beams are integrated once."""
-    known: dict[int, Integrated] = {}
+def build_tree(system: System, known: dict[int, Integrated] | None = None) -> Tree:
+    """Number the coordinates and integrate the shapes; equal beams are integrated once.
+
+    known: bodies with their integrals, by the identity of the model's body.
+    """
+    known = {} if known is None else known
     nodes: list[Node] = []
     bodies: dict[str, Integrated] = {}
     index = {GROUND: ROOT}

@@ -31,6 +31,10 @@ class Expression:
         """The parameters it is made of."""
         raise NotImplementedError
 
+    def own_key(self) -> tuple[Any, ...]:
+        """What tells it from other things that a formula may read: values of parameters are none of it."""
+        raise NotImplementedError
+
     @property
     def value(self) -> float:
         """Its value for the parameters' own values."""
@@ -139,8 +143,7 @@ class Parameter(Expression):
         """Whether two parameters of one name may stand for each other."""
         return (self.value, self.unit, self.low, self.high) == (other.value, other.unit, other.low, other.high)
 
-    def own_key(self) -> tuple[str, str]:
-        """What tells it from other things that a formula may read: its value is none of it."""
+    def own_key(self) -> tuple[Any, ...]:
         return ("parameter", self.name)
 
     def __str__(self) -> str:
@@ -166,7 +169,7 @@ class _Call(Expression):
                 yield from argument.leaves()
 
     def own_key(self) -> tuple[Any, ...]:
-        keys = (x.own_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
+        keys = (x.own_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)
         return (self._name, *keys)
 
     def __str__(self) -> str:
