@@ -195,7 +195,7 @@ class _Run:
         first = self.traced.parameters(t_start, self.stops[1])
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
-        self.stepper.start(t_start, self.y0, first, save=times)
+        self.stepper.start(t_start, self.y0, first, save=times, n_changing=self.traced.layout.n_changing)
         self.flags = Flags(self.traced, self.stepper)
         self._take_up_events()
         grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.observe_now()[self.columns["friction_force"]].copy())
