@@ -1,0 +1,111 @@
+"""Parameters on their way into a file: the definitions that a model needs, and numbers as the expressions they come from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.files import units
+from pliant.files.formula import ParsedFormula, check_name, number_definition, parse_definition, parse_number
+from pliant.model.parameter import Definition, Expression, Parameter, TextExpression, Values, expression_of
+
+Data = dict[str, Any]
+
+
+def expressions_in(value: Any) -> Iterator[Expression]:
+    """Those that numbers anywhere inside a value come from."""
+    expression = expression_of(value)
+    if expression is not None:
+        yield expression
+    elif isinstance(value, ParsedFormula):
+        yield from expressions_in((value.numbers, value.breakpoints))
+    elif dataclasses.is_dataclass(value):
+        yield from expressions_in([getattr(value, field.name) for field in dataclasses.fields(value)])
+    elif isinstance(value, Mapping):
+        yield from expressions_in(list(value.values()))
+    elif isinstance(value, (tuple, list)):
+        for inner in value:
+            yield from expressions_in(inner)
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Equal, and for all values of parameters."""
+    return bool(a == b) and [str(e) for e in expressions_in(a)] == [str(e) for e in expressions_in(b)]
+
+
+def text_of(expression: Expression) -> str:
+    """As it may stand alone, without brackets around it."""
+    if isinstance(expression, TextExpression):
+        return expression.text
+    return str(expression).removeprefix("(").removesuffix(")") if str(expression).startswith("(") else str(expression)
+
+
+class NamedNumbers:
+    """The definitions of a model that is written, with the values that its parameters have."""
+
+    def __init__(self, model: Any, values: Values, with_units: bool) -> None:
+        self._values, self._known = values, dict[str, ParsedFormula]()
+        self.definitions: Data = {}
+        nodes = {id(node): node for expression in expressions_in(model) for node in expression.nodes()}
+        for node in nodes.values():
+            if isinstance(node, Parameter):
+                self._add_parameter(node, with_units)
+        for node in nodes.values():
+            if isinstance(node, Definition):
+                self._add_computed(node)
+
+    def _add_parameter(self, parameter: Parameter, with_unit: bool) -> None:
+        check_name(parameter.name)
+        value, unit = self._values.get(parameter.name, parameter.value), parameter.unit if with_unit else None
+        bounds = {name: getattr(parameter, name) for name in ("low", "high")}
+        held = {name: _with_unit(bound, unit) for name, bound in bounds.items() if bound is not None}
+        written = _with_unit(value, unit)
+        self.add(parameter.name, {"value": written, **held} if held else written)
+        self._known[parameter.name] = number_definition(value)
+
+    def _add_computed(self, definition: Definition) -> None:
+        """Those that it needs before it."""
+        waiting = [definition]
+        while waiting:
+            one = waiting[-1]
+            missing = [x for x in one.nodes() if isinstance(x, Definition) and x is not one and x.name not in self._known]
+            waiting += missing
+            if not missing:
+                waiting.pop()
+                text = text_of(one.meaning)
+                self.add(one.name, text)
+                self._known.setdefault(one.name, parse_definition(one.name, text, self._known))
+
+    def add(self, name: str, meaning: Any) -> None:
+        if self.definitions.setdefault(name, meaning) != meaning:
+            two = f"{self.definitions[name]!r} and {meaning!r}"
+            raise ModelError(f"definition {name!r}: must mean one thing to be written to a file, got {two}")
+
+    def written(self, data: Any) -> Any:
+        """The same data, numbers as the expressions that they come from."""
+        if isinstance(data, dict):
+            return {name: self.written(inner) for name, inner in data.items()}
+        if isinstance(data, (list, tuple)):
+            return [self.written(inner) for inner in data]
+        expression = expression_of(data)
+        return data if expression is None else self._expression(expression)
+
+    def _expression(self, expression: Expression) -> str | float:
+        """As a text where that reads back as the same number, else as its value."""
+        text, value = text_of(expression), float(expression.evaluate(self._values))
+        try:
+            return text if parse_number(text, self._known) == value else value
+        except ModelError:  # too long, or too deep
+            return value
+
+
+def _with_unit(value: float, unit: str | None) -> str | float:
+    """0.5 m, where the unit is one of SI; what else a parameter made in Python calls its unit is not written."""
+    text = f"{value!r} {unit}"
+    try:
+        found = units.split(text) if unit else None
+        return text if found is not None and units.convert(*found, None) == value else value
+    except ModelError:
+        return value
