@@ -50,7 +50,7 @@ class Outcome:
     ok: bool = True
     message: str = "reached t = 1.5 s"
     interrupted: bool = False
-    warnings: tuple[str, ...] = ()
+    parameters: dict[str, float] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()

@@ -21,7 +21,7 @@ from pliant.model.check import did_you_mean
 from pliant.model.parameter import Definition, Parameter, TiedFloat, expression_of
 
 MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
-VALUE, BOUNDS = "value", ("low", "high")
+VALUE, BOUNDS, UNIT = "value", ("low", "high"), "unit"
 Entry = tuple[str, Item]
 
 
@@ -76,12 +76,15 @@ def _definition(name: str, item: Item) -> ParsedFormula:
 
 
 def _bounded(name: str, item: Item) -> ParsedFormula:
-    """{value: 0.3 kg, low: 0.1 kg, high: 1 kg}."""
-    found = item.fields((VALUE, *BOUNDS), (VALUE,))
+    """{value: 0.3 kg, low: 0.1 kg, high: 1 kg}; or numbers in SI, and unit: a word for people, which formulas are not held to."""
+    found = item.fields((VALUE, *BOUNDS, UNIT), (VALUE,))
     text = found[VALUE].text("a number")
     unit = _unit(text) if units.split(text) is not None and not is_expression(text) else None
-    numbers = {key: _alone(inner.of_unit(unit)) for key, inner in found.items()}
-    return _number(name, item, numbers[VALUE], unit, numbers.get("low"), numbers.get("high"))
+    word = found.pop(UNIT).text() if UNIT in found else None
+    if unit and word:
+        raise item.error(f"unit must be left out where the value has its own, got {word!r}")
+    numbers = {key: _alone(inner.of_unit(unit or ("1" if word else None))) for key, inner in found.items()}
+    return _number(name, item, numbers[VALUE], unit, numbers.get("low"), numbers.get("high"), word)
 
 
 def _alone(item: Item) -> float:
@@ -99,12 +102,18 @@ def _unit(text: str) -> str:
 
 
 def _number(
-    name: str, item: Item, value: float, unit: str | None, low: float | None = None, high: float | None = None
+    name: str,
+    item: Item,
+    value: float,
+    unit: str | None,
+    low: float | None = None,
+    high: float | None = None,
+    word: str | None = None,
 ) -> ParsedFormula:
     """A definition that is a number: a parameter, unless it decides the structure of the equations."""
     build(check_name, item, name)
     kind = None if unit is None else units.kind_of(unit)
-    si_unit = None if unit is None else units.si_unit(unit)
+    si_unit = word if unit is None else units.si_unit(unit)
     parameter = build(Parameter, item, name, value, si_unit, low, high)
     if name in item.scope.given:
         parameter, kind = _given(parameter, kind, item.scope.given[name])
@@ -120,6 +129,8 @@ def _given(parameter: Parameter, kind: Kind, value: float | str) -> tuple[Parame
             if found is None:
                 value = parse_number(value)
             else:
+                if unit is not None:
+                    units.kind_of(unit)  # which says so where it is none
                 value = units.convert(*found, unit)
                 kind, unit = kind or units.kind_of(found[1]), unit or units.si_unit(found[1])
         except ModelError as trouble:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from pliant.errors import ModelError
@@ -12,6 +13,7 @@ from pliant.files.formula import ParsedFormula, check_name, number_definition, p
 from pliant.model.parameter import Definition, Expression, Parameter, TextExpression, Values, expression_of
 
 Data = dict[str, Any]
+LONGEST = 200  # characters of an expression within another
 
 
 def expressions_in(value: Any) -> Iterator[Expression]:
@@ -36,17 +38,20 @@ def alike(a: Any, b: Any) -> bool:
 
 
 def text_of(expression: Expression) -> str:
-    """As it may stand alone, without brackets around it."""
-    if isinstance(expression, TextExpression):
-        return expression.text
-    return str(expression).removeprefix("(").removesuffix(")") if str(expression).startswith("(") else str(expression)
+    """As it may stand alone."""
+    return _bare(expression, str(expression))
+
+
+def _bare(expression: Expression, text: str) -> str:
+    """Without the brackets around it."""
+    return expression.text if isinstance(expression, TextExpression) else text[1:-1] if text.startswith("(") else text
 
 
 class NamedNumbers:
     """The definitions of a model that is written, with the values that its parameters have."""
 
     def __init__(self, model: Any, values: Values, with_units: bool) -> None:
-        self._values, self._known = values, dict[str, ParsedFormula]()
+        self._values, self._known, self._long = values, dict[str, ParsedFormula](), dict[str, str]()
         self.definitions: Data = {}
         nodes = {id(node): node for expression in expressions_in(model) for node in expression.nodes()}
         for node in nodes.values():
@@ -62,6 +67,8 @@ class NamedNumbers:
         bounds = {name: getattr(parameter, name) for name in ("low", "high")}
         held = {name: _with_unit(bound, unit) for name, bound in bounds.items() if bound is not None}
         written = _with_unit(value, unit)
+        if parameter.unit and not isinstance(written, str):
+            held["unit"] = parameter.unit
         self.add(parameter.name, {"value": written, **held} if held else written)
         self._known[parameter.name] = number_definition(value)
 
@@ -94,15 +101,42 @@ class NamedNumbers:
 
     def _expression(self, expression: Expression) -> str | float:
         """As a text where that reads back as the same number, else as its value."""
-        text, value = text_of(expression), float(expression.evaluate(self._values))
+        value = float(expression.evaluate(self._values))
         try:
+            text = _bare(expression, self.text(expression))
             return text if parse_number(text, self._known) == value else value
-        except ModelError:  # too long, or too deep
+        except ModelError:  # Python code may compute what no file can say
             return value
+
+    def text(self, expression: Expression) -> str:
+        """What is long gets a definition of its own, so that what is built on it stays short."""
+        texts: dict[int, str] = {}
+        waiting = [expression]
+        while waiting:
+            node = waiting[-1]
+            arguments = () if isinstance(node, (TextExpression, Definition)) else getattr(node, "arguments", ())
+            missing = [x for x in arguments if isinstance(x, Expression) and id(x) not in texts]
+            waiting += missing
+            if not missing:
+                waiting.pop()
+                inner = [texts[id(x)] if isinstance(x, Expression) else str(x) for x in arguments]
+                text = node.text_with(inner)
+                texts[id(node)] = self._short(text) if len(text) > LONGEST and node is not expression else text
+        return texts[id(expression)]
+
+    def _short(self, text: str) -> str:
+        known = next((name for name, meaning in self._long.items() if meaning == text), None)
+        if known is not None:
+            return known
+        name = next(name for k in count(1) if (name := f"computed_{k}") not in self.definitions)
+        self._long[name] = text
+        self._known[name] = parse_definition(name, text, self._known)
+        self.add(name, text)
+        return name
 
 
 def _with_unit(value: float, unit: str | None) -> str | float:
-    """0.5 m, where the unit is one of SI; what else a parameter made in Python calls its unit is not written."""
+    """0.5 m, where the unit is one of SI; what else a parameter made in Python calls its unit is a word beside its value."""
     text = f"{value!r} {unit}"
     try:
         found = units.split(text) if unit else None

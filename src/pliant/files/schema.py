@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
-from pliant.files.definitions import BOUNDS, VALUE
+from pliant.files.definitions import BOUNDS, UNIT, VALUE
 from pliant.files.reader import LINK_KEYS, NEEDED, SECTIONS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
@@ -71,7 +71,7 @@ class _Builder:
             "system": lambda: TEXT,
             "gravity": lambda: _described(_list(NUMBER), "m/s^2"),
             TOLERANCE: lambda: NUMBER,
-            "define": lambda: _by_name({"anyOf": [NUMBER, _object({name: NUMBER for name in (VALUE, *BOUNDS)}, [VALUE])]}),
+            "define": lambda: _by_name({"anyOf": [NUMBER, _parameter()]}),
             "materials": lambda: _by_name(self.of(Material)),
             "parts": lambda: _by_name(self._body({}, [])),
             "bodies": lambda: _by_name(self._link()) | {"minProperties": 1},
@@ -202,6 +202,10 @@ class _Builder:
 
 def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
+
+
+def _parameter() -> Schema:
+    return _object({**{name: NUMBER for name in (VALUE, *BOUNDS)}, UNIT: {"type": "string"}}, [VALUE])
 
 
 def _by_name(entry: Schema) -> Schema:

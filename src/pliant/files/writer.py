@@ -56,9 +56,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
     if system.closure_tolerance != CLOSURE_TOLERANCE:
         data[TOLERANCE] = system.closure_tolerance
-    named = definitions_in(system, values, with_units)
-    if named.definitions:
-        data["define"] = named.definitions
+    data["define"] = {}  # its place
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
@@ -76,7 +74,11 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
     if run is not None:
         data["run"] = write_fields(run, "run")
     layout: Data = {"sort_keys": False, "default_flow_style": None, "width": 110, "allow_unicode": True}
-    return str(yaml.dump(named.written(data), Dumper=_Plain, **layout))
+    named = definitions_in(system, values, with_units)
+    written = {**named.written(data), "define": named.definitions}
+    if not named.definitions:
+        del written["define"]
+    return str(yaml.dump(written, Dumper=_Plain, **layout))
 
 
 class _Plain(yaml.SafeDumper):

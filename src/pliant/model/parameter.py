@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -34,6 +34,10 @@ class Expression:
     def nodes(self) -> Iterator[Expression]:
         """Itself and all expressions that it is made of."""
         raise NotImplementedError
+
+    def text_with(self, texts: Sequence[str]) -> str:
+        """How it is written, its arguments written so."""
+        return str(self)
 
     @property
     def value(self) -> float:
@@ -208,7 +212,9 @@ class _Call(Expression):
         return (self._name, *keys)
 
     def __str__(self) -> str:
-        texts = [str(x) for x in self.arguments]
+        return self.text_with([str(x) for x in self.arguments])
+
+    def text_with(self, texts: Sequence[str]) -> str:
         if self._name in _SYMBOLS.values() and len(texts) == 2:
             return f"({texts[0]} {self._name} {texts[1]})"
         return f"{self._name}({', '.join(texts)})"
@@ -230,6 +236,9 @@ class TextExpression(_Call):
     def __str__(self) -> str:
         return self.text if self.text.isidentifier() else f"({self.text})"
 
+    def text_with(self, texts: Sequence[str]) -> str:
+        return str(self)
+
 
 class Definition(_Call):
     """An expression with a name of its own."""
@@ -247,6 +256,9 @@ class Definition(_Call):
         return found
 
     def __str__(self) -> str:
+        return self.name
+
+    def text_with(self, texts: Sequence[str]) -> str:
         return self.name
 
 
