@@ -77,7 +77,7 @@ class NamedNumbers:
         waiting = [definition]
         while waiting:
             one = waiting[-1]
-            missing = [x for x in one.nodes() if isinstance(x, Definition) and x is not one and x.name not in self._known]
+            missing = [x for x in _definitions_of(one.meaning) if x.name not in self._known]
             waiting += missing
             if not missing:
                 waiting.pop()
@@ -133,6 +133,19 @@ class NamedNumbers:
         self._known[name] = parse_definition(name, text, self._known)
         self.add(name, text)
         return name
+
+
+def _definitions_of(expression: Expression) -> list[Definition]:
+    """Those it is written with, not those that these are written with."""
+    found: list[Definition] = []
+    waiting = [expression]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Definition):
+            found.append(node)
+        else:
+            waiting += [x for x in getattr(node, "arguments", ()) if isinstance(x, Expression)]
+    return found
 
 
 def _with_unit(value: float, unit: str | None) -> str | float:
