@@ -141,8 +141,9 @@ def compile_system(
 ) -> Compiled:
     """Make a System ready to run: its functions are traced and compiled, unless a System of its structure was before.
 
-    Machine code is kept on disk for later processes. still: allow a System whose every coordinate is prescribed. near: watch for
-    gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of parameters, by name.
+    Machine code is kept in the process and on disk, unless `cache` is False. still: allow a System whose every coordinate is
+    prescribed. near: watch for gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of
+    parameters, by name.
     """
     from pliant.trace.tracing import lower_system
 
@@ -153,12 +154,13 @@ def compile_system(
         lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
         folder: Path | None = user_cache("machine-code") if cache else None
         key = (lowered.lowered.structure, lowered.asked, folder)
-        for structure in STRUCTURES.get(key) if lowered.lowered.shareable else ():
+        shared = cache and lowered.lowered.shareable
+        for structure in STRUCTURES.get(key) if shared else ():
             traced = structure.fitting(lowered)
             if traced is not None:
                 return Compiled(traced, structure, clock.perf_counter() - began, 0.0)
         structure = _compile_structure(lowered, folder)
-    if lowered.lowered.shareable:
+    if shared:
         STRUCTURES.put(key, structure, size=sum(code.operations for code in structure.code.values()))
     return Compiled(structure.traced, structure, *structure.seconds)
 
