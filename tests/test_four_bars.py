@@ -50,6 +50,14 @@ def test_all_windows_pass_their_singular_position_on_the_branch_they_are_on(wind
     assert np.max(np.abs(run.values["constraint"])) < 1e-13
 
 
+@pytest.mark.parametrize("windows", [2, 20])
+def test_passing_a_singular_position_is_not_taken_for_stiffness(windows):
+    """Steps are short there and held back, but for a few of them only: no reason to compile a Jacobian."""
+    run = pl.simulate(four_bars(windows), T_END, save=[T_END])
+    assert run.ok and run.stats["jacobians"] == 0
+    assert run.stats["jacobian_s"] == 0.0 and set(run.stats["steps_of"]) == {"DOP853"}
+
+
 def test_the_reference_page_and_the_one_coordinate_agree():
     phi = exact_angle(40, T_END)
     assert (np.cos(phi), np.sin(phi)) == pytest.approx((0.1805122267, 0.9835727406), abs=1e-9)

@@ -238,6 +238,16 @@ def test_a_run_turns_to_implicit_steps_when_it_becomes_stiff_and_back_when_it_no
     assert [stepper.y[1], stepper.y[2]] == pytest.approx([math.cos(4e4), -math.sin(4e4)], abs=1e-3)
 
 
+def test_a_jacobian_that_is_dear_is_asked_for_when_as_much_was_spent_without_it():
+    method = Auto(rtol=1e-6, atol=1e-9)
+    prompt, late, never = van_der_pol(), van_der_pol(), van_der_pol()
+    prompt.run(method, [2.0, 0.0], 0.01)
+    stepper = late.run(method, [2.0, 0.0], 0.01, jacobian_price=3000.0)
+    never.run(method, [2.0, 0.0], 0.01, jacobian_price=1e9)
+    assert prompt.asked > 0 and late.asked > 0 and never.asked == 0
+    assert stepper.statistics.rhs_evaluations > 3000
+
+
 def test_two_automatic_runs_are_the_same_bit_by_bit():
     ends = [van_der_pol().run(Auto(rtol=1e-6, atol=1e-9), [2.0, 0.0], 2.0) for _ in range(2)]
     assert ends[0].y.tolist() == ends[1].y.tolist()

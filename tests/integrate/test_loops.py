@@ -1,4 +1,4 @@
-"""The disk cache of the compiled loop."""
+"""The disk cache of the compiled loop, and the bitcode that comes with the package."""
 
 from __future__ import annotations
 
@@ -9,20 +9,31 @@ from pathlib import Path
 
 import pytest
 
+from pliant.host.processor import host
+from pliant.integrate import shipped_loops
+from pliant.integrate.build_loops import loop_names
+from pliant.integrate.shipped_loops import Bitcode, file_of, shipped_loop
+
 RUN_ONCE = """
 import sys
+from pathlib import Path
 import pliant as pl
+from pliant.integrate import shipped_loops
+shipped_loops.FOLDER = Path(sys.argv[1])
 system = pl.System("ball", gravity=(0, -9.81))
 ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Planar(position=(0, 0.1)))
 system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e6))
 assert len(pl.simulate(system, 0.3, cache=False).contacts) == 1
 print("numba" in sys.modules)
 """
+NOWHERE = Path("nowhere")
+CODE = Bitcode("advance", "0.60", b"BC some code")
+TRIPLE = "aarch64-unknown-linux-gnu"
 
 
-def start(cache: Path) -> subprocess.Popen[str]:
+def start(cache: Path, shipped: Path = NOWHERE) -> subprocess.Popen[str]:
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache)}
-    return subprocess.Popen([sys.executable, "-W", "ignore", "-c", RUN_ONCE], env=environment,
+    return subprocess.Popen([sys.executable, "-W", "ignore", "-c", RUN_ONCE, str(shipped)], env=environment,
                             stdout=subprocess.PIPE, text=True)  # fmt: skip
 
 
@@ -44,3 +55,35 @@ def test_without_a_writable_cache_the_loop_is_compiled(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     assert used_numba(start(blocked))
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the cache folder cannot be moved there")
+def test_the_first_run_of_an_installed_package_does_without_numba(tmp_path):
+    triple = host().triple
+    if any(shipped_loop(name, triple) is None for name in loop_names()):
+        pytest.skip("sources of the loops have changed since `pip install`")
+    assert not used_numba(start(tmp_path, shipped_loops.FOLDER))
+
+
+def test_bitcode_counts_for_one_loop_of_one_architecture_and_these_sources(tmp_path, monkeypatch):
+    (tmp_path / "march.bc").write_bytes(file_of(CODE, "march", TRIPLE))
+    (tmp_path / "radau.bc").write_bytes(file_of(CODE, "march", TRIPLE))
+    assert shipped_loop("march", TRIPLE, tmp_path) == CODE
+    assert shipped_loop("radau", TRIPLE, tmp_path) is None
+    assert shipped_loop("march", "x86_64-unknown-linux-gnu", tmp_path) is None
+    monkeypatch.setattr(shipped_loops, "sources_key", lambda: "other sources")
+    assert shipped_loop("march", TRIPLE, tmp_path) is None
+
+
+@pytest.mark.parametrize("broken", [b"", b"pliant loop 1\n{}\n", b"pliant loop 1\nnonsense", b"something else"])
+def test_a_file_that_is_not_whole_counts_as_absent(tmp_path, broken):
+    (tmp_path / "march.bc").write_bytes(broken)
+    assert shipped_loop("march", TRIPLE, tmp_path) is None
+    (tmp_path / "march.bc").write_bytes(file_of(CODE, "march", TRIPLE)[:-1])
+    assert shipped_loop("march", TRIPLE, tmp_path) is None
+
+
+def test_bitcode_of_a_later_llvm_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "march.bc").write_bytes(file_of(CODE, "march", TRIPLE))
+    monkeypatch.setattr(shipped_loops.llvm, "llvm_version_info", (1, 0, 0))
+    assert shipped_loop("march", TRIPLE, tmp_path) is None

@@ -4,12 +4,15 @@ import itertools
 import math
 import subprocess
 import sys
+from time import perf_counter
 
 import numpy as np
 import pytest
 
 import mechanisms
 import pliant as pl
+from pliant.integrate import compiled_loops
+from pliant.results.result import STAGES
 from pliant.trace.tracing import FORMULATIONS
 
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
@@ -19,6 +22,30 @@ def swing(**joint):
     system = pl.System("swing", gravity=(0, -9.81))
     system.add("bar", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(**joint))
     return system
+
+
+# ---- what a run tells of itself
+
+
+def test_the_seconds_of_all_stages_make_up_the_time_that_a_call_takes(monkeypatch):
+    """With the loops loaded afresh and a Jacobian compiled in the course of it."""
+    monkeypatch.setattr(compiled_loops, "_loaded", {})
+    compiled_loops._march_loop.cache_clear()
+    said = []
+    began = perf_counter()
+    run = pl.simulate(mechanisms.free_chain(6), 0.05, method=pl.Radau5(rtol=1e-6, atol=1e-9), phase=said.append, cache=False)
+    spent = perf_counter() - began
+    parts = [run.stats[f"{stage}_s"] for stage in STAGES] + [run.stats["wall_s"]]
+    assert 0.9 * spent < sum(parts) < 1.001 * spent
+    assert run.stats["loops_s"] > 0.0 and run.stats["jacobian_s"] > 0.0 and run.stats["compile_s"] > 0.0
+    assert "deriving the equations" in said and "compiling the Jacobian, for implicit steps" in said
+
+
+def test_what_is_kept_on_disk_is_said_to_be_made_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    said = []
+    assert pl.simulate(swing(angle=0.123), 0.1, phase=said.append).ok
+    assert "compiling the equations of motion, once for mechanisms of this structure" in said
 
 
 # ---- conservation

@@ -12,7 +12,7 @@ from pliant.host.interrupts import postponed
 
 PATIENCE = 1.0  # s before anything is shown
 
-Tell = Callable[[float, str], None]  # how much is done, and what is being done
+Tell = Callable[[float | None, str], None]  # how much is done, if that is known, and what is being done
 
 
 class Run:
@@ -28,10 +28,13 @@ class Run:
 
     def phase(self, words: str) -> None:
         self._phase = words
+        self._tell(None, self.words)
 
     @property
     def words(self) -> str:
-        """t = 0.512 of 1.5 s, 3.1 x real time, in flight."""
+        """t = 0.512 of 1.5 s, 3.1 x real time, in flight; before the run, what is being made for it."""
+        if self._t_end == self._t_start:
+            return self._phase
         seconds = max(perf_counter() - self._began, 1e-9)
         speed = (self._t - self._t_start) / seconds
         return ", ".join(filter(None, (f"t = {self._t:.4g} of {self._t_end:.4g} s", f"{speed:.2g} x real time", self._phase)))
@@ -60,10 +63,17 @@ def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     shown = Progress(*columns, console=console, transient=True)
     task = shown.add_task(words, total=None if end is None else end - begin)
+    row = shown.tasks[0]
     timer = threading.Timer(PATIENCE, shown.start)
     timer.daemon = True
     if console.is_terminal and not quiet:
         timer.start()
+
+    def tell(done: float | None, doing: str) -> None:
+        if done is None:
+            row.description = doing  # drawn when the bar is drawn next: phases may change a thousand times a second
+        else:
+            shown.update(task, completed=done - begin, description=doing)
 
     def take_down() -> None:
         timer.cancel()
@@ -75,7 +85,7 @@ def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") 
     # A bar left up by a second Ctrl-C would be drawn by its thread while Python ends, which aborts the process.
     atexit.register(take_down)
     try:
-        yield lambda done, doing: shown.update(task, completed=done - begin, description=doing)
+        yield tell
     finally:
         with postponed():
             take_down()

@@ -14,6 +14,15 @@ from pliant.codegen.program import STATE, Program, read_program
 # Beyond so many products of columns and operations of the right-hand side the full Jacobian is not even traced: that alone would
 # take seconds, and its machine code more.
 LARGEST_TRACED = 1_000_000
+# What making it takes, by the operations of the right-hand side, and what one of these takes while the loop runs; measured.
+SECONDS_TO_MAKE, SECONDS_TO_RUN = 1.2e-4, 4e-10  # s an operation
+NO_MATTER = 3.0  # s: made once and kept on disk, so much is always worth it
+
+
+def price(operations: int) -> float:
+    """Evaluations of a right-hand side that take as long as making its Jacobian: by counts, so that all machines say the same."""
+    seconds = SECONDS_TO_MAKE * operations - NO_MATTER
+    return seconds / (SECONDS_TO_RUN * operations) if seconds > 0.0 else 0.0
 
 
 def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -> JacobianKernel | None:

@@ -45,6 +45,13 @@ def host() -> Target:
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
+def object_code(bitcode: bytes, target: Target) -> bytes:
+    """Machine code of optimised bitcode, generated as carefully as LLVM can."""
+    module = llvm.parse_bitcode(bitcode)
+    module.verify()
+    return bytes(target.machine(3).emit_object(module))
+
+
 def load_object(data: bytes, target: Target) -> Any:
     """An engine that has the object code in memory, ready to run; the code lives as long as the engine does."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine(0))

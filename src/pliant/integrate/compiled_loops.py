@@ -1,6 +1,7 @@
-"""The compiled loops, loaded when first used: object code from the disk cache, else made by Numba and kept there.
+"""The compiled loops, loaded when first used: object code from the disk cache, else made of bitcode and kept there.
 
-Later processes never import Numba, which takes a second; and a stale loop is impossible, for the cache's key holds all sources.
+Bitcode comes with the package (`shipped_loops`); where it does not, or sources have changed since, Numba makes it now, which takes
+half a minute. A stale loop is impossible, for the keys hold all sources.
 """
 
 from __future__ import annotations
@@ -8,27 +9,33 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
-from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from pliant.errors import SolveError
 from pliant.host.cache_folder import user_cache
 from pliant.host.object_cache import ObjectCache, content_key
-from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
+from pliant.host.processor import VERSIONS, Target, host, load_object, object_code, require_functions
+from pliant.host.stages import Stages
+from pliant.integrate.build_loops import NUMBA_RUNTIME, make_loop
+from pliant.integrate.shipped_loops import Bitcode, shipped_loop, sources_key
 
 CompiledLoop = Callable[[int], int]  # address of a run's record -> code of `status`
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-NUMBA_RUNTIME = b"NRT_"  # how Numba's own functions begin: code that calls them cannot run in a process without Numba
-_C_FUNCTIONS = ("exp", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
+WORDS = "compiling the time loop for this processor, once on this machine ({})"
+_C_FUNCTIONS = ("exp", "exp2", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
+
+
+def march_loop(stages: Stages) -> CompiledLoop:
+    """`march._advance` as machine code."""
+    _machine_code("march", stages)
+    return _march_loop()
 
 
 @functools.cache
-def march_loop() -> CompiledLoop:
-    """`march._advance` as machine code."""
-    address, engine = _machine_code("march")
+def _march_loop() -> CompiledLoop:
+    address, engine = _loaded["march"]
     call = _SIGNATURE(address)
 
     def loop(run: int) -> int:
@@ -41,41 +48,51 @@ def march_loop() -> CompiledLoop:
     return loop
 
 
-def family_address(name: str) -> int:
+def family_address(name: str, stages: Stages) -> int:
     """Of the family in the module of that name: `runge_kutta`, `radau`, `rosenbrock`."""
-    return _machine_code(name)[0]
+    return _machine_code(name, stages)[0]
 
 
 _loaded: dict[str, tuple[int, Any]] = {}  # addresses live as long as their engines: as long as the process
 
 
-def _machine_code(name: str) -> tuple[int, Any]:
+def _machine_code(name: str, stages: Stages) -> tuple[int, Any]:
     """Address of what the module's `compile_code` makes, and the engine that keeps it alive.
 
     Threads may come here together. Whoever is first past the loading keeps its engine and all use that: with functools.cache the
     last one would, and an address already handed out would die with its engine. A lock could be held over a fork.
     """
-    return _loaded.get(name) or _loaded.setdefault(name, _load(name))
+    return _loaded.get(name) or _loaded.setdefault(name, _load(name, stages))
 
 
-def _load(name: str) -> tuple[int, Any]:
+def _load(name: str, stages: Stages) -> tuple[int, Any]:
+    with stages.stage("loops"):
+        return _load_or_make(name, stages)
+
+
+def _load_or_make(name: str, stages: Stages) -> tuple[int, Any]:
     target = host()
-    folder, key = user_cache("loops"), _key(name, target)
+    shipped = shipped_loop(name, target.triple)
+    folder, key = user_cache("loops"), _key(name, shipped, target)
     cache = None if folder is None else ObjectCache(folder)
     stored = None if cache is None else cache.load(key)
     if stored is None:
-        symbol, data = import_module(f"pliant.integrate.{name}").compile_code()
-        if cache is not None and NUMBA_RUNTIME not in data:
-            cache.store(key, symbol.encode() + b"\0" + data)
-    else:
-        head, _, data = stored.partition(b"\0")
-        symbol = head.decode()
+        with stages.stage("loops", WORDS.format(name.replace("_", " "))):
+            stored = _compile(shipped or make_loop(name, stages.say), target)
+        if cache is not None and NUMBA_RUNTIME not in stored:
+            cache.store(key, stored)
+    symbol, _, data = stored.partition(b"\0")
     require_functions(_C_FUNCTIONS)
     engine = load_object(data, target)
-    return engine.get_function_address(symbol), engine
+    return engine.get_function_address(symbol.decode()), engine
 
 
-def _key(name: str, target: Target) -> str:
+def _compile(bitcode: Bitcode, target: Target) -> bytes:
+    """What the cache holds: the symbol, a zero, object code."""
+    return bitcode.symbol.encode() + b"\0" + object_code(bitcode.data, target)
+
+
+def _key(name: str, shipped: Bitcode | None, target: Target) -> str:
     """Names the code by all it depends on: every source beside this one, Numba, LLVM, the processor."""
-    sources = [f"{path.name} {path.read_text()}" for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return content_key((name, *sources, version("numba"), *VERSIONS, target.triple, target.cpu, target.features))
+    made_by = version("numba") if shipped is None else shipped.numba
+    return content_key((name, sources_key(), made_by, *VERSIONS, target.triple, target.cpu, target.features))

@@ -16,7 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from pliant.integrate.kernels import compiled, floats, object_code, stage
+from pliant.integrate.kernels import bitcode_of, compiled, floats, stage
+from pliant.integrate.shipped_loops import Bitcode
 
 # `action`:
 ATTEMPT = 0  # a step h to t_new = x: its error (1: just acceptable, inf: not finite, below 0: see run.wanted), k_s
@@ -80,6 +81,6 @@ def hermite(run: Any, target: int, h: float, x: float) -> None:
         out[i] = y[i] + rise * (y_new[i] - y[i]) + start * k_start[i] + end * k_end[i]
 
 
-def compile_dispatch(dispatch: Callable[..., float]) -> tuple[str, bytes]:
-    """(symbol, object code) of a family."""
-    return object_code(dispatch, types.float64, types.int64, types.int64, types.float64, types.float64)
+def compile_dispatch(dispatch: Callable[..., float]) -> Bitcode:
+    """The code of a family."""
+    return bitcode_of(dispatch, types.float64, types.int64, types.int64, types.float64, types.float64)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from llvmlite import ir
+from numba import __version__ as numba_version
 from numba import from_dtype, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from pliant.integrate.memory import RUN
+from pliant.integrate.shipped_loops import Bitcode
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -110,12 +112,12 @@ def end_slope(run: Any, t_new: float) -> None:
     run.rhs_evaluations += 1
 
 
-def object_code(function: Callable[..., Any], answer: Any, *arguments: Any) -> tuple[str, bytes]:
-    """(symbol, object code) of answer function(run, *arguments), without the wrappers for Python.
+def bitcode_of(function: Callable[..., Any], answer: Any, *arguments: Any) -> Bitcode:
+    """Optimised bitcode of answer function(run, *arguments), without the wrappers for Python.
 
-    As Numba calls compiled code: int32 symbol(answer*, void** trouble, RUN*, ...); what its own disk cache stores.
+    As Numba calls compiled code: int32 symbol(answer*, void** trouble, RUN*, ...); what its own disk cache can store.
     """
     dispatcher = njit(answer(from_dtype(RUN), *arguments), **OPTIONS, **UNSEEN)(function)
     made = dispatcher.overloads[dispatcher.signatures[0]]
-    _, _, (data, _) = made.library.serialize_using_object_code()
-    return made.fndesc.llvm_func_name, data
+    _, _, data = made.library.serialize_using_bitcode()
+    return Bitcode(made.fndesc.llvm_func_name, numba_version, data)

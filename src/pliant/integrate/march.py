@@ -21,6 +21,7 @@ from pliant.integrate.events import (
 )
 from pliant.integrate.family import attempt, error_norm, interpolate
 from pliant.integrate.kernels import (
+    bitcode_of,
     call_kernel,
     compiled,
     end_slope,
@@ -28,12 +29,12 @@ from pliant.integrate.kernels import (
     flags,
     floats,
     ints,
-    object_code,
     put,
     stage,
 )
 from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.noting import note
+from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
@@ -274,6 +275,6 @@ def _move(run: Any, t_new: float) -> None:
     note(run)
 
 
-def compile_code() -> tuple[str, bytes]:
-    """(symbol, object code) of int64 advance(RUN*)."""
-    return object_code(_advance, types.int64)
+def compile_code() -> Bitcode:
+    """int64 advance(RUN*)."""
+    return bitcode_of(_advance, types.int64)

@@ -66,6 +66,8 @@ _MOTION = {  # where the run is; times in s
     "largest": "f8",
     # automatic choice
     "signs": "i8",  # steps in a row, or nearly, that ask for the other family
+    "stretch": "f8",  # evaluations that these took
+    "price": "f8",  # of making the Jacobian, in evaluations
     "steps_without": "i8",  # since the last of those
     "explicit_h": "f8",  # mean of the last explicit steps, and of what one cost
     "explicit_cost": "f8",

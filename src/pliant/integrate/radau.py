@@ -15,6 +15,7 @@ from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dis
 from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, put, stage
 from pliant.integrate.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
+from pliant.integrate.shipped_loops import Bitcode
 
 GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew where iterations contract less
 SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step where iterations contract less
@@ -354,5 +355,5 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> tuple[str, bytes]:
+def compile_code() -> Bitcode:
     return compile_dispatch(_dispatch)

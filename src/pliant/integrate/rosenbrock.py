@@ -14,6 +14,7 @@ from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, put, stage
 from pliant.integrate.radau import accumulate, blend, row
 from pliant.integrate.resolvent import factorise_real, resolve_real
+from pliant.integrate.shipped_loops import Bitcode
 
 
 @compiled
@@ -151,5 +152,5 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> tuple[str, bytes]:
+def compile_code() -> Bitcode:
     return compile_dispatch(_dispatch)

@@ -8,6 +8,7 @@ from typing import Any
 from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
 from pliant.integrate.memory import BLOCK
+from pliant.integrate.shipped_loops import Bitcode
 
 ASTRAY = 2  # `extras_done`: an extra stage means nothing, and the dense output is the cubic through both ends
 STEEPER = 10.0  # than the steepest stage of a step: what no smooth solution does between them
@@ -205,5 +206,5 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> tuple[str, bytes]:
+def compile_code() -> Bitcode:
     return compile_dispatch(_dispatch)

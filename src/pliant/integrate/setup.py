@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.codegen.jacobian_kernel import JacobianKernel
+from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import family_address
 from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.memory import Floats, Memory
@@ -35,10 +36,11 @@ def set_up(
     jacobian: Jacobian | None,
     n_newton: int,
     constraints: Constraints | None = None,
+    stages: Stages | None = None,
 ) -> None:
     """Everything of a method; the state, the derivative there and the step stay as they are."""
     memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=len(method.alternatives) > 1)
-    memory.set(family=family_address(method.family))
+    memory.set(family=family_address(method.family, stages or Stages()))
     _bind_scheme(memory, method, n_newton)
     if method.needs_jacobian:
         _bind_jacobian(memory, method, jacobian, n_newton)

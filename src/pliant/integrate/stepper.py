@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
+from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
 from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
@@ -106,9 +107,10 @@ class Stepper:
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step. `implied` is one
     whose 2 `n_implied` numbers are constraints that others imply, and how far from zero each may be at the end of a step.
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
-    components: the rest must not feed back. `atol_floor` raises the absolute tolerance of components that have a size of their
-    own. Between two calls of `advance` the caller may write into `y`, `p`, `active`, `direction` and `required`; the stepper sees
-    what changed. Events are of the kind STOPS unless `kinds` says otherwise.
+    components: the rest must not feed back. `jacobian_price`, evaluations that take as long as making it, is what an automatic
+    method spends held back before it asks. `atol_floor` raises the absolute tolerance of components that have a size of their own.
+    `stages` hears what is compiled. Between two calls of `advance` the caller may write into `y`, `p`, `active`, `direction` and
+    `required`; the stepper sees what changed. Events are of the kind STOPS unless `kinds` says otherwise.
     """
 
     def __init__(
@@ -129,11 +131,13 @@ class Stepper:
         implied: int | None = None,
         n_implied: int = 0,
         jacobian: Jacobian | None = None,
+        jacobian_price: float = 0.0,
         n_newton: int | None = None,
         constraints: Constraints | None = None,
         atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
+        stages: Stages | None = None,
     ) -> None:
         n_controlled = n_state if n_controlled is None else n_controlled
         _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
@@ -148,7 +152,8 @@ class Stepper:
         self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
         self._memory.bind_knots(np.empty(0) if knots is None else knots)
-        set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints)
+        self._stages, self._jacobian_price = stages or Stages(), jacobian_price
+        set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints, self._stages)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
         self._blocks: dict[int, tuple[Floats, Floats]] = {}
@@ -174,9 +179,10 @@ class Stepper:
             raise ModelError.of("run", "t0", "must be a finite time in s", t0)
         self._steps_of = {}
         if self._run["watching"] == 2:
-            set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton)
+            set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         self._memory.forget_motion()
-        self._memory.set(patience=PATIENCE, t=t0, starting=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
+        self._memory.set(patience=PATIENCE, price=self._jacobian_price)
+        self._memory.set(t=t0, starting=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
         self._memory.bind_parameters(parameters, parameters.size if n_changing is None else n_changing)
         self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
@@ -218,7 +224,7 @@ class Stepper:
         run = self._run
         if not math.isfinite(t_stop) or t_stop < run["t"]:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
-        loop = march_loop()
+        loop = march_loop(self._stages)
         run["t_stop"], run["entering"] = t_stop, 1
         reported = perf_counter()
         self._begun = reported if self._begun is None else self._begun
@@ -280,8 +286,11 @@ class Stepper:
         began, run = perf_counter(), self._run
         self._count_steps()
         implicit = int(run["watching"]) == 1
-        set_up(self._memory, self.method.alternatives[implicit], self._atol, self._jacobian, self._n_newton)
-        self._memory.set(watching=2 if implicit else 1, signs=0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
+        method = self.method.alternatives[implicit]
+        set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
+        # the price of the Jacobian is paid once
+        self._memory.set(watching=2 if implicit else 1, signs=0, stretch=0.0, price=0.0, steps_without=0)
+        self._memory.set(reach=0.0, loss=0.0, h_old=0.0)
         if not implicit:
             run["turns_back"] += 1
             run["patience"] = min(2 * int(run["patience"]), LONGEST_PATIENCE)

@@ -4,6 +4,10 @@ An explicit method that stiffness holds back takes steps at the edge of its stab
 after step (Hairer, Wanner II, IV.2); or, at tight tolerances, at a fraction of that, where stages far from the smooth motion
 make the error estimate large. The first is a reason to turn; the second a reason to try, where much is still to come.
 
+What is still to come is told from the steps of the moment, and those are as short where a mechanism passes a singular position,
+which is over after a few of them. So a turn waits until a share of what it promises to save has been spent held back, and at
+least what the Jacobian costs to make (`price`).
+
 An implicit method is held against explicit steps as long, in units of 1 / |lambda|, as those before the turn. It may lose a
 share of what is still to come before it is given up, for it may have to damp an oscillation first; half of that at every further
 turn.
@@ -18,6 +22,7 @@ from pliant.integrate.kernels import compiled
 
 EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at the edge; evaluations still to come that are worth turning for
 SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same where stiffness is only suspected
+STRETCH = 0.01  # of those evaluations: what is spent held back before it counts
 LOSS = 0.15  # of what is still to come: what the first try may lose
 LEAST_LOSS = 500.0  # evaluations
 CALM = 6  # steps without a sign after which the signs are forgotten
@@ -42,20 +47,23 @@ def wants_turn(run: Any, h: float) -> bool:
 
 @compiled
 def _held_back(run: Any, h: float, spent: float) -> bool:
-    """Whether `patience` explicit steps, nearly in a row, were held back."""
+    """Whether `patience` explicit steps or more, nearly in a row, were held back, and long enough."""
     weight = MEMORY if run.explicit_h > 0.0 else 1.0
     run.explicit_h += (h - run.explicit_h) * weight
     run.explicit_cost += (spent - run.explicit_cost) * weight
     edge = stiffness(run, h)
     to_come = spent * (run.t_stop - run.t) / h
-    if (edge > EDGE and to_come > WORTH_TURNING) or (edge > SUSPECT and to_come > WORTH_TRYING):
+    worth = WORTH_TURNING if edge > EDGE else WORTH_TRYING
+    if edge > SUSPECT and to_come > max(worth, run.price):
         run.signs += 1
+        run.stretch += spent
         run.steps_without = 0
     else:
         run.steps_without += 1
         if run.steps_without >= CALM:
             run.signs = 0
-    return bool(run.signs >= run.patience)
+            run.stretch = 0.0
+    return bool(run.signs >= run.patience and run.stretch >= max(STRETCH * worth, run.price))
 
 
 @compiled

@@ -16,6 +16,7 @@ from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, f
 from pliant.integrate.lu import factorise, solve
 from pliant.integrate.runge_kutta import combine, error_norm
 from pliant.integrate.runge_kutta import interpolate as on_dense_output
+from pliant.integrate.shipped_loops import Bitcode
 
 NEWTON_LIMIT = 10  # steps of Newton-Raphson before a stage counts as not to be closed
 NEWTON = 1e-8  # m or rad: after a step as short as this, the next would be 1e-16
@@ -238,5 +239,5 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> tuple[str, bytes]:
+def compile_code() -> Bitcode:
     return compile_dispatch(_dispatch)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need i
     import xarray
 
 FORMAT = 1  # of the netCDF file
-TIMINGS = ("wall_s", "trace_s", "compile_s")  # no part of a file: the same run gives the same bytes
+STAGES = ("import", "trace", "prepare", "compile", "loops", "jacobian", "setup", "collect")  # of a run, beside its time loop
+TIMINGS = ("wall_s", *(f"{stage}_s" for stage in STAGES))  # no part of a file: the same run gives the same bytes
 
 
 @dataclass(frozen=True)

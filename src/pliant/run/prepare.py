@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
+from pliant.host.stages import Stages, Tell
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
@@ -37,21 +37,24 @@ class CompiledStructure:
     traced: TracedSystem
     code: Mapping[str, MachineCode]
     cache: Path | None  # where machine code is kept
-    seconds: tuple[float, float]  # what tracing and compiling took
     _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict)
+    _constraints: list[ConstraintKernels | None] = field(default_factory=list)
 
-    def jacobian(self, whole: bool) -> JacobianKernel | None:
+    def jacobian(self, whole: bool, stages: Stages) -> JacobianKernel | None:
         from pliant.codegen.jacobian import jacobian_kernel
 
         if whole not in self._jacobians:
-            self._jacobians[whole] = jacobian_kernel(self.traced.rhs, self.traced.n_controlled, whole, self.cache)
+            with stages.stage("jacobian", _compiling("the Jacobian, for implicit steps", self.cache)):
+                self._jacobians[whole] = jacobian_kernel(self.traced.rhs, self.traced.n_controlled, whole, self.cache)
         return self._jacobians[whole]
 
-    @cached_property
-    def constraints(self) -> ConstraintKernels | None:
+    def constraints(self, stages: Stages) -> ConstraintKernels | None:
         from pliant.trace.partition import constraint_kernels
 
-        return constraint_kernels(self.traced, self.cache)
+        if not self._constraints:
+            with stages.stage("jacobian", _compiling("the constraints of closed loops", self.cache)):
+                self._constraints.append(constraint_kernels(self.traced, self.cache))
+        return self._constraints[0]
 
     def fitting(self, lowered: LoweredSystem) -> TracedSystem | None:
         """The trace with the numbers of another System of this structure; None where it is not good for them."""
@@ -60,6 +63,17 @@ class CompiledStructure:
             return None
         return self.traced.for_numbers(lowered, constants)
 
+
+TRACING = "deriving the equations"
+COMPILED = {
+    "rhs": "the equations of motion",
+    "observe": "what results show",
+    "event_functions": "the events",
+    "open_contact_event_functions": "the events of open contacts",
+    "step_limit": "the limit of steps near contacts",
+    "project": "the projection onto closed loops",
+    "implied": "the closures that others imply",
+}
 
 MOST_OPERATIONS = 2_000_000  # of all structures that are kept in the process
 STRUCTURES: Recent[CompiledStructure] = Recent(MOST_OPERATIONS)
@@ -71,8 +85,7 @@ class Compiled:
 
     traced: TracedSystem
     structure: CompiledStructure
-    trace_seconds: float
-    compile_seconds: float
+    seconds: Mapping[str, float]  # what making it took: "import", "trace", "prepare", "compile"
     _pieces: dict[tuple[bytes, float, float], Pieces] = field(default_factory=dict, repr=False)
 
     @property
@@ -105,9 +118,16 @@ class Compiled:
         """Rows of closures that others imply, and how far each may go."""
         return self.structure.code.get("implied")
 
-    def jacobian(self, whole: bool) -> JacobianKernel | None:
+    def jacobian(self, whole: bool, stages: Stages | None = None) -> JacobianKernel | None:
         """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
-        return self.structure.jacobian(whole)
+        return self.structure.jacobian(whole, stages or Stages())
+
+    @property
+    def jacobian_price(self) -> float:
+        """Evaluations of the right-hand side that take as long as making the Jacobian, roughly."""
+        from pliant.codegen.jacobian import price
+
+        return price(self.rhs.operations)
 
     def time_pieces(self, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
         """Pieces of time within which formulas of time are smooth, at the state y0; kept for the next run."""
@@ -118,9 +138,9 @@ class Compiled:
             self._pieces[key] = pieces_of(self.traced, y0, t_start, t_end)
         return self._pieces[key]
 
-    def constraints(self) -> ConstraintKernels | None:
+    def constraints(self, stages: Stages | None = None) -> ConstraintKernels | None:
         """The kernels of exact loops that a method with partitioned coordinates asks for."""
-        return self.structure.constraints
+        return self.structure.constraints(stages or Stages())
 
     @cached_property
     def drawing(self) -> Drawing:
@@ -138,48 +158,56 @@ def compile_system(
     near: float | None = None,
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
+    phase: Tell | None = None,
 ) -> Compiled:
     """Make a System ready to run: its functions are traced and compiled, unless a System of its structure was before.
 
     Machine code is kept in the process and on disk, unless `cache` is False. still: allow a System whose every coordinate is
     prescribed. near: watch for gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of
-    parameters, by name.
+    parameters, by name. phase is called with words for what is being made.
     """
-    from pliant.trace.tracing import lower_system
+    stages = Stages(phase)
+    with stages.stage("import"):
+        from pliant.trace.tracing import lower_system
 
-    began = clock.perf_counter()
     with _telling_of_overflow(system):
-        values = checked_values(system.parameters, parameters)
-        plain = resolved(system, values) if values else system
-        lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
-        folder: Path | None = user_cache("machine-code") if cache else None
-        key = (lowered.lowered.structure, lowered.asked, folder)
-        shared = cache and lowered.lowered.shareable
-        for structure in STRUCTURES.get(key) if shared else ():
-            traced = structure.fitting(lowered)
-            if traced is not None:
-                return Compiled(traced, structure, clock.perf_counter() - began, 0.0)
-        structure = _compile_structure(lowered, folder)
+        with stages.stage("trace", TRACING):
+            values = checked_values(system.parameters, parameters)
+            plain = resolved(system, values) if values else system
+            lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
+            folder: Path | None = user_cache("machine-code") if cache else None
+            key = (lowered.lowered.structure, lowered.asked, folder)
+            shared = cache and lowered.lowered.shareable
+        with stages.stage("prepare"):
+            for structure in STRUCTURES.get(key) if shared else ():
+                traced = structure.fitting(lowered)
+                if traced is not None:
+                    return Compiled(traced, structure, stages.seconds)
+        structure = _compile_structure(lowered, folder, stages)
     if shared:
         STRUCTURES.put(key, structure, size=sum(code.operations for code in structure.code.values()))
-    return Compiled(structure.traced, structure, *structure.seconds)
+    return Compiled(structure.traced, structure, stages.seconds)
 
 
-def _compile_structure(lowered: LoweredSystem, folder: Path | None) -> CompiledStructure:
+def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stages) -> CompiledStructure:
     from pliant.codegen.llvm import LARGEST_OPTIMISED, LARGEST_OPTIMISED_IN_RUN, compile_function
     from pliant.trace.tracing import trace_lowered
 
-    began = clock.perf_counter()
-    traced = trace_lowered(lowered, folder)
-    done = clock.perf_counter()
+    with stages.stage("trace", TRACING):
+        traced = trace_lowered(lowered, folder)
     code = {}
     for name, function in _wanted(traced).items():
         largest = LARGEST_OPTIMISED if name == "observe" else LARGEST_OPTIMISED_IN_RUN
-        code[name] = compile_function(function, cache=folder, largest=largest)
-    constants = traced.preparation.constants(lowered.numbers)
+        with stages.stage("compile", _compiling(COMPILED.get(name, name), folder)):
+            code[name] = compile_function(function, cache=folder, largest=largest)
+    with stages.stage("prepare", _compiling("what numbers become", folder)):
+        constants = traced.preparation.constants(lowered.numbers)
     assert constants is not None  # the numbers it was traced with
-    seconds = (done - began, clock.perf_counter() - done)
-    return CompiledStructure(traced.for_numbers(lowered, constants), code, folder, seconds)
+    return CompiledStructure(traced.for_numbers(lowered, constants), code, folder)
+
+
+def _compiling(what: str, folder: Path | None) -> str:
+    return f"compiling {what}" + (", once for mechanisms of this structure" if folder is not None else "")
 
 
 @contextmanager

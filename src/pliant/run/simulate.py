@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.interrupts import Interrupts
+from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods import Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
-from pliant.results.result import EventRecord, Result
+from pliant.results.result import STAGES, EventRecord, Result
 from pliant.results.state import LAYOUT, FinalState
 from pliant.run.accounts import extremes_of, remarks
 from pliant.run.contact_phases import Observation, Phases, Precision
@@ -60,7 +61,7 @@ def simulate(
     formulation: str = "articulated",
     parameters: Mapping[str, float] | None = None,
     progress: Progress | None = None,
-    phase: Callable[[str], None] | None = None,
+    phase: Tell | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
     cache: bool = True,
@@ -71,8 +72,8 @@ def simulate(
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
     to go on from, contacts that are closed and works included; t_start is then its end. parameters: values of the System's
     parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress is called with
-    (t, t_end), phase with words where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns
-    what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
+    (t, t_end), phase with words for what is being compiled and where the phase changes ("in flight", "touching ground arm.tip"). A
+    run that cannot go on returns what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
     state = _state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
@@ -86,9 +87,11 @@ def simulate(
         compiled = _with_parameters(system, parameters) if parameters else system
         _check_compiled(compiled.traced, method.near, assembled)
     else:
-        compiled = compile_system(system, formulation, cache, near=method.near, t_start=assembled, parameters=parameters)
-    run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state)
-    run.go(progress, phase)
+        compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
+    stages = Stages(phase)
+    with stages.stage("setup"):
+        run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages)
+    run.go(progress)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
     return run.collect(Provenance(compiled.traced.original, settings, run.t_first, compiled.traced.parameter_values))
@@ -155,11 +158,12 @@ class _Run:
         times: NDArray[np.float64] | str,
         max_steps: int | None,
         max_seconds: float | None,
-        state: FinalState | None = None,
+        state: FinalState | None,
+        stages: Stages,
     ) -> None:
         from pliant.integrate.stepper import MAX_STEPS, Stepper
 
-        self.compiled, self.traced, self.t_end = compiled, compiled.traced, t_end
+        self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
         if state is not None:
             state.check_fits(self.traced.columns, self.traced.y0.size)
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
@@ -184,9 +188,11 @@ class _Run:
             project=compiled.project.address if compiled.project else None,
             implied=compiled.implied.address if compiled.implied else None,
             n_implied=len(self.traced.implied),
-            jacobian=compiled.jacobian,
+            jacobian=lambda whole: compiled.jacobian(whole, stages),
+            jacobian_price=compiled.jacobian_price,
             n_newton=self.traced.n_controlled,
-            constraints=compiled.constraints,
+            constraints=lambda: compiled.constraints(stages),
+            stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
@@ -253,9 +259,8 @@ class _Run:
         floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
 
-    def go(self, progress: Progress | None, phase: Callable[[str], None] | None = None) -> None:
+    def go(self, progress: Progress | None) -> None:
         """From breakpoint to breakpoint, until the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
-        self.tell_phase = phase
         tell = None if progress is None else ThrottledProgress(progress, self.t_end)
         interrupts = Interrupts()
         with interrupts.held():
@@ -291,8 +296,7 @@ class _Run:
     def _note_parameters(self) -> None:
         """Rows from here on are observed with these; and the events of closed contacts cost only while one is closed."""
         self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
-        if self.tell_phase is not None:
-            self.tell_phase(self.contacts.words)
+        self.stages.say(self.contacts.words)
         watched = self.compiled.events if self.contacts.any_closed else self.compiled.open_contact_events
         if watched is not None:
             self.stepper.watch(watched.address)
@@ -356,11 +360,13 @@ class _Run:
 
     def collect(self, provenance: Provenance) -> Result:
         assert self.outcome is not None
-        self._say_what_was_not_seen()
-        times, states = self.stepper.rows()
-        self._warn_of_resistance(times, states)
-        values = self._values(times, states)
-        extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
+        with self.stages.stage("collect"):
+            self._say_what_was_not_seen()
+            times, states = self.stepper.rows()
+            self._warn_of_resistance(times, states)
+            values = self._values(times, states)
+            extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
+            said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
@@ -370,7 +376,6 @@ class _Run:
             message = _came_open(self.traced, self.outcome)
         if self.ended_by:
             message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
-        said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
         return Result(
             name=self.traced.system.name,
             time=times,
@@ -425,8 +430,7 @@ class _Run:
             "factorisations": s.factorisations,
             "newton_iterations": s.iterations,
             "wall_s": s.wall_seconds,
-            "trace_s": self.compiled.trace_seconds,
-            "compile_s": self.compiled.compile_seconds,
+            **timings({**self.compiled.seconds, **self.stages.seconds}),
             "operations": self.compiled.rhs.operations,
             "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
@@ -445,10 +449,15 @@ def collect_rows(
     """A Result of states that were not integrated: nor was any work."""
     traced = compiled.traced
     values = {**values, "work": np.full_like(values["work"], np.nan)}
-    stats = {"trace_s": compiled.trace_seconds, "compile_s": compiled.compile_seconds}
+    stats = timings(compiled.seconds)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
                   drawing=compiled.drawing, make_provenance=provenance, warnings=traced.warnings,
                   parameters=dict(traced.parameter_values))  # fmt: skip
+
+
+def timings(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Of `stats`: what each kind of work took."""
+    return {f"{kind}_s": seconds.get(kind, 0.0) for kind in STAGES}
 
 
 def _precision(method: Method, stepper: Stepper) -> Precision | None:

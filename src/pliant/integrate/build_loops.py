@@ -1,0 +1,76 @@
+"""Makes the bitcode of `shipped_loops` while the package is built: see `hatch_build.py`.
+
+Needs Numba and NumPy alone, so that a build environment stays small.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pliant.host.processor import host
+from pliant.host.stages import Tell
+from pliant.integrate.methods import METHODS
+from pliant.integrate.shipped_loops import FOLDER, Bitcode, file_of, shipped_loop
+
+NUMBA_RUNTIME = b"NRT_"  # how Numba's own functions begin: code that calls them cannot run in a process without Numba
+WORDS = "compiling the time loop by Numba, once on this machine ({}: {})"
+
+
+def loop_names() -> tuple[str, ...]:
+    """Modules with a `compile_code`: the march, and the families that methods name."""
+    return ("march", *sorted({method.family for method in METHODS}))
+
+
+def make_loop(name: str, tell: Tell | None = None) -> Bitcode:
+    """Of the module of that name, by Numba: 4 to 20 s, in which `tell` hears of every function."""
+    from numba.core.event import install_listener
+
+    compile_code = import_module(f"pliant.integrate.{name}").compile_code
+    with install_listener("numba:compile", _listener(name, tell)):
+        code: Bitcode = compile_code()
+    return code
+
+
+def _listener(name: str, tell: Tell | None) -> Any:
+    from numba.core.event import Listener
+
+    class Listening(Listener):  # type: ignore[misc]  # numba has no types
+        def on_start(self, event: Any) -> None:
+            if tell is not None:
+                function = event.data["dispatcher"].py_func.__name__.lstrip("_")
+                tell(WORDS.format(name.replace("_", " "), function))
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    return Listening()
+
+
+def build(folder: Path = FOLDER) -> list[str]:
+    """Write the bitcode of all loops, but what is there and still good; returns the names of those written."""
+    triple, written = host().triple, []
+    folder.mkdir(exist_ok=True)
+    for name in loop_names():
+        there = shipped_loop(name, triple, folder)
+        if there is not None and there.numba == version("numba"):
+            continue
+        code = make_loop(name)
+        if NUMBA_RUNTIME in code.data:
+            raise RuntimeError(f"loop {name!r}: must not call Numba's runtime, for later processes do without Numba")
+        _put(folder / f"{name}.bc", file_of(code, name, triple))
+        written.append(name)
+    return written
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Written beside its place and moved there: whoever reads meanwhile sees a whole file."""
+    handle, draft = tempfile.mkstemp(suffix=".part", dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    os.chmod(draft, 0o644)
+    os.replace(draft, path)
