@@ -160,12 +160,14 @@ def _trouble(error: Exception, purposeful: type[Exception]) -> dict[str, Any]:
 
 def make_loops() -> None:
     """All compiled loops into the disk cache, so that no member is taken for hung while Numba works."""
+    from pliant.host.stages import Stages
     from pliant.integrate import compiled_loops
 
-    compiled_loops.march_loop()
+    stages = Stages()
+    compiled_loops.march_loop(stages)
     sources = Path(compiled_loops.__file__).parent.glob("*.py")
     for family in sorted(path.stem for path in sources if "\ndef compile_code(" in path.read_text() and path.stem != "march"):
-        compiled_loops.family_address(family)
+        compiled_loops.family_address(family, stages)
 
 
 def work(channel: Connection) -> None:

@@ -50,7 +50,7 @@ class Outcome:
     ok: bool = True
     message: str = "reached t = 1.5 s"
     interrupted: bool = False
-    warnings: tuple[str, ...] = ()
+    parameters: dict[str, float] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
@@ -316,6 +316,89 @@ def test_every_command_has_help_with_an_example_that_parses() -> None:
         words = shlex.split(example[1].strip())
         assert words[0] == name
         command.make_context(name, words[1:])  # refuses what it does not know
+
+
+ARM = """\
+pliant: 1
+system: arm
+gravity: [0, -9.81]
+define:
+  payload: {value: 300 g, low: 0.1 kg, high: 1 kg}
+  L: 500 mm
+  torque: 0.2
+  count: 2
+  half: L/2
+  wave: torque*sin(t)
+  end: 0.1 s
+bodies:
+  arm:
+    beam: {length: L, theory: euler-bernoulli, section: {round: 5 mm}, material: steel, modes: {ends: cf, count: count}}
+    joint: revolute
+  bob: {rod: {length: half, mass: payload}, joint: revolute, on: arm.tip}
+drives: {m: {coordinate: arm.angle, effort: wave}}
+run: {t_end: end}
+"""
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> str:
+    (tmp_path / "arm.yaml").write_text(ARM)
+    return str(tmp_path / "arm.yaml")
+
+
+def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
+    done = runner.invoke(app, ["check", arm, "--set", "payload=310 g", "--set", "L=0.6", "--set", "count=3", "--set", "end=200ms"])
+    assert done.exit_code == 0, done.output
+    assert "parameter payload = 0.31 kg, >= 0.1, <= 1\n" in done.stdout
+    assert "parameter L = 0.6 m\n" in done.stdout
+    assert "parameter torque = 0.2\n" in done.stdout
+    assert "y3" in done.stdout and "to t = 0.2 s" in done.stdout
+    told = json.loads(runner.invoke(app, ["check", arm, "--json", "--set", "torque=1"]).stdout)["parameters"]
+    assert told["payload"] == {"value": 0.3, "unit": "kg", "low": 0.1, "high": 1.0}
+    assert told["torque"]["value"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("payloda=1", "parameters: name must name one of ['payload', 'L', 'torque', 'count', 'end'] (did you mean 'payload'?)"),
+        ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of kind [length]"),
+        ("payload=2", "parameter 'payload': value must be <= 1.0 kg, got 2.0"),
+        ("half=2", "parameter 'half': value must be left alone: it is computed, L/2, got '2'"),
+        ("L=-1", "length must be > 0 m, got -1.0"),
+        ("L", "--set: must be NAME=VALUE, as in payload=0.31kg, got 'L'"),
+        ("L=", "--set: must be NAME=VALUE, as in payload=0.31kg, got 'L='"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["check", "run", "equations", "animate"])
+def test_what_cannot_be_set_is_refused_with_2(command: str, setting: str, message: str, arm: str, tmp_path: Path) -> None:
+    more = ["--html", str(tmp_path / "arm.html")] if command == "animate" else []
+    done = runner.invoke(app, [command, arm, "--set", setting, *more])
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.yaml"]
+
+
+def test_a_run_with_values_set_records_them_and_info_shows_them(arm: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "arm.nc")
+    done = runner.invoke(app, ["run", arm, "--out", out, "--set", "payload=0.5kg", "--set", "torque=3"])
+    assert done.exit_code == 0, done.output
+    assert Result.from_netcdf(out).parameters == {"payload": 0.5, "L": 0.5, "torque": 3.0}
+    assert "payload = 0.5" in done.stdout
+    assert "payload = 0.5" in runner.invoke(app, ["info", out]).stdout
+    (tmp_path / "again.yaml").write_text(runner.invoke(app, ["info", out, "--model"]).stdout)
+    told = json.loads(runner.invoke(app, ["check", str(tmp_path / "again.yaml"), "--json"]).stdout)["parameters"]
+    assert {name: one["value"] for name, one in told.items()} == {"payload": 0.5, "L": 0.5, "torque": 3.0}
+
+
+def test_a_model_is_animated_with_values_set_but_a_result_is_done(arm: str, tmp_path: Path) -> None:
+    page, out = str(tmp_path / "arm.html"), str(tmp_path / "arm.nc")
+    done = runner.invoke(app, ["animate", arm, "--html", page, "--set", "payload=0.5 kg"])
+    assert done.exit_code == 0, done.output
+    assert Path(page).stat().st_size > 1000
+    assert runner.invoke(app, ["run", arm, "--out", out, "--quiet"]).exit_code == 0
+    refused = runner.invoke(app, ["animate", out, "--html", page, "--set", "payload=0.5"])
+    assert refused.exit_code == 2 and "--set: must stand beside a model file" in refused.stderr
 
 
 def test_the_help_tells_the_exit_codes() -> None:

@@ -134,15 +134,16 @@ def test_pint_is_imported_only_where_a_unit_stands() -> None:
 DEFINED = """\
 define:
   L: 40 cm
-  half: L/2
+  last: 200 ms
+  torque: 0.2 N*m
   wave: sin(2*pi*t)
-  swing: half*wave if t < 0.5 else -half
+  swing: torque*wave if t < 0.5 else -torque
 """
 
 
 def test_definitions_serve_numbers_places_and_formulas_and_are_written_back() -> None:
     text = HEAD + DEFINED + ROD.replace("length: 1", "length: L") + (
-        'drives: {m: {coordinate: arm.angle, effort: "3*swing - v[\'arm.angle\']"}}\nrun: {t_end: half}\n')  # fmt: skip
+        'drives: {m: {coordinate: arm.angle, effort: "3*swing - v[\'arm.angle\']"}}\nrun: {t_end: last}\n')  # fmt: skip
     model = pl.loads_model(text)
     assert model.system.links["arm"].body == pl.RigidBody.rod(0.4, 2.0)
     assert model.run.t_end == 0.2

@@ -20,7 +20,7 @@ from pliant.model.system import System
 from pliant.run.simulate import simulate
 
 NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame"}  # what runs give, and what the file itself and its places are
-NOT_SETTINGS = {"system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold
+NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold
 SCHEMA = schema()
 CLASSES = [found for found in map(vars(pl).get, pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)]
 WORDS = [kind for kind in CLASSES if kind.__name__ not in NO_PART_OF_A_MODEL] + [RunSettings]

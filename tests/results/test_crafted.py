@@ -75,6 +75,8 @@ CRAFTED: dict[str, Mutation] = {
     "a record without ok": attribute("pliant", "{}"),
     "ok that is a text": attribute("pliant", '{"ok": "yes", "interrupted": false, "stats": {}}'),
     "statistics that are a list": attribute("pliant", '{"ok": true, "interrupted": false, "stats": [1]}'),
+    "parameters that are texts": attribute("pliant", '{"ok": true, "interrupted": false, "stats": {}, "parameters": {"m": "1"}}'),
+    "parameters that are a number": attribute("pliant", '{"ok": true, "interrupted": false, "stats": {}, "parameters": 3}'),
     "settings that are a number": attribute("settings", "5"),
     "coordinates that are texts": lambda dataset: put("q", (dataset["q"].dims, dataset["q"].values.astype(str)))(dataset),
     "one coordinate too few": lambda dataset: dataset.assign(q=(("time", "short"), dataset["q"].values[:, :-1])),

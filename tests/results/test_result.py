@@ -193,3 +193,46 @@ def test_warnings_are_printed_written_and_read_back(run, tmp_path):
     for name, result in (("warned", warned), ("plain", run)):
         result.to_netcdf(tmp_path / f"{name}.nc")
         assert pl.Result.from_netcdf(tmp_path / f"{name}.nc").warnings == result.warnings
+
+
+def with_payload(mass=0.3):
+    system = pl.System("arm", gravity=(0, -9.81))
+    length = pl.Parameter("length", 1.0, "m")
+    system.add("arm", pl.RigidBody.rod(length, pl.Parameter("payload", mass, "kg", low=0.1)), joint=pl.Revolute(angle=0.3))
+    system.drive("m", "arm.angle", pl.Parameter("torque", 0.5))
+    return system
+
+
+def test_a_result_records_the_parameters_of_its_run_and_so_does_its_file(tmp_path):
+    result = pl.simulate(with_payload(), 0.2, parameters={"payload": 0.31})
+    assert result.parameters == {"length": 1.0, "payload": 0.31, "torque": 0.5}
+    assert "parameters: payload = 0.31, length = 1, torque = 0.5" in str(result)
+    result.to_netcdf(tmp_path / "a.nc")
+    again = pl.Result.from_netcdf(tmp_path / "a.nc")
+    assert again.parameters == result.parameters
+    assert again.provenance["settings"]["parameters"] == result.parameters
+
+
+def test_a_result_without_parameters_does_not_speak_of_them(run):
+    assert run.parameters == {}
+    assert "parameters" not in str(run)
+    assert "parameters" not in run.provenance["settings"]
+
+
+def test_the_model_that_a_result_tells_gives_its_run_again(tmp_path):
+    result = pl.simulate(with_payload(), 0.2, parameters={"payload": 0.31, "torque": 0.1})
+    model = pl.loads_model(result.provenance["model"])
+    assert {name: p.value for name, p in model.system.parameters.items()} == result.parameters
+    again = pl.simulate(model.system, model.run.t_end, **model.run.options)
+    np.testing.assert_array_equal(again["arm.angle"], result["arm.angle"])
+
+
+def test_a_compiled_system_runs_with_other_parameters_and_keeps_its_own():
+    compiled = pl.compile_system(with_payload(), parameters={"length": 1.2})
+    result = pl.simulate(compiled, 0.2, parameters={"payload": 0.4})
+    assert result.parameters == {"length": 1.2, "payload": 0.4, "torque": 0.5}
+    expected = pl.simulate(with_payload(), 0.2, parameters={"length": 1.2, "payload": 0.4})
+    np.testing.assert_array_equal(result["arm.angle"], expected["arm.angle"])
+    assert pl.simulate(compiled, 0.2).parameters["payload"] == 0.3
+    with pytest.raises(pl.ModelError, match=r"parameter 'payload': value must be >= 0\.1 kg, got 0\.05"):
+        pl.simulate(compiled, 0.2, parameters={"payload": 0.05})

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, Quiet, ResultArgument, check_target, load_result
+from pliant.cli.options import AsJson, IncludesOutside, Quiet, Set, check_target, is_result, load_model, load_result
+from pliant.cli.run import settings_of, simulate_model
 from pliant.errors import PliantError
+
+if TYPE_CHECKING:
+    from pliant.results.result import Result
+
+MODELS = (".yaml", ".yml")
 
 
 def animate(
-    file: ResultArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The result of a run, or a model file, which is run first.")],
     out: Annotated[Path | None, typer.Option("--out", help="A film: MP4 (needs ffmpeg) or GIF.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="A page that plays in any browser, offline.")] = None,
     fps: Annotated[int, typer.Option("--fps", help="Frames a second of the film.")] = 30,
     scale: Annotated[float, typer.Option("--scale", help="How much deformations are magnified.")] = 1.0,
     speed: Annotated[float | None, typer.Option("--speed", help="Seconds of the run per second shown.")] = None,
+    values: Set = None,
+    includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a film of a result (--out), or a page that plays it (--html)."""
+    """Make a film of a result or of a model's run (--out), or a page that plays it (--html)."""
     targets = {"--out": out, "--html": html}
     if out is None and html is None:
         stop(WRONG, "--out (a film) or --html (a page) must be given")
     for option, target in targets.items():
         if target is not None:
             check_target(option, target)
-    result = load_result(file)
+    result = _result(file, values, includes_outside, quiet or as_json)
     try:
         with progress.waiting("making the film", quiet or as_json):
             if out is not None:
@@ -50,3 +58,18 @@ def animate(
         write_json({"written": written})
     elif not quiet:
         typer.echo(f"written to {' and '.join(written)}")
+
+
+def _result(file: Path, values: list[str] | None, includes_outside: bool, quiet: bool) -> Result:
+    """Of a file of results, or of a run of a model with these values."""
+    if is_result(file):
+        if values:
+            stop(WRONG, f"--set: must stand beside a model file: the run in {str(file)!r} is done, got {values[0]!r}")
+        return load_result(file)
+    if file.suffix not in MODELS:
+        return load_result(file)  # which says what is wrong with it
+    model = load_model(file, includes_outside, values)
+    result: Result = simulate_model(model, settings_of(model, file, None), None, quiet)
+    if not len(result.time):
+        stop(FAILED, result.message)
+    return result

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pliant.cli.exits import WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, load_model
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.files import Model
+    from pliant.model.parameter import Parameter
 
 
-def check(file: ModelArgument, includes_outside: IncludesOutside = False, as_json: AsJson = False) -> None:
-    """Check a model file and print its tree and its run settings; where loops are closed, what is left to move."""
-    model = load_model(file, includes_outside)
+def check(
+    file: ModelArgument, settings: Set = None, includes_outside: IncludesOutside = False, as_json: AsJson = False
+) -> None:
+    """Check a model file and print its tree, parameters and run settings; where loops are closed, what is left to move."""
+    model = load_model(file, includes_outside, settings)
     left = _freedom(model) if model.system.closures else None
     if as_json:
         loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1]), "warnings": list(left[2])}
@@ -26,6 +29,8 @@ def check(file: ModelArgument, includes_outside: IncludesOutside = False, as_jso
         say(f"{left[0]} degrees of freedom with the loops closed{implied}")
         for sentence in left[2]:
             say(f"warning: {sentence}")
+    for line in parameter_lines(model):
+        say(line)
     say(model.run if model.run is not None else "no run section")
 
 
@@ -40,6 +45,16 @@ def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     return traced.independent, traced.redundant, traced.warnings
 
 
+def parameter_lines(model: Model) -> list[str]:
+    """What can be set, as in: parameter payload = 0.3 kg, >= 0.1, <= 1."""
+    return [_line(parameter) for parameter in model.system.parameters.values()]
+
+
+def _line(parameter: Parameter) -> str:
+    bounds = [f", {sign} {bound:g}" for sign, bound in ((">=", parameter.low), ("<=", parameter.high)) if bound is not None]
+    return f"parameter {parameter.name} = {parameter.value:.10g} {parameter.unit or ''}".rstrip() + "".join(bounds)
+
+
 def model_data(model: Model) -> dict[str, Any]:
     """What a model holds, for machines."""
     system = model.system
@@ -48,7 +63,11 @@ def model_data(model: Model) -> dict[str, Any]:
                     "on": link.on.body, "coordinates": list(link.positions)}
         for link in system.links.values()
     }  # fmt: skip
+    parameters = {
+        name: {"value": parameter.value, "unit": parameter.unit, "low": parameter.low, "high": parameter.high}
+        for name, parameter in system.parameters.items()
+    }
     sections = {name: list(getattr(system, name)) for name in ("drives", "loads", "contacts", "closures", "conditions")}
     run = None if model.run is None else {"t_end": model.run.t_end, "method": repr(model.run.method), "save": model.run.save}
     return {"system": system.name, "mass_kg": system.mass, "degrees_of_freedom": system.degrees_of_freedom,
-            "bodies": bodies, **sections, "run": run}  # fmt: skip
+            "parameters": parameters, "bodies": bodies, **sections, "run": run}  # fmt: skip

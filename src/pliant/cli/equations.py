@@ -10,7 +10,7 @@ import typer
 
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.equations import equations as derive_equations
 from pliant.errors import ModelError, PliantError
 from pliant.host.atomic_files import atomic_write
@@ -34,6 +34,7 @@ def equations(
         Path | None, typer.Option("--out", help="Where it goes; LaTeX and SymPy are printed unless this is given.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Do not simplify: quicker for larger systems.")] = False,
+    settings: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -44,7 +45,7 @@ def equations(
     target = out if out is not None or form in TEXTS else Path(f"{file.stem}{SUFFIXES[form]}")
     if target is not None:
         check_target("--out", target)
-    model = load_model(file, includes_outside)
+    model = load_model(file, includes_outside, settings)
     try:
         with progress.waiting(f"deriving {form}", quiet or as_json):
             derived = derive_equations(model.system)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.check import model_data
+from pliant.cli.check import model_data, parameter_lines
 from pliant.cli.exits import WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, is_result, load_model, load_result
 from pliant.cli.run import summary_data, summary_rows
@@ -46,6 +46,8 @@ def _of_model(model: Model, as_json: bool) -> None:
         more = " ..." if len(values) > SHOWN_FREQUENCIES else ""
         shown = ", ".join(f"{value:.5g}" for value in values[:SHOWN_FREQUENCIES])
         say(f"{name}: {shown}{more} Hz with its frame held")
+    for line in parameter_lines(model):
+        say(line)
     say(model.run if model.run is not None else "no run section")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL.yaml", help="The model file.")]
-ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The result of a run.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Report as JSON, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, no report.")]
 
@@ -26,16 +26,35 @@ IncludesOutside = Annotated[
     bool, typer.Option("--allow-includes-outside", help="Let the model include files from outside its folder.")
 ]
 
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE[unit]", help="A value for a number that the model defines; may be repeated."),
+]
+
 HEADS = (b"\x89HDF", b"CDF")  # how files of results begin
 
 
-def load_model(file: Path, includes_outside: bool = False) -> Model:
+def load_model(file: Path, includes_outside: bool = False, settings: Sequence[str] | None = None) -> Model:
+    """settings: what --set was given."""
     from pliant import files
 
     try:
-        return files.load_model(file, includes_outside)
+        return files.load_model(file, includes_outside, _values(settings or ()))
     except ModelError as trouble:
         stop(WRONG, str(trouble))
+
+
+def _values(settings: Sequence[str]) -> dict[str, str]:
+    """payload=310 g -> the name and the text of its value."""
+    values: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = (part.strip() for part in setting.partition("="))
+        if not (name and equals and value):
+            stop(WRONG, f"--set: must be NAME=VALUE, as in payload=0.31kg, got {setting!r}")
+        if name in values:
+            stop(WRONG, f"--set: must name {name!r} once, got {values[name]!r} and {value!r}")
+        values[name] = value
+    return values
 
 
 def load_result(file: Path) -> Result:

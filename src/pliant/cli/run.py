@@ -13,7 +13,7 @@ import typer
 
 from pliant.cli import progress
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, check_target, load_model, load_result
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, load_result
 from pliant.errors import ModelError, PliantError, plain
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ def run(
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
+    values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a model file and write the result. Ctrl-C keeps what was computed."""
-    model = load_model(file, includes_outside)
-    settings = _settings(model, file, t_end)
+    model = load_model(file, includes_outside, values)
+    settings = settings_of(model, file, t_end)
     target = out or Path(f"{file.stem}.nc")
     for option, path in (("--out", target), ("--csv", csv), ("--plot", plot)):
         if path is not None:
             check_target(option, path)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
     with _ended_softly():
-        result = _simulate(model, settings, start, quiet or as_json)
+        result = simulate_model(model, settings, start, quiet or as_json)
         _write(result, target, csv)
         if plot is not None:
             _draw(result, plot)
@@ -68,7 +69,7 @@ def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
         raise typer.Exit(code)
 
 
-def _settings(model: Model, file: Path, t_end: float | None) -> RunSettings:
+def settings_of(model: Model, file: Path, t_end: float | None) -> RunSettings:
     if model.run is None:
         stop(WRONG, f"{file}: run must be given (t_end and method), got no run section")
     if t_end is None:
@@ -115,7 +116,7 @@ def _ended_softly() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _simulate(model: Model, settings: RunSettings, start: Result | None, quiet: bool) -> Any:
+def simulate_model(model: Model, settings: RunSettings, start: Result | None, quiet: bool) -> Any:
     from pliant.run.simulate import simulate
 
     begin = settings.t_start if start is None or start.final_state is None else start.final_state.t
@@ -163,6 +164,7 @@ def summary_data(result: Any) -> dict[str, Any]:
         "t": [float(result.time[0]), float(result.time[-1])] if len(result.time) else [],
         "rows": len(result.time),
         "statistics": dict(result.stats),
+        "parameters": dict(result.parameters),
         "energy_balance": {"largest_error_J": result.ledger.balance_error_max, "of_exchange": result.ledger.relative_error_max},
         "touches": len(result.contacts),
         "events": [{"name": event.name, "t": event.t, "direction": event.direction} for event in result.events],
@@ -185,6 +187,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     stats = dict(result.stats)
     rows = [("status", str(result.message))]
     rows += [("warning", sentence) for sentence in result.warnings]
+    rows += [("parameters", result.parameters_text)] if result.parameters else []
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows.append(("energy balance", f"{_short(result.ledger.balance_error_max)} J at most"))
     rows += [("touches", _touches(result.contacts))] if result.contacts else []

@@ -114,4 +114,4 @@ def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pos
         return joint_position(tree, name, q, bodies)
     k = tree.positions.index(name)
     turns = any(slot.q == k and slot.motion.kind == ROTATION for slot in tree.slots)
-    return JointPosition(q[k], turns, tree.start[k])
+    return JointPosition(q[k], turns, tree.counted_from[name])

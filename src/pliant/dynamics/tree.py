@@ -106,6 +106,7 @@ class Tree:
     rates: tuple[str, ...]  # names of v
     start: tuple[float, ...]
     start_rates: tuple[float, ...]
+    counted_from: dict[str, float]  # of coordinates that closures hold: where they start, which their equations read
     bodies: dict[str, Integrated]  # by name
     places: dict[Frame, Place]  # of all frames that the System uses
     cut_joints: tuple[CutJoint, ...]  # joints apart from the tree
@@ -139,9 +140,12 @@ class Tree:
         return _place(ROOT if frame.body == GROUND else self.index(frame.body), self.bodies.get(frame.body), frame)
 
 
-def build_tree(system: System) -> Tree:
-    """Number the coordinates and integrate the shapes; equal beams are integrated once."""
-    known: dict[int, Integrated] = {}
+def build_tree(system: System, known: dict[int, Integrated] | None = None) -> Tree:
+    """Number the coordinates and integrate the shapes; equal beams are integrated once.
+
+    known: bodies with their integrals, by the identity of the model's body.
+    """
+    known = {} if known is None else known
     nodes: list[Node] = []
     bodies: dict[str, Integrated] = {}
     index = {GROUND: ROOT}
@@ -162,8 +166,10 @@ def build_tree(system: System) -> Tree:
         rates += [f"{link.name}.{name}" for name in link.rates]
     start = [x for link in system.links.values() for x in link.start]
     start_rates = [x for link in system.links.values() for x in link.start_rates]
+    held = {name for closure in system.closures.values() for name in closure.coordinates}
+    counted = {name: x for name, x in zip(positions, start, strict=True) if name in held}
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
-                tuple(start_rates), bodies, {}, tuple(system.cut_joints.values()))  # fmt: skip
+                tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()))  # fmt: skip
     tree.places.update({node.link.on: node.place for node in nodes})
     tree.places.update({frame: tree.place(frame) for frame in system.frames()})
     return tree

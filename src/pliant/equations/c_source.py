@@ -64,7 +64,13 @@ def _written(equations: Equations) -> dict[str, ca.SX]:
 
 
 def _enumeration(stem: str, kind: str, names: tuple[str, ...]) -> list[str]:
-    entries = [f"    {stem}_{kind}_{identifier(name)} = {k}, /* {_comment(name)} */" for k, name in enumerate(names)]
+    own: list[str] = []  # a.b and a_b are two names in C too
+    for name in names:
+        plain = identifier(name)
+        while plain in own:
+            plain += "_"
+        own.append(plain)
+    entries = [f"    {stem}_{kind}_{own[k]} = {k}, /* {_comment(name)} */" for k, name in enumerate(names)]
     return [f"enum {stem}_{kind} {{", *entries, f"    {stem}_{kind}s = {len(names)}", "};", ""]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,12 +11,15 @@ import casadi as ca
 
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import solve_symmetric
+from pliant.dynamics.closures import ConstraintRows
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.sparse import Row
-from pliant.equations.parameters import NamedTree, Names
+from pliant.equations.beam_numbers import symbolic_tree
 from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
+from pliant.equations.symbols import Symbols
 from pliant.errors import ModelError
+from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Constant, MotionTable, Signal
 from pliant.model.system import System
 from pliant.results.table import AXES
@@ -25,6 +28,9 @@ from pliant.trace.tracing import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+FORMULATION = "gibbs_appell"  # the recursion that is traced
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,8 @@ class Group:
 class Equations:
     """M a + h = B u + A^T lam with q' = rate(q, v), c(q) = 0 and A a + gamma = 0, over named symbols.
 
-    Inputs u are the drives and the components of loads that vary; parameters p are gravity and the numbers of rigid bodies.
+    Inputs u are the drives and the components of loads that vary; p are the System's parameters, then numbers of beams that follow
+    from them by integration.
     """
 
     name: str
@@ -99,30 +106,30 @@ class Equations:
         return latex(self.sympy(simplify))
 
 
-def derive(system: System) -> Equations:
+def derive(system: System, parameters: Mapping[str, float] | None = None) -> Equations:
     """Trace a System's equations: the recursion is linear in the accelerations, so M is its Jacobian."""
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    return _Derivation(system).finish()
+    return _Derivation(system, checked_values(system.parameters, parameters)).finish()
 
 
 class _Derivation(Trace):
-    """A trace that stops before anything is solved."""
+    """A trace over symbols for the parameters that stops before anything is solved."""
 
-    def __init__(self, system: System) -> None:
-        system = _with_own_signals(system)
-        super().__init__(system, "gibbs_appell")
+    def __init__(self, system: System, values: Mapping[str, float]) -> None:
+        self.symbols = Symbols(values)
+        written = self.symbols.written(system)
+        tree = symbolic_tree(written, system, self.symbols)
+        super().__init__(_with_own_signals(written), FORMULATION, tree=tree, parameters=self.symbols.parameters)
         _refuse_tables(self)
-        self.exact = [c for c in system.closures.values() if c.by == "multipliers"]
-        self.independent = self.assemble().independent if self.exact else ()
-        self.names = Names(self.tracer)
-        self.tree = NamedTree.of(self.tree, self.names)
-        named = _inputs(system)
+        if not self.free_v:
+            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
+        self.exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
+        self.independent = _independent_rows(resolved(system, values), values) if self.exact else {}
+        named = _inputs(self.system)
         self.u_names = tuple(named)
         self.u_column, symbols = self.tracer.symbols("u", len(named))
         self._inputs = {id(signal): u for signal, u in zip(named.values(), symbols, strict=True)}
-        if not self.free_v:
-            raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
 
     def read(self, signal: Signal) -> Scalar:
         """Inputs are symbols, whatever the model drives them with."""
@@ -136,34 +143,61 @@ class _Derivation(Trace):
         applied = applied_forces(self.system, self.tree, self.q, self.v, self.read)
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         springs(self.rows_of(sprung), sprung, applied)
-        every = self.rows_of(self.exact)
-        held = chosen(every, self.independent)
-        names = row_names([self.exact[k].name for k in every.owners])
+        held = self._held_rows()
         mass, bias, effect = self._motion(applied.tau, applied.loads)
         free_jacobian = [row.get(k, 0.0) for row in held.jacobian for k in self.free_v]
-        q, v = len(self.free_q), len(self.free_v)
-        column, parameters = self.tracer.column, self.names.parameters()
+        q, v, column = len(self.free_q), len(self.free_v), self.tracer.column
         jacobian = ca.reshape(column(free_jacobian), v, len(self.independent)).T
         gamma = column(self._constraint_bias(held.gamma, held.jacobian))
+        outputs = {
+            "position_rate": column(self._coordinate_rates()),
+            "mass_matrix": mass,
+            "bias": bias,
+            "input_matrix": effect,
+            "constraint": column(held.residual),
+            "constraint_jacobian": jacobian,
+            "constraint_bias": gamma,
+        }
+        solution = self.symbols.opened(self.tracer, self._solve(mass, effect @ self.u_column - bias, jacobian, gamma))
+        outputs = self.symbols.opened(self.tracer, outputs)
+        names = self._parameter_names(outputs)
         return Equations(
             name=self.system.name,
             time=Group("t", ("t",), self.t_column),
             q=Group("q", tuple(self.tree.positions[k] for k in self.free_q), self.state_column[:q]),
             v=Group("v", tuple(self.tree.rates[k] for k in self.free_v), self.state_column[q:]),
             u=Group("u", self.u_names, self.u_column),
-            p=Group("p", parameters.names, parameters.column),
-            values=parameters.values,
-            rows=tuple(names[k] for k in self.independent),
-            position_rate=column(self._coordinate_rates()),
-            mass_matrix=mass,
-            bias=bias,
-            input_matrix=effect,
-            constraint=column(held.residual),
-            constraint_jacobian=jacobian,
-            constraint_bias=gamma,
-            solution=self._solve(mass, effect @ self.u_column - bias, jacobian, gamma),
-            notes=_notes(self.system),
+            p=Group("p", names, self.symbols.columns(names)),
+            values=tuple(self.symbols.values[name] for name in names),
+            rows=tuple(self.independent.values()),
+            **outputs,
+            solution=solution,
+            notes=self._notes(names),
         )
+
+    def _held_rows(self) -> ConstraintRows:
+        """The rows of exact closures that are independent, in the order of `self.independent`."""
+        every = self.rows_of(self.exact)
+        found = list(zip(every.owners, every.directions, strict=True))
+        return chosen(every, [found.index(row) for row in self.independent])
+
+    def _parameter_names(self, outputs: Mapping[str, ca.SX]) -> tuple[str, ...]:
+        """All parameters, and those numbers of beams that the equations read."""
+        used = self.symbols.used_in(outputs.values())
+        return tuple(name for name in self.symbols.values if name in self.symbols.parameters or name in used)
+
+    def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
+        notes = [f"contact forces are left out: {', '.join(self.system.contacts)}"] if self.system.contacts else []
+        sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order
+        for name in names:
+            sources.setdefault(name.split(".")[0], {}).update(dict.fromkeys(self.symbols.computed.get(name, ())))
+        notes += [
+            f"numbers of {beam!r} are integrals for the present {', '.join(parameters)} and do not follow them"
+            for beam, parameters in sources.items()
+            if parameters
+        ]
+        pinned = self.symbols.pinned()
+        return tuple([*notes, f"the equations hold for these values only: {', '.join(pinned)}"] if pinned else notes)
 
     def _motion(self, tau: Sequence[Scalar], loads: Sequence[object]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """(M, h, B) of the free coordinates; what prescribed ones ask of them is in h."""
@@ -233,7 +267,13 @@ def _inputs(system: System) -> dict[str, Signal]:
     return named
 
 
-def _notes(system: System) -> tuple[str, ...]:
-    if not system.contacts:
-        return ()
-    return (f"contact forces are left out: {', '.join(system.contacts)}",)
+def _independent_rows(system: System, values: Mapping[str, float]) -> dict[tuple[int, int], str]:
+    """(closure, direction) of the rows that are independent where the System starts, with their names.
+
+    Over symbols there may be more rows: those that only vanish for the present values.
+    """
+    plain = Trace(system, FORMULATION, parameters=values)
+    exact = [c for c in system.closures.values() if c.by == "multipliers"]
+    every = plain.rows_of(exact)
+    names = row_names([exact[k].name for k in every.owners])
+    return {(every.owners[k], every.directions[k]): names[k] for k in plain.assemble().independent}

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pliant.equations.symbolic import Symbolic
 
-# what a coordinate or a parameter is called, by the last part of its name
+# what a coordinate or a number of a beam is called, by the second part of its name
 _LETTERS = {
-    "angle": r"\theta", "x": "x", "y": "y", "z": "z", "position": "s", "extension": "s", "displacement": "s",
-    "mass": "m", "com": "c", "inertia": "J", "tip": "r", "on": "r", "gravity": "g",
+    "angle": r"\theta", "x": "x", "y": "y", "z": "z", "position": "s", "extension": "s", "displacement": "s", "mass": "m",
 }  # fmt: skip
+_GREEK = (
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho",
+    "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi",
+    "Omega",
+)  # fmt: skip
+_TAKEN = ("M", "h", "B", "c", "A", "gamma", "lambda")  # by the equations themselves
 DIGITS = 6  # of a number
 WHOLE = 250  # operations that a reader can still take in as they stand
 
@@ -28,7 +33,7 @@ def latex(equations: Symbolic) -> str:
     shown = {"M": equations.mass_matrix, "h": equations.bias, "B": equations.input_matrix}
     if equations.rows:
         shown |= {"c": equations.constraint, "A": equations.constraint_jacobian, r"\gamma": equations.constraint_bias}
-    pieces, matrices = _shortened(sympy, list(shown.values()))
+    pieces, matrices = _shortened(sympy, list(shown.values()), equations.symbols)
     lines += [rf"\[ {sympy.latex(symbol)} = {_write(sympy, entry, names)} \]" for symbol, entry in pieces]
     for name, matrix in zip(shown, matrices, strict=True):
         if matrix.rows and matrix.cols:
@@ -36,11 +41,11 @@ def latex(equations: Symbolic) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _shortened(sympy: Any, matrices: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Long equations with what repeats in them named once; short ones as they are."""
+def _shortened(sympy: Any, matrices: list[Any], known: Iterable[str]) -> tuple[list[Any], list[Any]]:
+    """Long equations with what repeats in them named once, by none of the known names; short ones as they are."""
     if sum(sympy.count_ops(entry) for matrix in matrices for entry in matrix) <= WHOLE:
         return [], matrices
-    pieces, short = sympy.cse(matrices, symbols=sympy.numbered_symbols("s"), order="none")
+    pieces, short = sympy.cse(matrices, symbols=sympy.numbered_symbols("s", exclude=map(sympy.Symbol, known)), order="none")
     return pieces, short
 
 
@@ -55,15 +60,22 @@ def _value(values: Mapping[Any, float], symbol: Any) -> str:
 
 
 def _letter(name: str) -> str:
-    r"""a.angle is \theta_{a}, its rate \dot{\theta}_{a}; a.com.x is c_{a,x}; what has no letter of its own keeps its name."""
-    if name == "t":
-        return name
+    r"""a.angle is \theta_{a}, its rate \dot{\theta}_{a}; what has no letter of its own keeps its name."""
     moving, parts = name.endswith("'"), name.rstrip("'").split(".")
-    key = 0 if parts[0] == "gravity" else min(1, len(parts) - 1)
-    letter = _LETTERS.get(parts[key], r"\mathrm{" + _plain(parts[key]) + "}")
-    rest = [part for k, part in enumerate(parts) if k != key]
+    if len(parts) == 1:
+        return _written_letter(name)
+    letter = _LETTERS.get(parts[1], r"\mathrm{" + _plain(parts[1]) + "}")
+    rest = [part for k, part in enumerate(parts) if k != 1]
     letter = rf"\dot{{{letter}}}" if moving else letter
-    return letter + (r"_{\mathrm{" + ",".join(map(_plain, rest)) + "}}" if rest else "")
+    return letter + r"_{\mathrm{" + ",".join(map(_plain, rest)) + "}}"
+
+
+def _written_letter(name: str) -> str:
+    r"""A name of the user's own: m_1 is m_{1}, rho is \rho; words, and letters that mean something else here, stand upright."""
+    head, _, index = name.partition("_")
+    upright = head in _TAKEN or (len(head) != 1 and head not in _GREEK)
+    letter = r"\mathrm{" + _plain(head) + "}" if upright else "\\" + head if head in _GREEK else head
+    return letter + (r"_{\mathrm{" + _plain(index) + "}}" if index else "")
 
 
 def _plain(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class Symbolic:
     def source(self) -> str:
         """A Python module that holds the same: one name for every symbol, one for every matrix."""
         sympy = _sympy()
-        names = {symbol: _identifier(name) for name, symbol in self.symbols.items()}
+        names = dict(zip(self.symbols.values(), _identifiers(sympy, list(self.symbols)), strict=True))
         plain = {symbol: sympy.Symbol(name, real=True) for symbol, name in names.items()}
         lines = [f'"""{self.name}: M a + h = B u + A^T lam, A a + gamma = 0."""', ""]
         lines += [f"# {note}" for note in self.notes]
@@ -67,8 +68,8 @@ class Symbolic:
 
 def symbolic(equations: Equations, simplify: bool) -> Symbolic:
     sympy = _sympy()
-    letters = {"q": "", "v": "'", "u": "", "p": "", "t": ""}
-    groups = {group.letter: tuple(sympy.Symbol(name + letters[group.letter], real=True) for name in group.names)
+    taken = {*equations.time.names, *equations.u.names}
+    groups = {group.letter: tuple(sympy.Symbol(_symbol_name(group.letter, name, taken), real=True) for name in group.names)
               for group in equations.inputs}  # fmt: skip
     arguments = [symbol for group in equations.inputs for symbol in groups[group.letter]]
     column = ca.vertcat(*(group.column for group in equations.inputs))
@@ -90,10 +91,23 @@ def symbolic(equations: Equations, simplify: bool) -> Symbolic:
     )
 
 
-def _identifier(name: str) -> str:
-    """A Python name for a coordinate, a rate or a parameter; a letter of SymPy's own gets an underscore."""
-    plain = re.sub(r"\W", "_", name.replace("'", "_rate"))
-    return f"{plain}_" if plain in ("t", "I", "E", "N", "O", "Q", "S") or plain[0].isdigit() else plain
+def _symbol_name(letter: str, name: str, taken: Collection[str]) -> str:
+    """A rate is its coordinate's name with a dash; a parameter called t, or like a drive, must not be mistaken for that."""
+    return f"{name}'" if letter == "v" else f"{name}_p" if letter == "p" and name in taken else name
+
+
+def _identifiers(sympy: Any, names: Sequence[str]) -> list[str]:
+    """Python names for coordinates, rates and parameters, each its own: those of SymPy and of the matrices are taken."""
+    taken = {"t", "values", *MATRICES, *keyword.kwlist, *dir(sympy)}
+    found = []
+    for name in names:
+        plain = re.sub(r"\W", "_", name.replace("'", "_rate"))
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        while plain in taken:
+            plain += "_"
+        taken.add(plain)
+        found.append(plain)
+    return found
 
 
 def _sympy() -> Any:

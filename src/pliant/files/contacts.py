@@ -13,6 +13,7 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.files import vocabulary
 from pliant.files.document import Item, build
+from pliant.files.named_numbers import alike
 from pliant.files.places import is_place, read_frame, write_place
 from pliant.files.values import read
 from pliant.files.vocabulary import Friction, Normal
@@ -79,7 +80,7 @@ def _calls(system: System) -> list[tuple[str, list[ContactPair]]]:
 
 
 def _alike(one: ContactPair, other: ContactPair) -> bool:
-    return (one.against, one.normal, one.friction) == (other.against, other.normal, other.friction)
+    return alike((one.against, one.normal, one.friction), (other.against, other.normal, other.friction))
 
 
 def _name_of(system: System, pair: ContactPair) -> str:

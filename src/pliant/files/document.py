@@ -7,7 +7,7 @@ YAML 1.1's surprises (`on` a boolean, 2e11 a text, 010 eight, 1:30 ninety) reach
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
@@ -17,6 +17,7 @@ import yaml
 from pliant.errors import ModelError, plain
 from pliant.files import units
 from pliant.files.formula import Known, ParsedFormula, parse_number, short
+from pliant.model.parameter import expression_of
 
 LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
@@ -35,6 +36,9 @@ class Scope:
     """What the values of a model may refer to, as far as it has been read."""
 
     definitions: dict[str, ParsedFormula] = field(default_factory=dict)
+    given: Mapping[str, float | str] = field(default_factory=dict)  # values of definitions, instead of the file's
+    fixed: frozenset[str] = frozenset()  # definitions that are no parameters: they decide the structure of the equations
+    structural: set[str] = field(default_factory=set)  # definitions that were found to do so
     materials: dict[str, Any] = field(default_factory=dict)
     coordinates: Known | None = None  # that formulas may name, once all bodies are known
     system: Any = None  # whose places may be named
@@ -130,7 +134,7 @@ class Item:
         """A constant expression in SI units, or a number with a unit, as in 250 mm."""
         text = self.text(wanted)
         try:
-            return parse_number(text, self.scope.definitions)
+            return parse_number(text, self.scope.definitions, self.unit)
         except ModelError as trouble:
             if units.split(text) is not None:
                 return self.quantity()
@@ -161,6 +165,9 @@ class Item:
         number = self.number("a whole number")
         if not number.is_integer():
             raise self.wrong("must be a whole number")
+        expression = expression_of(number)
+        if expression is not None:
+            self.scope.structural.update(parameter.name for parameter in expression.leaves())
         return int(number)
 
     def truth(self) -> bool:

@@ -12,13 +12,16 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
+from pliant.files import dimension, units
+from pliant.files.dimension import ANGLE, PI, PLAIN, PURE, Kind
+from pliant.model.parameter import Definition, Parameter, TextExpression, TiedFloat, expression_of
 from pliant.scalar import FUNCTIONS, Scalar, deg, pi, where
 
 MAX_LENGTH = 4000  # characters of one formula
@@ -64,35 +67,43 @@ COMPARISONS: dict[type, Callable[..., Scalar]] = {
 }
 
 
+# What functions make of the kinds of their arguments: those of one that must be an angle or a plain number, those of several of
+# one kind; the rest leave it as it is.
+OF_PLAIN = {"sin": PLAIN, "cos": PLAIN, "tan": PLAIN, "sinh": PLAIN, "cosh": PLAIN, "tanh": PLAIN, "exp": PLAIN, "log": PLAIN,
+            "asin": ANGLE, "acos": ANGLE, "atan": ANGLE}  # fmt: skip
+RESULTS = {**OF_PLAIN, "atan2": ANGLE, "sign": PLAIN}
+
+
 @dataclass(frozen=True)
 class ParsedFormula:
-    """A callable of its variables. Two are equal when their texts are."""
+    """A callable of its variables, which may read numbers that have names. Two are equal when their texts and numbers are."""
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("breakpoints", "constant", "value", "definitions", "needs", "kind")
 
     text: str
     variables: tuple[str, ...]
     breakpoints: tuple[float, ...] = field(compare=False)  # s, the times that t itself is compared with
     constant: float | None = field(compare=False)  # its value, where it has no variables
     value: Callable[[Environment], Scalar] = field(compare=False, repr=False)
-    defined: frozenset[tuple[str, str]] = frozenset()  # the names it uses with their texts
-    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # in an order to compute
+    numbers: tuple[tuple[str, float], ...] = ()  # definitions that are numbers, those that its definitions read among them
+    defined: tuple[tuple[str, str], ...] = ()  # definitions that are formulas, with their texts
+    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # these, in order to compute
     needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables it or its definitions read
-
-    @property
-    def structure(self) -> tuple[object, ...]:
-        """What tells it from other formulas."""
-        return self.text, self.variables, self.defined
+    kind: Kind = field(default=None, compare=False, repr=False)  # of its value
 
     def own_key(self) -> tuple[object, ...]:
-        return self.structure
+        """What tells it from other formulas."""
+        return self.text, self.variables, self.defined, tuple((name, repr(number)) for name, number in self.numbers)
 
     def __call__(self, *arguments: Any) -> Scalar:
-        environment = dict(zip(self.variables, arguments, strict=True))
+        environment = dict(zip(self.variables, arguments, strict=True)) | dict(self.numbers)
         for name, definition in self.definitions:  # in order, so that each is computed once
             environment[name] = definition.value(environment)
         return self.value(environment)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_parsed_again, (self.text, self.variables, tuple((name, d.text) for name, d in self.definitions)))
+        numbers = tuple((name, float(number)) for name, number in self.numbers)
+        return (_parsed_again, (self.text, self.variables, numbers, tuple((name, d.text) for name, d in self.definitions)))
 
 
 Definitions = Mapping[str, ParsedFormula]  # names that formulas may use, in the order they were defined
@@ -106,24 +117,51 @@ def parse_formula(
 ) -> ParsedFormula:
     """A formula of these variables; `known` holds the names that q['...'] and v['...'] may take."""
     parser = _Parser(text, variables, known or {}, definitions or {})
-    piece = parser.value(parser.tree(), 0)
-    constant = piece.evaluate({}) if piece.constant else None
+    tree = parser.tree()
+    piece = parser.value(tree, 0)
     used = tuple((name, d) for name, d in parser.definitions.items() if name in parser.used)
-    times = tuple(sorted(parser.breakpoints))
-    texts = frozenset((name, d.text) for name, d in used)
-    return ParsedFormula(text, variables, times, constant, piece.evaluate, texts, used, frozenset(parser.needs))
+    return ParsedFormula(
+        text,
+        variables,
+        breakpoints=tuple(sorted(parser.breakpoints.values())),
+        constant=parser.constant(tree, piece) if piece.constant else None,
+        value=piece.evaluate,
+        numbers=tuple(sorted(parser.numbers.items())),
+        defined=tuple(sorted((name, d.text) for name, d in used)),
+        definitions=used,
+        needs=frozenset(parser.needs),
+        kind=piece.kind,
+    )
 
 
 def parse_definition(name: str, text: str, earlier: Definitions, known: Known | None = None) -> ParsedFormula:
-    """What a name stands for: a number or a formula of t, q, v and of names defined before it."""
+    """What a name stands for: a number, which is a parameter, or a formula of t, q, v and of names defined before it."""
+    check_name(name)
+    meaning = parse_formula(text, STATE_VARIABLES, known, earlier)
+    meaning = replace(meaning, kind=None) if meaning.kind == PURE or meaning.kind == PI else meaning
+    if meaning.constant is None:
+        return meaning
+    expression = expression_of(meaning.constant)
+    if expression is None:
+        return replace(meaning, constant=TiedFloat.of(Parameter(name, meaning.constant)))
+    return replace(meaning, constant=TiedFloat.of(Definition(name, expression)))
+
+
+def number_definition(number: float, kind: Kind = None) -> ParsedFormula:
+    """What a name stands for that is a number: a parameter's value, or one that does not change."""
+    return ParsedFormula(repr(float(number)), STATE_VARIABLES, (), number, lambda e: number, kind=kind)
+
+
+def check_name(name: str) -> None:
     if not name.isidentifier() or name in (*ARGUMENTS, *CONSTANTS, *CALLS):
         raise ModelError(f"definition {short(name)!r}: must be a new name of letters, digits and _, got {short(name)!r}")
-    return parse_formula(text, STATE_VARIABLES, known, earlier)
 
 
-def _parsed_again(text: str, variables: tuple[str, ...], definitions: tuple[tuple[str, str], ...]) -> ParsedFormula:
-    known: dict[str, ParsedFormula] = {}
-    for name, meaning in definitions:
+def _parsed_again(
+    text: str, variables: tuple[str, ...], numbers: tuple[tuple[str, float], ...], formulas: tuple[tuple[str, str], ...]
+) -> ParsedFormula:
+    known = {name: number_definition(number) for name, number in numbers}
+    for name, meaning in formulas:
         known[name] = parse_definition(name, meaning, known)
     return parse_formula(text, variables, None, known)
 
@@ -131,13 +169,14 @@ def _parsed_again(text: str, variables: tuple[str, ...], definitions: tuple[tupl
 NOT_FINITE = re.compile(r"[-+]?\.?(nan|inf|infinity)", re.IGNORECASE)
 
 
-def parse_number(text: str, definitions: Definitions | None = None) -> float:
-    """A constant expression, such as 2e11, pi/6, or -0.5 - sin(60*deg)."""
+def parse_number(text: str, definitions: Definitions | None = None, unit: str | None = None) -> float:
+    """A constant expression, such as 2e11, pi/6, or -0.5 - sin(60*deg); of the unit's kind, where it is of any."""
     if NOT_FINITE.fullmatch(text.strip()):
         raise ModelError(f"must be a finite number, got {text.strip()!r}")
-    constant = parse_formula(text, (), None, definitions).constant
-    assert constant is not None  # without variables there is nothing else
-    return constant
+    formula = parse_formula(text, (), None, definitions)
+    units.require(formula.kind, unit, text.strip())
+    assert formula.constant is not None  # without variables there is nothing else
+    return formula.constant
 
 
 def is_expression(text: str) -> bool:
@@ -153,6 +192,8 @@ def is_expression(text: str) -> bool:
 class _Value:
     evaluate: Callable[[Environment], Scalar]
     constant: bool
+    kind: Kind = None
+    named: bool = False  # a constant that depends on numbers with names
 
 
 @dataclass(frozen=True)
@@ -161,6 +202,7 @@ class _Condition:
 
     choose: Callable[[Environment, Scalar, Scalar], Scalar]
     constant: bool
+    named: bool = False
 
 
 class _Parser:
@@ -171,9 +213,10 @@ class _Parser:
         self.variables = variables
         self.known = known
         self.definitions = definitions
-        self.used: set[str] = set()  # definitions, those that definitions need among them
+        self.used: set[str] = set()  # definitions that are formulas, those that definitions need among them
+        self.numbers: dict[str, float] = {}  # definitions that are numbers
         self.needs: set[str] = set()  # variables
-        self.breakpoints: set[float] = set()
+        self.breakpoints: dict[object, float] = {}  # by value or, of parameters, by expression: two of one value may part
         self.values: dict[type, Callable[[Any, int], _Value]] = {
             ast.Constant: self._number,
             ast.Name: self._name,
@@ -202,7 +245,7 @@ class _Parser:
         self._check_depth(node, depth)
         if _is_condition(node):  # as a number: 1 or 0
             condition = self.condition(node, depth)
-            return self._folded(node, lambda e: condition.choose(e, 1.0, 0.0), condition)
+            return self._folded(node, PURE, lambda e: condition.choose(e, 1.0, 0.0), condition)
         read = self.values.get(type(node))
         if read is None:
             raise self._error(node, f"is not allowed in a formula ({_words(node)})")
@@ -214,7 +257,7 @@ class _Parser:
             return self._comparison(node, depth + 1)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.condition(node.operand, depth + 1)
-            return _Condition(lambda e, a, b: inner.choose(e, b, a), inner.constant)
+            return replace(inner, choose=lambda e, a, b: inner.choose(e, b, a))
         if isinstance(node, ast.BoolOp):
             parts = [self.condition(part, depth + 1) for part in node.values]
             return _joined(parts, isinstance(node.op, ast.And))
@@ -224,7 +267,7 @@ class _Parser:
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
             raise self._error(node, "is not a number")
         given = node.value
-        return self._folded(node, lambda e: float(given))
+        return self._folded(node, PURE, lambda e: float(given))
 
     def _name(self, node: ast.Name, depth: int) -> _Value:
         name = node.id
@@ -239,7 +282,7 @@ class _Parser:
             return self._defined(node, name)
         if name not in CONSTANTS:
             raise self._unknown(node, name, [*self.variables, *self.definitions, *CONSTANTS, *CALLS])
-        return self._folded(node, lambda e: CONSTANTS[name])
+        return self._folded(node, PI if name == "pi" else PURE, lambda e: CONSTANTS[name])
 
     def _defined(self, node: ast.Name, name: str) -> _Value:
         """What a definition stands for: its number, or its value as the formula's call has computed it."""
@@ -247,13 +290,15 @@ class _Parser:
         foreign = sorted(meaning.needs - set(self.variables))
         if foreign:
             raise self._error(node, f"is defined by {', '.join(foreign)}, which has no meaning here")
-        self.used.update((name, *(inner for inner, _ in meaning.definitions)))
-        self.needs |= meaning.needs
-        self.breakpoints.update(meaning.breakpoints)
         if meaning.constant is not None:
-            value = meaning.constant
-            return _Value(lambda e: value, True)
-        return _Value(lambda e: e[name], False)
+            self.numbers[name] = meaning.constant
+            return _Value(lambda e: e[name], True, meaning.kind, True)
+        self.used.update((name, *(inner for inner, _ in meaning.definitions)))
+        self.numbers.update(meaning.numbers)
+        self.needs |= meaning.needs
+        for time in meaning.breakpoints:
+            self._note_breakpoint(time)
+        return _Value(lambda e: e[name], False, meaning.kind)
 
     def _binary(self, node: ast.BinOp, depth: int) -> _Value:
         operate = OPERATORS.get(type(node.op))
@@ -261,23 +306,47 @@ class _Parser:
             hint = " (a power is written **)" if isinstance(node.op, ast.BitXor) else ""
             raise self._error(node, f"has an operator that is none of + - * / **{hint}")
         a, b = self.value(node.left, depth), self.value(node.right, depth)
-        if operate is operator.truediv and b.constant and b.evaluate({}) == 0.0:
+        if operate is operator.truediv and b.constant and self._computed(node.right, b.evaluate) == 0.0:
             raise self._error(node, "divides by zero")
-        return self._folded(node, lambda e: operate(a.evaluate(e), b.evaluate(e)), a, b)
+        return self._folded(node, self._kind_of_two(node, a, b), lambda e: operate(a.evaluate(e), b.evaluate(e)), a, b)
+
+    def _kind_of_two(self, node: ast.BinOp, a: _Value, b: _Value) -> Kind:
+        if isinstance(node.op, ast.Mult):
+            return dimension.product(a.kind, b.kind)
+        if isinstance(node.op, ast.Div):
+            return dimension.quotient(a.kind, b.kind)
+        if isinstance(node.op, ast.Pow):
+            self._without_dimension(node, node.right, b)
+            return dimension.power(a.kind, float(b.evaluate({})) if b.constant and not b.named else None)
+        return self._common(node, (node.left, node.right), (a, b))
+
+    def _common(self, node: ast.expr, nodes: Sequence[ast.expr], pieces: Sequence[_Value]) -> Kind:
+        kinds = [piece.kind for piece in pieces]
+        try:
+            return dimension.common(kinds, lambda k: short(self._piece(nodes[k])))
+        except ModelError as trouble:
+            raise self._error(node, str(trouble)) from None
+
+    def _without_dimension(self, node: ast.expr, argument: ast.expr, piece: _Value) -> None:
+        try:
+            dimension.without_dimension(piece.kind, lambda: short(self._piece(argument)))
+        except ModelError as trouble:
+            raise self._error(node, str(trouble)) from None
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> _Value:
         operate = OPERATORS.get(type(node.op))
         if operate is None:
             raise self._error(node, "has an operator that is none of + - * / **")
         a = self.value(node.operand, depth)
-        return self._folded(node, lambda e: operate(a.evaluate(e)), a)
+        return self._folded(node, a.kind, lambda e: operate(a.evaluate(e)), a)
 
     def _conditional(self, node: ast.IfExp, depth: int) -> _Value:
         return self._choice(node, node.test, node.body, node.orelse, depth)
 
     def _choice(self, node: ast.expr, test: ast.expr, yes: ast.expr, no: ast.expr, depth: int) -> _Value:
         c, a, b = self.condition(test, depth), self.value(yes, depth), self.value(no, depth)
-        return self._folded(node, lambda e: c.choose(e, a.evaluate(e), b.evaluate(e)), c, a, b)
+        kind = self._common(node, (yes, no), (a, b))
+        return self._folded(node, kind, lambda e: c.choose(e, a.evaluate(e), b.evaluate(e)), c, a, b)
 
     def _call(self, node: ast.Call, depth: int) -> _Value:
         if not isinstance(node.func, ast.Name):
@@ -292,7 +361,16 @@ class _Parser:
         if name == "where":
             return self._choice(node, node.args[0], node.args[1], node.args[2], depth)
         pieces = [self.value(argument, depth) for argument in node.args]
-        return self._folded(node, lambda e: function(*(p.evaluate(e) for p in pieces)), *pieces)
+        kind = self._kind_of_call(node, name, pieces)
+        return self._folded(node, kind, lambda e: function(*(p.evaluate(e) for p in pieces)), *pieces)
+
+    def _kind_of_call(self, node: ast.Call, name: str, pieces: list[_Value]) -> Kind:
+        if name in OF_PLAIN:
+            self._without_dimension(node, node.args[0], pieces[0])
+        kind = self._common(node, node.args, pieces)
+        if name == "sqrt":
+            return dimension.power(kind, 0.5)
+        return dimension.becoming(RESULTS[name], kind) if name in RESULTS else kind
 
     def _coordinate(self, node: ast.Subscript, depth: int) -> _Value:
         table = node.value.id if isinstance(node.value, ast.Name) else ""
@@ -317,6 +395,7 @@ class _Parser:
             if compare is None:
                 raise self._error(node, "has a comparison that is none of < <= > >=")
             links.append(_compared(compare, a, b))
+        self._common(node, [node.left, *node.comparators], sides)
         self._note_breakpoints([node.left, *node.comparators], sides)
         return _joined(links, True)
 
@@ -324,20 +403,41 @@ class _Parser:
         """A comparison of t itself with a constant is a time at which the formula may jump."""
         for k, node in enumerate(nodes):
             if isinstance(node, ast.Name) and node.id == "t":
-                beside = [sides[j] for j in (k - 1, k + 1) if 0 <= j < len(sides)]
-                self.breakpoints.update(side.evaluate({}) for side in beside if side.constant)
+                for j in (k - 1, k + 1):
+                    if 0 <= j < len(sides) and sides[j].constant:
+                        self._note_breakpoint(self.constant(nodes[j], sides[j]))
 
-    def _folded(self, node: ast.expr, evaluate: Callable[[Environment], Scalar], *parts: Any) -> _Value:
+    def _note_breakpoint(self, time: float) -> None:
+        expression = expression_of(time)
+        self.breakpoints.setdefault(time if expression is None else str(expression), time)
+
+    def _folded(self, node: ast.expr, kind: Kind, evaluate: Callable[[Environment], Scalar], *parts: Any) -> _Value:
         """A piece whose parts are all constant is computed here, so that what has no value is refused here."""
         if not all(part.constant for part in parts):
-            return _Value(evaluate, False)
+            return _Value(evaluate, False, kind)
+        named = any(part.named for part in parts)
+        result = self._computed(node, evaluate)
+        return _Value(evaluate if named else lambda e: result, True, kind, named)
+
+    def _computed(self, node: ast.expr, evaluate: Callable[[Environment], Scalar]) -> float:
         try:
-            result = float(evaluate({}))
+            result = float(evaluate({name: float(number) for name, number in self.numbers.items()}))
         except (ArithmeticError, ValueError) as trouble:
             raise self._error(node, f"has no value ({trouble})") from None
         if not math.isfinite(result):
             raise self._error(node, "has no finite value")
-        return _Value(lambda e: result, True)
+        return result
+
+    def constant(self, node: ast.expr, piece: _Value) -> float:
+        """The value of a constant piece: tied to the parameters that it depends on."""
+        names = list(dict.fromkeys(x.id for x in ast.walk(node) if isinstance(x, ast.Name) and x.id in self.numbers))
+        expressions = [expression_of(self.numbers[name]) for name in names]
+        if not any(expression is not None for expression in expressions):
+            return self._computed(node, piece.evaluate)
+        if isinstance(node, ast.Name):
+            return self.numbers[node.id]
+        arguments = tuple(self.numbers[name] if e is None else e for name, e in zip(names, expressions, strict=True))
+        return TiedFloat.of(TextExpression(self._piece(node), _at(self._piece(node), names, piece.evaluate), arguments))
 
     def _check_depth(self, node: ast.expr, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -352,8 +452,24 @@ class _Parser:
         whole = f"formula {short(self.text)!r}"
         if node is None:
             return ModelError(f"{whole}: {rule}")
-        piece = ast.get_source_segment(self.text, node) or ""
-        return ModelError(f"{whole}: {short(piece)!r} at column {node.col_offset + 1} {rule}")
+        return ModelError(f"{whole}: {short(self._piece(node))!r} at column {node.col_offset + 1} {rule}")
+
+    def _piece(self, node: ast.expr) -> str:
+        """What the node was written as."""
+        return ast.get_source_segment(self.text, node) or ""
+
+
+def _at(text: str, names: list[str], evaluate: Callable[[Environment], Scalar]) -> Callable[..., Scalar]:
+    """A constant piece as a function of the numbers that it names."""
+
+    def function(*numbers: Scalar) -> Scalar:
+        try:
+            return evaluate(dict(zip(names, numbers, strict=True)))
+        except (ArithmeticError, ValueError) as trouble:
+            given = ", ".join(f"{name} = {number}" for name, number in zip(names, numbers, strict=True))
+            raise ModelError(f"formula {short(text)!r}: must have a value, got none at {given} ({trouble})") from None
+
+    return function
 
 
 def _is_condition(node: ast.expr) -> bool:
@@ -363,7 +479,7 @@ def _is_condition(node: ast.expr) -> bool:
 
 def _compared(compare: Callable[..., Scalar], a: _Value, b: _Value) -> _Condition:
     return _Condition(
-        lambda e, yes, no: where(compare(a.evaluate(e), b.evaluate(e)), yes, no), a.constant and b.constant
+        lambda e, yes, no: where(compare(a.evaluate(e), b.evaluate(e)), yes, no), a.constant and b.constant, a.named or b.named
     )
 
 
@@ -376,10 +492,10 @@ def _joined(parts: list[_Condition], both: bool) -> _Condition:
 
 
 def _pair(first: _Condition, second: _Condition, both: bool) -> _Condition:
-    constant = first.constant and second.constant
+    constant, named = first.constant and second.constant, first.named or second.named
     if both:
-        return _Condition(lambda e, yes, no: first.choose(e, second.choose(e, yes, no), no), constant)
-    return _Condition(lambda e, yes, no: first.choose(e, yes, second.choose(e, yes, no)), constant)
+        return _Condition(lambda e, yes, no: first.choose(e, second.choose(e, yes, no), no), constant, named)
+    return _Condition(lambda e, yes, no: first.choose(e, yes, second.choose(e, yes, no)), constant, named)
 
 
 def _words(node: ast.expr) -> str:

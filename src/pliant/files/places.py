@@ -9,7 +9,9 @@ from typing import Any
 from pliant.files import units
 from pliant.files.document import Item, build
 from pliant.files.formula import parse_number
+from pliant.files.named_numbers import alike, expressions_in, text_of
 from pliant.model.frame import GROUND, Frame
+from pliant.model.parameter import expression_of
 from pliant.model.system import System
 
 
@@ -48,7 +50,7 @@ def _split(item: Item) -> tuple[str, str | float | None]:
     with_unit = units.split(place)
     if with_unit is not None:
         return body, build(units.convert, item, *with_unit, "m")
-    return body, build(parse_number, item, place, item.scope.definitions)
+    return body, build(parse_number, item, place, item.scope.definitions, "m")
 
 
 def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
@@ -87,10 +89,11 @@ def _placed(system: System, place: Place) -> Frame:
 
 def write_place(system: System, frame: Frame) -> str | dict[str, Any]:
     place, offset = _nearest(system, frame)
-    if not any(offset) and not frame.turns:
+    moved = any(offset) or any(expressions_in(offset))
+    if not moved and not frame.turns:
         return place
     data: dict[str, Any] = {"frame": place}
-    if any(offset):
+    if moved:
         data["offset"] = list(offset)
     if frame.turns:
         data["turn"] = [{"axis": list(axis), "angle": angle} for axis, angle in frame.turns]
@@ -104,7 +107,9 @@ def _nearest(system: System, frame: Frame) -> tuple[str, Sequence[float]]:
     places = system.handle(frame.body).body.places(frame.body)
     there = Frame(frame.body, frame.station, frame.offset)
     for found, left in ((there, ()), (Frame(frame.body, frame.station), frame.offset)):
-        named = next((name for name, place in places.items() if place == found), None)
+        named = next((name for name, place in places.items() if alike(place, found)), None)
         if named is not None:
             return f"{frame.body}.{named}", left
-    return f"{frame.body}@{frame.station!r}", frame.offset
+    expression = expression_of(frame.station)
+    station = repr(frame.station) if expression is None else text_of(expression)
+    return f"{frame.body}@{station}", frame.offset

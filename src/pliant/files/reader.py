@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pliant.files import units
 from pliant.files.contacts import read_contact
+from pliant.files.definitions import check_given, read_definitions, read_formulas_again
 from pliant.files.document import Item, Scope, build, did_you_mean, read_document
-from pliant.files.formula import Known, ParsedFormula, is_expression, parse_definition
+from pliant.files.formula import Known
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import RunSettings
@@ -22,12 +21,12 @@ from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
 from pliant.model.material import Material
+from pliant.model.resolve import resolved
 from pliant.model.rigid import RigidBody
 from pliant.model.signal import Formula
 from pliant.model.system import BODIES, PAYLOAD, System
 
 VERSION = 1  # of the vocabulary
-MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
 INITIAL = ("initial", "initial_rates")
 LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s"}
 
@@ -40,19 +39,27 @@ class Model:
     run: RunSettings | None  # None where the file has no run section
 
 
-def load_model(path: str | Path, includes_outside: bool = False) -> Model:
+def load_model(
+    path: str | Path, includes_outside: bool = False, parameters: Mapping[str, float | str] | None = None
+) -> Model:
     """Read a model file; every refusal names the file, the line and column, the keys, the rule and the value.
 
-    includes_outside: it may include files from outside its folder.
+    includes_outside: it may include files from outside its folder. parameters: values of definitions instead of the file's own, in
+    SI or as a text with a unit.
     """
-    return _read_model(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),), includes_outside)
+    source = _Source(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),), includes_outside)
+    return _read_model(source, parameters or {})
 
 
 def loads_model(
-    text: str, source: str = "<text>", folder: str | Path | None = None, includes_outside: bool = False
+    text: str,
+    source: str = "<text>",
+    folder: str | Path | None = None,
+    includes_outside: bool = False,
+    parameters: Mapping[str, float | str] | None = None,
 ) -> Model:
     """Read a model from a text; `source` is how messages call it, `folder` where the files are that it includes."""
-    return _read_model(text, source, None if folder is None else Path(folder), (), includes_outside)
+    return _read_model(_Source(text, source, None if folder is None else Path(folder), (), includes_outside), parameters or {})
 
 
 TOLERANCE = "closure_tolerance"
@@ -60,19 +67,39 @@ NEEDED = ("pliant", "system", "gravity", "bodies")
 SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", *CALLS, "run")
 
 
-def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, ...], outside: bool) -> Model:
-    scope = Scope()
-    document = read_document(text, source, scope)
+@dataclass(frozen=True)
+class _Source:
+    """Where a model comes from."""
+
+    text: str
+    name: str
+    folder: Path | None  # of the files that it includes
+    above: tuple[Path, ...]
+    outside: bool  # whether these may stand elsewhere
+
+
+def _read_model(source: _Source, given: Mapping[str, float | str]) -> Model:
+    scope = Scope(given=given)
+    model = _read_sections(source, scope)
+    if not scope.structural:
+        return model
+    return _read_sections(source, Scope(given=given, fixed=frozenset(scope.structural)))  # once more, now these are no parameters
+
+
+def _read_sections(source: _Source, scope: Scope) -> Model:
+    document = read_document(source.text, source.name, scope)
     sections = document.fields(SECTIONS, NEEDED)
-    included = read_includes(sections["include"], folder, above, outside) if "include" in sections else []
+    place = (source.folder, source.above, source.outside)
+    included = read_includes(sections["include"], *place) if "include" in sections else []
     parts: dict[str, Body] = {}
     defined: list[tuple[str, Item]] = []
     for shared in (*included, sections):  # the file's own last: it may use what it includes
         if "pliant" in shared:
             _check_version(shared["pliant"])
-        defined += _read_definitions(shared)
+        defined += read_definitions(shared)
         _read_materials(shared)
         _read_parts(shared, parts)
+    check_given(scope)
     gravity = read(Sequence[float], sections["gravity"].of_unit("m/s^2"))
     system = scope.system = build(System, sections["gravity"], sections["system"].text(), gravity)
     if TOLERANCE in sections:
@@ -80,12 +107,18 @@ def _read_model(text: str, source: str, folder: Path | None, above: tuple[Path, 
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
     scope.coordinates = _coordinates(system)
-    for name, item in defined:  # once more, now that the coordinates are known that they may name
-        scope.definitions[name] = _definition(name, item)
+    read_formulas_again(defined)
     for section in CALLS:
         for name, item in _entries(sections, section):
             _read_call(system, section, name, item)
-    return Model(system, read_object(RunSettings, sections["run"]) if "run" in sections else None)
+    return Model(system, _read_run(sections["run"]) if "run" in sections else None)
+
+
+def _read_run(item: Item) -> RunSettings:
+    """Settings are no part of the System: definitions stand for their values there."""
+    plain = replace(item.scope, definitions=resolved(item.scope.definitions, {}))
+    settings: RunSettings = read_object(RunSettings, replace(item, scope=plain))
+    return settings
 
 
 def _check_version(item: Item) -> None:
@@ -98,27 +131,6 @@ def _entries(sections: Mapping[str, Item], name: str) -> list[tuple[str, Item]]:
 
 
 # ---- what other values refer to
-
-
-def _read_definitions(sections: Mapping[str, Item]) -> list[tuple[str, Item]]:
-    """Names for numbers and formulas; each may use those before it."""
-    entries = _entries(sections, "define")
-    if len(entries) > MOST_DEFINITIONS:
-        raise sections["define"].error(f"must hold at most {MOST_DEFINITIONS} definitions, got {len(entries)}")
-    for name, item in entries:
-        if name in item.scope.definitions:
-            raise item.error(f"{name!r} must be defined once, got it twice")
-        item.scope.definitions[name] = _definition(name, item)
-    return entries
-
-
-def _definition(name: str, item: Item) -> ParsedFormula:
-    scope, text = item.scope, item.text("a number or a formula")
-    earlier = dict(takewhile(lambda entry: entry[0] != name, scope.definitions.items()))
-    if units.split(text) is not None and not is_expression(text):
-        text = repr(item.quantity())
-    meaning: ParsedFormula = build(parse_definition, item, name, text, earlier, scope.coordinates)
-    return meaning
 
 
 def _read_materials(sections: Mapping[str, Item]) -> None:

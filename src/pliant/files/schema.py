@@ -12,6 +12,7 @@ from typing import Any
 
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
+from pliant.files.definitions import BOUNDS, UNIT, VALUE
 from pliant.files.reader import LINK_KEYS, NEEDED, SECTIONS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
@@ -34,7 +35,7 @@ SECTION_WORDS = {
     "system": "the mechanism's name",
     "gravity": "acceleration, m/s^2; a pair lies in the x-y plane",
     TOLERANCE: "of the mechanism's size: what rows of closures that others imply may miss by",
-    "define": "names for numbers and formulas, each of those before it",
+    "define": "names for numbers, which are parameters, and for formulas; each may use those before it",
     "materials": "materials by name",
     "parts": "bodies that several links share",
     "bodies": "the tree: each body with its joint and what it stands on",
@@ -70,7 +71,7 @@ class _Builder:
             "system": lambda: TEXT,
             "gravity": lambda: _described(_list(NUMBER), "m/s^2"),
             TOLERANCE: lambda: NUMBER,
-            "define": lambda: _by_name(NUMBER),
+            "define": lambda: _by_name({"anyOf": [NUMBER, _parameter()]}),
             "materials": lambda: _by_name(self.of(Material)),
             "parts": lambda: _by_name(self._body({}, [])),
             "bodies": lambda: _by_name(self._link()) | {"minProperties": 1},
@@ -201,6 +202,10 @@ class _Builder:
 
 def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
+
+
+def _parameter() -> Schema:
+    return _object({**{name: NUMBER for name in (VALUE, *BOUNDS)}, UNIT: {"type": "string"}}, [VALUE])
 
 
 def _by_name(entry: Schema) -> Schema:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
 from pliant.errors import ModelError
+from pliant.files.dimension import Dimension, Kind, quotient
 
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*((?:1/|[^\W\d_])[^\n]{0,59}|[%°])\s*")
 # Letters, products, quotients and small whole or half powers; nothing that needs an evaluator.
 UNIT = re.compile(r"(?:[^\W\d_]++(?:(?:\^|\*\*)-?\d(?:\.5)?)?|1|%|°|[*/· ()])+")
 OR, ANY_POWER = " or ", "^n"
+HERTZ = re.compile(r"\b\w*(Hz|hertz)\b")
 
 
 def split(text: str) -> tuple[float, str] | None:
@@ -26,36 +29,83 @@ def split(text: str) -> tuple[float, str] | None:
 
 def convert(value: float, unit: str, wanted: str | None) -> float:
     """A number with a unit in SI; `wanted` are the units of the field, as in "N/m or N m/rad"."""
-    one = _one(unit)
-    if wanted is not None and not any(_alike(one, kind, unit) for kind in wanted.split(OR)):
-        named = "a number without a unit" if wanted == "1" else f"in {wanted}"
-        raise ModelError(f"must be {named}, got {unit!r}, which is {_kind(one)}")
-    number = value * float(one.magnitude)
+    require(kind_of(unit), wanted, unit)
+    number = value * float(_one(unit).magnitude)
     if not math.isfinite(number):
         raise ModelError(f"must be a finite number, got {value!r} {unit}")
     return number
 
 
-@cache
-def dimension(unit: str) -> Any:
-    """The dimensionality of one of our own units."""
-    return _registry().parse_units(_spelled(unit)).dimensionality
+def require(kind: Kind, wanted: str | None, text: str) -> None:
+    """Refuse a quantity, called by its text, that is of another kind than the unit that is asked for."""
+    if wanted is not None and not _fits(kind, wanted):
+        named = "a number without a unit" if wanted == "1" else f"in {wanted}"
+        angle = kind is not None and kind.angle and not kind.powers and wanted == "1"
+        raise ModelError(f"must be {named}, got {text!r}, which is {'an angle' if angle else kind}")
 
 
-def _alike(made: Any, wanted: str, unit: str) -> bool:
-    """Of the same kind. Turns and counts have no dimension, so a frequency in Hz would pass for rad/s: it must not."""
-    if wanted.startswith("rad") and re.search(r"\b\w*(Hz|hertz)\b", unit):
+def _fits(kind: Kind, wanted: str) -> bool:
+    return kind is None or kind.pure or any(_alike(kind, unit) for unit in wanted.split(OR))
+
+
+def _alike(kind: Dimension, wanted: str) -> bool:
+    """Turns and counts have no dimension, so a frequency in Hz would pass for rad/s: it must not."""
+    if wanted.startswith("rad") and kind.hertz:
         return False
-    if wanted in ("1", "rad") and made.dimensionless:
-        return ("radian" in str(made.units)) == (wanted == "rad")
+    if wanted in ("1", "rad") and not kind.powers:
+        return kind.ratio or kind.angle == (wanted == "rad")
     if wanted.endswith(ANY_POWER):
-        rest = dict((made / _registry().newton).dimensionality)
-        return set(rest) <= {"[length]"}
-    return bool(made.dimensionality == dimension(wanted))
+        over = quotient(kind, Dimension(dimension("N")))
+        return over is not None and set(over.powers) <= {"[length]"}
+    return dict(kind.powers) == dict(dimension(wanted))
 
 
-def _kind(made: Any) -> str:
-    return "a plain number" if made.dimensionless else f"of kind {made.dimensionality}"
+def kind_of(unit: str) -> Dimension:
+    """What a unit measures."""
+    one = _one(unit)
+    return Dimension(_powers(one), "radian" in str(one.units), HERTZ.search(unit) is not None)
+
+
+@cache
+def dimension(unit: str) -> Mapping[str, float]:
+    """The powers of one of our own units."""
+    return _powers(_registry().parse_units(_spelled(unit)))
+
+
+def si_unit(unit: str) -> str | None:
+    """The unit of the same quantity in SI, as m for mm; None for a plain number."""
+    one = _one(unit)
+    if float(one.magnitude) == 1.0:
+        return unit
+    if one.dimensionless and "radian" not in str(one.units):
+        return None
+    plain: dict[str, float] = {}
+    for name, power in _registry().parse_units(_spelled(unit))._units.items():
+        for base, of_base in _without_prefix(name).items():
+            plain[base] = plain.get(base, 0) + power * of_base
+    return _written(plain)
+
+
+def _without_prefix(name: str) -> dict[str, float]:
+    """millimetre -> metre, gram -> kilogram, degree -> radian, rpm -> radian / second."""
+    root = str(_registry().parse_unit_name(name)[0][1])
+    base = _registry().Quantity(1.0, root).to_base_units()
+    return {root: 1} if float(base.magnitude) == 1.0 else dict(base.units._units.items())
+
+
+def _written(units: Mapping[str, float]) -> str:
+    above, below = ([_with_power(name, abs(p)) for name, p in units.items() if sense * p > 0] for sense in (1, -1))
+    over = f"({' '.join(below)})" if len(below) > 1 else "".join(below)
+    return " ".join(above or ["1"]) + (f"/{over}" if over else "")
+
+
+def _with_power(name: str, power: float) -> str:
+    symbol = _registry().get_symbol(name)
+    return str(symbol) if power == 1 else f"{symbol}^{power:g}"
+
+
+def _powers(made: Any) -> Mapping[str, float]:
+    return {str(name): float(power) for name, power in made.dimensionality.items()}
 
 
 @lru_cache(maxsize=1000)

@@ -183,6 +183,7 @@ def _read_material(item: Item) -> Any:
 def read_formula(item: Item, variables: tuple[str, ...] = STATE) -> ParsedFormula:
     scope, text = item.scope, item.text("a formula")
     formula: ParsedFormula = build(parse_formula, item, text, variables, scope.coordinates, scope.definitions)
+    build(units.require, item, formula.kind, item.unit, text)
     return formula
 
 
@@ -214,8 +215,7 @@ def _read_function(kind: type, item: Item) -> Any:
     found = item.fields(vocabulary.field_hints(kind), ["function"])
     formula = read_formula(found["function"], variables)
     given = read_field(kind, "breakpoints", found["breakpoints"]) if "breakpoints" in found else ()
-    times = tuple(sorted({*formula.breakpoints, *given}))
-    return build(kind, item, formula, times, formula.text)
+    return build(kind, item, formula, given, formula.text)
 
 
 def _first_field(kind: type, item: Item, hints: Mapping[str, Any], required: list[str]) -> Any:

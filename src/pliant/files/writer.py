@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
+from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
-from pliant.files.reader import TOLERANCE, VERSION
+from pliant.files.reader import TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
 from pliant.files.written import (
     Data,
@@ -26,12 +27,27 @@ from pliant.model.body import Body
 from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint
+from pliant.model.resolve import checked_values
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import BODIES, PAYLOAD, Link, System
 
 
-def dump_model(system: System, run: RunSettings | None = None) -> str:
-    """The model file of a system. A Python function has no text, so it is refused by name."""
+def dump_model(system: System, run: RunSettings | None = None, parameters: Mapping[str, float] | None = None) -> str:
+    """The model file of a system. A Python function has no text, so it is refused by name.
+
+    parameters: values of parameters to write instead of their own.
+    """
+    values = checked_values(system.parameters, parameters)
+    text = _dumped(system, run, values, with_units=True)
+    if any(parameter.unit for parameter in system.parameters.values()):
+        try:
+            loads_model(text)
+        except ModelError:  # a unit that Python code may give is not of the field's kind: there it is a word, here it is checked
+            return _dumped(system, run, values, with_units=False)
+    return text
+
+
+def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float], with_units: bool) -> str:
     if system.cut_joints:
         rule = "must be empty: write the System that absolute_coordinates was given"
         raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.cut_joints))
@@ -40,9 +56,7 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
     if system.closure_tolerance != CLOSURE_TOLERANCE:
         data[TOLERANCE] = system.closure_tolerance
-    definitions = definitions_in(system)
-    if definitions:
-        data["define"] = definitions
+    data["define"] = {}  # its place
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
@@ -59,7 +73,12 @@ def dump_model(system: System, run: RunSettings | None = None) -> str:
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:
         data["run"] = write_fields(run, "run")
-    return str(yaml.dump(data, Dumper=_Plain, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
+    layout: Data = {"sort_keys": False, "default_flow_style": None, "width": 110, "allow_unicode": True}
+    named = definitions_in(system, values, with_units)
+    written = {**named.written(data), "define": named.definitions}
+    if not named.definitions:
+        del written["define"]
+    return str(yaml.dump(written, Dumper=_Plain, **layout))
 
 
 class _Plain(yaml.SafeDumper):
@@ -100,7 +119,7 @@ def _shared_bodies(links: Sequence[Link]) -> list[tuple[str, Body]]:
 
 
 def _part_of(link: Link, parts: Sequence[tuple[str, Body]]) -> str | None:
-    return next((name for name, body in parts if body is link.body or body == link.body), None)
+    return next((name for name, body in parts if body is link.body or alike(body, link.body)), None)
 
 
 def _body(body: Body) -> Data:

@@ -9,6 +9,8 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.files import vocabulary
 from pliant.files.formula import ParsedFormula, parse_formula
+from pliant.files.named_numbers import NamedNumbers, expressions_in
+from pliant.model.parameter import Values, expression_of
 from pliant.model.signal import Formula, Prescribed
 
 Data = dict[str, Any]
@@ -29,7 +31,8 @@ def write_fields(value: Any, part: str = "") -> Data:
             continue
         given = getattr(value, field.name)
         usual = getattr(plain, field.name) if plain is not None else field.default
-        if given != usual and not (given in ((), {}) and field.name not in vocabulary.required_fields(type(value))):
+        differs = given != usual or any(expressions_in(given))
+        if differs and not (given in ((), {}) and field.name not in vocabulary.required_fields(type(value))):
             data[field.name] = write(hints[field.name], given, f"{part or type(value).__name__}: {field.name}")
     return data
 
@@ -87,14 +90,15 @@ def write_text(part: str, function: Any, text: str) -> str:
     return text
 
 
-def definitions_in(value: Any) -> dict[str, str]:
-    """The definitions that formulas anywhere inside a value use, in an order in which each can be read."""
-    found: dict[str, str] = {}
-    for name, meaning in (entry for formula in _formulas(value) for entry in formula.definitions):
-        if found.setdefault(name, meaning.text) != meaning.text:
-            two = f"{found[name]!r} and {meaning.text!r}"
-            raise ModelError(f"definition {name!r}: must mean one thing to be written to a file, got {two}")
-    return found
+def definitions_in(value: Any, values: Values, with_units: bool) -> NamedNumbers:
+    """What names inside a value stand for, in an order in which each can be read: parameters, numbers made of them, formulas."""
+    named, formulas = NamedNumbers(value, values, with_units), list(_formulas(value))
+    for name, number in (entry for formula in formulas for entry in formula.numbers):
+        if expression_of(number) is None:
+            named.add(name, number)
+    for name, meaning in (entry for formula in formulas for entry in formula.definitions):
+        named.add(name, meaning.text)
+    return named
 
 
 def _formulas(value: Any) -> Iterator[ParsedFormula]:

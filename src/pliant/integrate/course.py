@@ -20,7 +20,8 @@ class Course:
 
     times: Floats  # s
     states: Floats  # (time, component)
-    parameters: Floats  # (time, parameter)
+    parameters: Floats  # (time, parameter): those that may change
+    constants: Floats  # the rest of p
     # Of every added component
     lowest: Floats
     highest: Floats
@@ -32,10 +33,11 @@ class Course:
 def course_of(memory: Memory) -> Course:
     """As copies, the present state last."""
     run, arrays, n = memory.run, memory.arrays, int(memory.run["n"])
-    count = int(run["n_kept"])
+    count, changing = int(run["n_kept"]), int(run["n_parameters"])
     return Course(
         np.append(arrays["kept_t"][:count], run["t"]),
         np.vstack([arrays["kept_y"][:count], arrays["y"][:n]]),
-        np.vstack([arrays["kept_p"][:count], arrays["p"]]),
+        np.vstack([arrays["kept_p"][:count], arrays["p"][:changing]]),
+        arrays["p"][changing:].copy(),
         *arrays["extremes"].T.copy(),
     )

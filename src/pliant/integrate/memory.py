@@ -300,7 +300,7 @@ class Memory:
         self.bind(longest=np.zeros(1), theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
         self.bind_knots(np.zeros(0))
         self.bind_notes(0, n)
-        self.bind_parameters(np.zeros(0))
+        self.bind_parameters(np.zeros(0), 0)
         self.bind_rows(np.zeros(0), 0, n)
         self.bind_work(n_work)
         self.set(n=n, n_padded=padded, n_events=n_events)
@@ -319,9 +319,10 @@ class Memory:
             self.arrays[name] = np.ascontiguousarray(array)
             self.run[name] = self.arrays[name].ctypes.data
 
-    def bind_parameters(self, p: Floats) -> None:
-        self.set(n_parameters=p.size)
-        self.bind(p=p, p_seen=np.zeros_like(p))
+    def bind_parameters(self, p: Floats, changing: int) -> None:
+        """p, of which only the first entries may change."""
+        self.set(n_parameters=changing)
+        self.bind(p=p, p_seen=np.zeros(changing))
 
     def bind_knots(self, knots: Floats) -> None:
         self.set(n_knots=knots.size)
@@ -340,7 +341,7 @@ class Memory:
 
     def bind_course(self, first_added: int, n_added: int) -> None:
         """Room for a new run's course."""
-        n, parameters = int(self.run["n"]), self.arrays["p"].size
+        n, parameters = int(self.run["n"]), int(self.run["n_parameters"])
         extremes = np.zeros((n_added, EXTREMES))
         extremes[:, 0], extremes[:, 1] = np.inf, -np.inf
         self.bind(kept_t=np.empty(KEPT), kept_y=np.empty((KEPT, n)), kept_p=np.empty((KEPT, parameters)), extremes=extremes)

@@ -167,8 +167,10 @@ class Stepper:
 
     # ---- the run
 
-    def start(self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None) -> None:
-        """Begin at (t0, y0).  save: sorted times, "steps" (every accepted step), or None."""
+    def start(
+        self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None, n_changing: int | None = None
+    ) -> None:
+        """Begin at (t0, y0).  save: sorted times, "steps" (every accepted step), or None; n_changing: of p, others are constant."""
         n = self.y.size
         y, parameters = np.asarray(y0, dtype=np.float64), np.array(p, dtype=np.float64).reshape(-1)
         if y.shape != (n,):
@@ -181,7 +183,7 @@ class Stepper:
         self._memory.forget_motion()
         self._memory.set(patience=PATIENCE, price=self._jacobian_price, window_t=t0, earlier_t=t0)
         self._memory.set(t=t0, starting=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
-        self._memory.bind_parameters(parameters)
+        self._memory.bind_parameters(parameters, parameters.size if n_changing is None else n_changing)
         self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
         self._memory.arrays["hit"][:] = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -30,6 +30,18 @@ class Expression:
     def leaves(self) -> Iterator[Parameter]:
         """The parameters it is made of."""
         raise NotImplementedError
+
+    def own_key(self) -> tuple[Any, ...]:
+        """What tells it from other things that a formula may read: values of parameters are none of it."""
+        raise NotImplementedError
+
+    def nodes(self) -> Iterator[Expression]:
+        """Itself and all expressions that it is made of."""
+        raise NotImplementedError
+
+    def text_with(self, texts: Sequence[str]) -> str:
+        """How it is written, its arguments written so."""
+        return str(self)
 
     @property
     def value(self) -> float:
@@ -135,12 +147,14 @@ class Parameter(Expression):
     def leaves(self) -> Iterator[Parameter]:
         yield self
 
+    def nodes(self) -> Iterator[Expression]:
+        yield self
+
     def is_like(self, other: Parameter) -> bool:
         """Whether two parameters of one name may stand for each other."""
         return (self.value, self.unit, self.low, self.high) == (other.value, other.unit, other.low, other.high)
 
-    def own_key(self) -> tuple[str, str]:
-        """What tells it from other things that a formula may read: its value is none of it."""
+    def own_key(self) -> tuple[Any, ...]:
         return ("parameter", self.name)
 
     def __str__(self) -> str:
@@ -155,28 +169,100 @@ class _Call(Expression):
     """A function of expressions and numbers."""
 
     def __init__(self, function: Callable[..., Any], name: str, arguments: tuple[Any, ...]) -> None:
-        self._function, self._name, self._arguments = function, name, arguments
+        self._function, self._name, self.arguments = function, name, arguments
+        self._value: float | None = None  # once it was asked for
+
+    @property
+    def value(self) -> float:
+        if self._value is None:
+            self._value = float(self.evaluate({}))
+        return self._value
 
     def evaluate(self, values: Values) -> Any:
-        return self._function(*(evaluated(x, values) for x in self._arguments))
+        """Without recursion, and once each: definitions of a file may build on each other by the thousand."""
+        known: dict[int, Any] = {}
+        waiting: list[_Call] = [self]
+        while waiting:
+            call = waiting[-1]
+            missing = [x for x in call.arguments if isinstance(x, _Call) and id(x) not in known]
+            for x in missing:
+                if not values and x._value is not None:
+                    known[id(x)] = x._value
+                else:
+                    waiting.append(x)
+            if waiting[-1] is call:
+                waiting.pop()
+                arguments = (known[id(x)] if id(x) in known else evaluated(x, values) for x in call.arguments)
+                known[id(call)] = call._function(*arguments)
+        return known[id(self)]
 
     def leaves(self) -> Iterator[Parameter]:
-        for argument in self._arguments:
-            if isinstance(argument, Expression):
-                yield from argument.leaves()
+        return (node for node in self.nodes() if isinstance(node, Parameter))
+
+    def nodes(self) -> Iterator[Expression]:
+        """Itself and all it is made of, each once."""
+        seen: dict[int, Expression] = {}
+        waiting: list[Expression] = [self]
+        while waiting:
+            node = waiting.pop()
+            if id(node) not in seen:
+                seen[id(node)] = node
+                yield node
+                waiting += [x for x in getattr(node, "arguments", ()) if isinstance(x, Expression)]
 
     def own_key(self) -> tuple[Any, ...]:
-        keys = (x.own_key() if isinstance(x, Expression) else repr(x) for x in self._arguments)  # type: ignore[attr-defined]
+        keys = (x.own_key() if isinstance(x, Expression) else repr(x) for x in self.arguments)
         return (self._name, *keys)
 
     def __str__(self) -> str:
-        texts = [str(x) for x in self._arguments]
+        return self.text_with([str(x) for x in self.arguments])
+
+    def text_with(self, texts: Sequence[str]) -> str:
         if self._name in _SYMBOLS.values() and len(texts) == 2:
             return f"({texts[0]} {self._name} {texts[1]})"
         return f"{self._name}({', '.join(texts)})"
 
     def __repr__(self) -> str:
         return f"Expression({self} = {self.value:g})"
+
+
+class TextExpression(_Call):
+    """A formula that was written as a text, with the expressions that its names stand for."""
+
+    def __init__(self, text: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        super().__init__(function, "formula", arguments)
+        self.text = text
+
+    def own_key(self) -> tuple[Any, ...]:
+        return (self.text, *super().own_key())
+
+    def __str__(self) -> str:
+        return self.text if self.text.isidentifier() else f"({self.text})"
+
+    def text_with(self, texts: Sequence[str]) -> str:
+        return str(self)
+
+
+class Definition(_Call):
+    """An expression with a name of its own."""
+
+    def __init__(self, name: str, meaning: Expression) -> None:
+        super().__init__(lambda value: value, name, (meaning,))
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def meaning(self) -> Expression:
+        found: Expression = self.arguments[0]
+        return found
+
+    def __str__(self) -> str:
+        return self.name
+
+    def text_with(self, texts: Sequence[str]) -> str:
+        return self.name
 
 
 class TiedFloat(float):
@@ -229,6 +315,8 @@ def _binary(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     operands = [_untied(x) for x in (a, b)]
     if not all(isinstance(x, (Expression, Real)) for x in operands):
         return NotImplemented
+    if function is operator.add and any(isinstance(x, Real) and x == 0.0 for x in operands):
+        return next(x for x in operands if isinstance(x, Expression))
     return _Call(function, _SYMBOLS[function], tuple(operands))
 
 

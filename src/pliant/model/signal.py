@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.parameter import expression_of
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,7 @@ class Formula:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ModelError.of("Formula", "function", "must be a function of (t, q, v)", self.function)
-        times = tuple(check.number("Formula", f"breakpoints[{k}]", b, "s") for k, b in enumerate(self.breakpoints))
-        check.increasing("Formula", "breakpoints", times)
-        object.__setattr__(self, "breakpoints", times)
+        object.__setattr__(self, "breakpoints", _breakpoints("Formula", self))
 
 
 Signal = Constant | PiecewiseConstant | PiecewiseLinear | Formula
@@ -110,9 +109,7 @@ class Prescribed:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ModelError.of("Prescribed", "function", "must be a function of t", self.function)
-        times = tuple(check.number("Prescribed", f"breakpoints[{k}]", b, "s") for k, b in enumerate(self.breakpoints))
-        check.increasing("Prescribed", "breakpoints", times)
-        object.__setattr__(self, "breakpoints", times)
+        object.__setattr__(self, "breakpoints", _breakpoints("Prescribed", self))
 
 
 @dataclass(frozen=True)
@@ -164,6 +161,17 @@ def prescribed(part: str, field: str, value: Any) -> PrescribedMotion:
     if callable(value):
         return Prescribed(value, getattr(value, "breakpoints", ()), getattr(value, "text", ""))
     raise ModelError.of(part, field, "must be a function of t, a Prescribed or a MotionTable", value)
+
+
+def _breakpoints(part: str, formula: Formula | Prescribed) -> tuple[float, ...]:
+    """Those given; of a function that knows its own, both, in any order: parameters may turn it round."""
+    times = tuple(check.number(part, f"breakpoints[{k}]", b, "s") for k, b in enumerate(formula.breakpoints))
+    own = getattr(formula.function, "breakpoints", None)
+    if own is None:
+        check.increasing(part, "breakpoints", times)
+        return times
+    different = {time if expression_of(time) is None else str(expression_of(time)): time for time in (*own, *times)}
+    return tuple(sorted(different.values()))
 
 
 def _check_table(part: str, table: Any) -> None:

@@ -63,12 +63,19 @@ class Result:
     # What a reader should know before believing the numbers, though the run went through: sentences with numbers
     warnings: tuple[str, ...] = ()
     extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
+    parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), *(f"warning: {sentence}" for sentence in self.warnings)])
+        named = [f"parameters: {self.parameters_text}"] if self.parameters else []
+        return "\n".join([repr(self), *named, *(f"warning: {sentence}" for sentence in self.warnings)])
+
+    @property
+    def parameters_text(self) -> str:
+        """payload = 0.31, stiffness = 2000."""
+        return ", ".join(f"{name} = {value:.10g}" for name, value in self.parameters.items())
 
     @cached_property
     def data(self) -> xarray.Dataset:
@@ -142,6 +149,7 @@ class Result:
             dataset[f"contact_{name}"] = ("touch", np.array([getattr(c, name) for c in self.contacts], dtype=np.float64))
         counted = {name: value for name, value in self.stats.items() if name not in TIMINGS}
         record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": counted}
+        record |= {"parameters": self.parameters} if self.parameters else {}
         dataset.attrs["pliant"] = json.dumps(record)
         warnings = np.array(self.warnings, dtype=object if self.warnings else "U1")
         dataset["warning"] = ("warning_number", warnings, {"long_name": "what to know before believing the numbers"})
@@ -193,6 +201,7 @@ class Result:
             make_provenance=_Stored(_stored_provenance(dataset)),
             warnings=(*warnings, *_not_stored(dataset, values)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
+            parameters=dict(record.get("parameters", {})),
         )
 
 

@@ -55,6 +55,7 @@ def check_result(result: Result) -> None:
     _be(isinstance(result.name, str) and isinstance(result.message, str), "title and message are texts")
     _be(isinstance(result.ok, bool) and isinstance(result.interrupted, bool), "ok and interrupted are true or false")
     _be(isinstance(result.stats, Mapping), "statistics are a mapping")
+    _be(all(_is_number(value) for value in result.parameters.values()), "parameters are numbers")
     _be(result.time.ndim == 1 and result.time.dtype == np.float64, "time is a row of numbers")
     _be(bool(np.all(np.diff(result.time) >= 0.0)), "time does not go back")
     for name, values in result.values.items():

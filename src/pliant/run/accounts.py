@@ -30,7 +30,9 @@ def extremes_of(traced: TracedSystem, observe: MachineCode, columns: Mapping[str
     from pliant.integrate.rows import evaluate_rows
 
     observed = np.empty((course.times.size, observe.n_out))
-    evaluate_rows(observe.address, course.times, course.states, course.parameters, observed, observe.n_work)
+    evaluate_rows(
+        observe.address, course.times, course.states, course.parameters, observed, observe.n_work, course.constants
+    )
     held = observed[:, [columns[name].start for name in HELD]].T
     works = course.states[:, traced.n_controlled : traced.n_controlled + len(traced.sources)]
     unaccounted = held.sum(axis=0) - works.sum(axis=1)

@@ -188,7 +188,7 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
 def _provenance(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Provenance:
     """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
     settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
-    return Provenance(traced.original, settings, t_start, elastic=elastic)
+    return Provenance(traced.original, settings, t_start, traced.parameter_values, elastic=elastic)
 
 
 def _all_modes(system: System) -> set[str]:

@@ -162,9 +162,9 @@ def compile_system(
 ) -> Compiled:
     """Make a System ready to run: its functions are traced and compiled, unless a System of its structure was before.
 
-    Machine code is kept on disk for later processes. still: allow a System whose every coordinate is prescribed. near: watch for
-    gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of parameters, by name.
-    phase is called with words for what is being made.
+    Machine code is kept in the process and on disk, unless `cache` is False. still: allow a System whose every coordinate is
+    prescribed. near: watch for gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of
+    parameters, by name. phase is called with words for what is being made.
     """
     stages = Stages(phase)
     with stages.stage("import"):
@@ -177,13 +177,14 @@ def compile_system(
             lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
             folder: Path | None = user_cache("machine-code") if cache else None
             key = (lowered.lowered.structure, lowered.asked, folder)
+            shared = cache and lowered.lowered.shareable
         with stages.stage("prepare"):
-            for structure in STRUCTURES.get(key) if lowered.lowered.shareable else ():
+            for structure in STRUCTURES.get(key) if shared else ():
                 traced = structure.fitting(lowered)
                 if traced is not None:
                     return Compiled(traced, structure, stages.seconds)
         structure = _compile_structure(lowered, folder, stages)
-    if lowered.lowered.shareable:
+    if shared:
         STRUCTURES.put(key, structure, size=sum(code.operations for code in structure.code.values()))
     return Compiled(structure.traced, structure, stages.seconds)
 

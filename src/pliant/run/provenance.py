@@ -23,13 +23,16 @@ LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand i
 class Provenance:
     """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
 
-    def __init__(self, system: System, settings: Mapping[str, Any], began: float, **more: Any) -> None:
+    def __init__(
+        self, system: System, settings: Mapping[str, Any], began: float, parameters: Mapping[str, float], **more: Any
+    ) -> None:
         """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s.
 
-        more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no part of the model file.
+        parameters: values of the run. more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no
+        part of the model file.
         """
         self._system = _frozen(system)
-        self._settings, self._began, self._more = dict(settings), began, more
+        self._settings, self._began, self._parameters, self._more = dict(settings), began, dict(parameters), more
 
     def __call__(self) -> Mapping[str, Any]:
         return self._data
@@ -37,7 +40,8 @@ class Provenance:
     @cached_property
     def _data(self) -> Mapping[str, Any]:
         plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
-        model = _model(self._system, {**self._settings, "t_start": self._began})
+        plain |= {"parameters": self._parameters} if self._parameters else {}
+        model = _model(self._system, {**self._settings, "t_start": self._began}, self._parameters)
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 
     def __reduce__(self) -> Any:
@@ -64,15 +68,15 @@ def _frozen(system: System) -> System:
     return made
 
 
-def _model(system: System, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The model file; where a part of it is a Python function, which part that is."""
+def _model(system: System, settings: Mapping[str, Any], parameters: Mapping[str, float]) -> dict[str, str]:
+    """The model file, parameters as they were in the run; where a part of it is a Python function, which part that is."""
     save = settings["save"]
     if hasattr(save, "interval"):
         save = save.interval
     elif save is not None and not isinstance(save, (str, int, float)):
         save = tuple(float(t) for t in save) if len(save) <= LONGEST_LIST else None
     try:
-        return {"model": dump_model(system, RunSettings(**{**settings, "save": save}))}
+        return {"model": dump_model(system, RunSettings(**{**settings, "save": save}), parameters)}
     except ModelError as trouble:
         return {"model": "", "no_model": _without_addresses(str(trouble))}
 

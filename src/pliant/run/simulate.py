@@ -70,9 +70,10 @@ def simulate(
 
     method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
-    to go on from, contacts that are closed and works included; t_start is then its end. progress is called with (t, t_end), phase
-    with words for what is being compiled and where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go
-    on returns what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
+    to go on from, contacts that are closed and works included; t_start is then its end. parameters: values of the System's
+    parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress is called with
+    (t, t_end), phase with words for what is being compiled and where the phase changes ("in flight", "touching ground arm.tip"). A
+    run that cannot go on returns what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
     state = _state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
@@ -83,7 +84,7 @@ def simulate(
     method = _method(method)
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
-        compiled = system
+        compiled = _with_parameters(system, parameters) if parameters else system
         _check_compiled(compiled.traced, method.near, assembled)
     else:
         compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
@@ -93,7 +94,7 @@ def simulate(
     run.go(progress)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run.collect(Provenance(compiled.traced.original, settings, run.t_first))
+    return run.collect(Provenance(compiled.traced.original, settings, run.t_first, compiled.traced.parameter_values))
 
 
 def _state_of(start: Result | FinalState | None) -> FinalState | None:
@@ -112,6 +113,14 @@ def _method(method: Method | str | None) -> Method:
         check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
         return Auto()
     return method
+
+
+def _with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:
+    """The same System with other numbers; where they have the same structure, nothing is compiled."""
+    traced = compiled.traced
+    values = {**traced.parameter_values, **parameters}
+    cached = compiled.structure.cache is not None
+    return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values)
 
 
 def _check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
@@ -201,7 +210,7 @@ class _Run:
         first = self.traced.parameters(t_start, self.stops[1])
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
-        self.stepper.start(t_start, self.y0, first, save=times)
+        self.stepper.start(t_start, self.y0, first, save=times, n_changing=self.traced.layout.n_changing)
         self.flags = Flags(self.traced, self.stepper)
         self._take_up_events()
         grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.observe_now()[self.columns["friction_force"]].copy())
@@ -383,6 +392,7 @@ class _Run:
             make_provenance=provenance,
             warnings=(*self.warnings, *said),
             extremes=extremes,
+            parameters=dict(self.traced.parameter_values),
         )
 
     def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -441,7 +451,8 @@ def collect_rows(
     values = {**values, "work": np.full_like(values["work"], np.nan)}
     stats = timings(compiled.seconds)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
-                  drawing=compiled.drawing, make_provenance=provenance, warnings=traced.warnings)  # fmt: skip
+                  drawing=compiled.drawing, make_provenance=provenance, warnings=traced.warnings,
+                  parameters=dict(traced.parameter_values))  # fmt: skip
 
 
 def timings(seconds: Mapping[str, float]) -> dict[str, float]:

@@ -36,5 +36,12 @@ def called(function: Any, *arguments: Any) -> Scalar:
     try:
         return function(*arguments)
     except TypeError as trouble:
-        name = getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))
-        raise ModelError(f"formula {name!r}: must be arithmetic on scalars: {trouble}") from trouble
+        raise ModelError(f"formula {_name(function)!r}: must be arithmetic on scalars: {trouble}") from trouble
+    except ModelError:
+        raise
+    except ValueError as trouble:  # a root or a logarithm of a number that has none
+        raise ModelError(f"formula {_name(function)!r}: must have a value ({trouble})") from trouble
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))

@@ -70,6 +70,7 @@ class TracedSystem:
     timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
     owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
     preparation: Preparation  # how constants follow from numbers
+    parameter_values: Mapping[str, float]  # of the user's parameters, by name
 
     @property
     def rhs(self) -> ca.Function:
@@ -145,6 +146,7 @@ class TracedSystem:
             t_start=lowered.t_start,
             warnings=lowered.warnings,
             redundant=lowered.redundant,
+            parameter_values=lowered.parameters,
             owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(SWITCHES), constants),
         )
 

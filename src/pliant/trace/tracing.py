@@ -301,6 +301,7 @@ class Trace:
             timed=self._function("timed", inputs, timed) if timed else None,
             owners=owners_of(lowered, len(self.pairs), len(self.stops), len(self.switches.columns), constants),
             preparation=preparation,
+            parameter_values=lowered.parameters,
         )
         return traced.for_numbers(lowered, constants)
 

@@ -1,0 +1,137 @@
+"""The user's parameters as symbols: a System in which every number that is written with parameters is an expression of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import casadi as ca
+
+from pliant.codegen.numbers import Number, Numbers
+from pliant.codegen.tracer import Scalar, Tracer
+from pliant.model.beam import Beam
+from pliant.model.parameter import Expression, expression_of
+from pliant.trace.lowering import equation_fields
+
+
+class Symbols:
+    """Named numbers of the equations, each a symbol with a value, and the expressions that parts hold of them."""
+
+    def __init__(self, parameters: Mapping[str, float]) -> None:
+        self.values: dict[str, float] = {}
+        self.computed: dict[str, tuple[str, ...]] = {}  # names of numbers of beams, and the parameters that each follows from
+        self._graph = Tracer()
+        self._numbers = _GenericNumbers(self._graph)
+        self._columns: dict[str, ca.SX] = {}
+        self._evaluated: dict[Hashable, Scalar] = {}
+        self._expressions: dict[int, Expression] = {}  # by the identity of a scalar that `_evaluated` keeps
+        self.parameters: dict[str, Scalar] = {name: self.symbol(name, value) for name, value in parameters.items()}
+
+    def symbol(self, name: str, value: float, computed_from: tuple[str, ...] = ()) -> Number:
+        """A new named number: a parameter, or one computed from parameters."""
+        if computed_from:
+            self.computed[name] = computed_from
+        column, (node,) = self._graph.symbols(name, 1)
+        self._columns[name], self.values[name] = column, float(value)
+        return Number(self._numbers, float(value), node)
+
+    def of(self, x: Any) -> Scalar:
+        """A number over the symbols; one that is written without parameters stays as it is."""
+        expression = expression_of(x)
+        if expression is None:
+            return x
+        key = expression.own_key()
+        if key not in self._evaluated:
+            self._evaluated[key] = expression.evaluate(self.parameters)
+            self._expressions[id(self._evaluated[key])] = expression
+        return self._evaluated[key]
+
+    def expression(self, x: Scalar) -> Expression | None:
+        """What `of` made a scalar from."""
+        return self._expressions.get(id(x))
+
+    def written(self, root: Any) -> Any:
+        """A copy in which all that is written with parameters is over the symbols; see `_Copying`."""
+        return _Copying(self).visit(root)
+
+    def columns(self, names: Sequence[str]) -> ca.SX:
+        return ca.vertcat(*(self._columns[name] for name in names)) if names else ca.SX.zeros(0, 1)
+
+    def opened(self, tracer: Tracer, matrices: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+        """Matrices of a trace over these numbers, with the symbols in place of what the trace holds as constants."""
+        nodes = tracer.numbers
+        if not nodes:
+            return dict(matrices)
+        constants = ca.vertcat(*(tracer.sx_of(node) for node in nodes))
+        meant = self._graph.column(tracer.values[node].node for node in nodes)  # type: ignore[union-attr]
+        return {name: ca.substitute(matrix, constants, meant) for name, matrix in matrices.items()}
+
+    def used_in(self, matrices: Iterable[ca.SX]) -> set[str]:
+        """The names that occur in matrices."""
+        found = {element.name() for element in ca.symvar(ca.veccat(*matrices))}
+        return {name for name, column in self._columns.items() if column.name() in found}
+
+    def pinned(self) -> list[str]:
+        """Where the trace took a way that is only right for the present value: an exponent that became products."""
+        found = []
+        for node, value in self._numbers.guards:
+            sides = self._graph.arguments(node.number) if self._graph.kind[node.number] in _COMPARISONS else []
+            left, right = map(self._graph.sx_of, sides) if sides else (self._graph.sx(node), ca.SX(value))
+            if self._value(left - right) == 0.0:
+                found.append(f"{left} = {right}")
+        return list(dict.fromkeys(found))
+
+    def _value(self, expression: ca.SX) -> float:
+        at = ca.SX([self.values[name] for name in self._columns])
+        return float(ca.evalf(ca.substitute(expression, self.columns(list(self._columns)), at)))
+
+
+class _GenericNumbers(Numbers):
+    """Answers as for any value: a number that is zero or one just now is neither, and one that may be positive is."""
+
+    def decide(self, code: int, a: Scalar, b: Scalar, answer: bool) -> bool:
+        if code in (ca.OP_EQ, ca.OP_NE):
+            return code == ca.OP_NE
+        if code == ca.OP_LT and isinstance(a, float) and a == 0.0 and b.value == 0.0:
+            return True
+        return super().decide(code, a, b, answer)
+
+
+_COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
+
+
+class _Copying:
+    """Copies parts that are written with parameters and keeps the rest, and all sharing, as they are.
+
+    Fields that no equation reads stay too, and beams, of which equations see integrals only.
+    """
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._copies: dict[int, tuple[Any, Any]] = {}  # by identity: the old one, kept alive, and the new one
+
+    def visit(self, x: Any) -> Any:
+        if expression_of(x) is not None:
+            return self._symbols.of(x)
+        if isinstance(x, (tuple, list)):
+            items = [self.visit(item) for item in x]
+            return x if all(a is b for a, b in zip(x, items, strict=True)) else type(x)(items)
+        if isinstance(x, Mapping):
+            values = {key: self.visit(value) for key, value in x.items()}
+            return x if all(values[key] is x[key] for key in x) else values
+        if isinstance(x, (type, Beam)) or not is_dataclass(x):
+            return x
+        if id(x) not in self._copies:
+            self._copies[id(x)] = (x, self._part(x))
+        return self._copies[id(x)][1]
+
+    def _part(self, x: Any) -> Any:
+        own = {field.name: getattr(x, field.name) for field in fields(x)}
+        new = {**own, **{name: self.visit(own[name]) for name in equation_fields(type(x))}}
+        if all(new[name] is own[name] for name in own):
+            return x
+        copied = object.__new__(type(x))  # numbers that are symbols pass no checks; they were checked when the user gave them
+        for name, value in new.items():
+            object.__setattr__(copied, name, value)
+        return copied

@@ -1,0 +1,138 @@
+"""The section `define`: names for numbers, which are parameters, for numbers computed of them, and for formulas of t, q, v."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
+
+from pliant.errors import ModelError
+from pliant.files import units
+from pliant.files.dimension import Kind
+from pliant.files.document import Item, Scope, build
+from pliant.files.formula import (
+    ParsedFormula,
+    check_name,
+    is_expression,
+    number_definition,
+    parse_definition,
+    parse_number,
+)
+from pliant.model.check import did_you_mean
+from pliant.model.parameter import Definition, Parameter, TiedFloat, expression_of
+
+MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
+VALUE, BOUNDS, UNIT = "value", ("low", "high"), "unit"
+Entry = tuple[str, Item]
+
+
+def read_definitions(sections: Mapping[str, Item]) -> list[Entry]:
+    """Each may use those before it."""
+    entries = list(sections["define"].mapping().items()) if "define" in sections else []
+    if len(entries) > MOST_DEFINITIONS:
+        raise sections["define"].error(f"must hold at most {MOST_DEFINITIONS} definitions, got {len(entries)}")
+    for name, item in entries:
+        if name in item.scope.definitions:
+            raise item.error(f"{name!r} must be defined once, got it twice")
+        item.scope.definitions[name] = _definition(name, item)
+    return entries
+
+
+def read_formulas_again(entries: Iterable[Entry]) -> None:
+    """Now that the coordinates are known that they may name."""
+    for name, item in entries:
+        if item.scope.definitions[name].constant is None:
+            item.scope.definitions[name] = _definition(name, item)
+
+
+def check_given(scope: Scope) -> None:
+    """Values that were given for definitions: each must be of one that is a number."""
+    able = [name for name, meaning in scope.definitions.items() if _is_settable(meaning)]
+    for name in scope.given:
+        if name in able:
+            continue
+        meaning = scope.definitions.get(name)
+        if meaning is None:
+            rule = f"must name one of {able}{did_you_mean(name, able)}" if able else "must be empty: the file defines no number"
+            raise ModelError.of("parameters", "name", rule, name)
+        raise ModelError.of(f"parameter {name!r}", VALUE, f"must be left alone: it is computed, {meaning.text}", scope.given[name])
+
+
+def _is_settable(meaning: ParsedFormula) -> bool:
+    return meaning.constant is not None and not isinstance(expression_of(meaning.constant), Definition)
+
+
+def _definition(name: str, item: Item) -> ParsedFormula:
+    if item.is_mapping:
+        return _bounded(name, item)
+    text = item.text("a number or a formula")
+    if units.split(text) is not None and not is_expression(text):
+        return _number(name, item, item.quantity(), _unit(text))
+    scope = item.scope
+    earlier = dict(takewhile(lambda entry: entry[0] != name, scope.definitions.items()))
+    meaning: ParsedFormula = build(parse_definition, item, name, text, earlier, scope.coordinates)
+    if meaning.constant is None or isinstance(expression_of(meaning.constant), Definition):
+        return meaning
+    return _number(name, item, float(meaning.constant), None)
+
+
+def _bounded(name: str, item: Item) -> ParsedFormula:
+    """{value: 0.3 kg, low: 0.1 kg, high: 1 kg}; or numbers in SI, and unit: a word for people, which formulas are not held to."""
+    found = item.fields((VALUE, *BOUNDS, UNIT), (VALUE,))
+    text = found[VALUE].text("a number")
+    unit = _unit(text) if units.split(text) is not None and not is_expression(text) else None
+    word = found.pop(UNIT).text() if UNIT in found else None
+    if unit and word:
+        raise item.error(f"unit must be left out where the value has its own, got {word!r}")
+    numbers = {key: _alone(inner.of_unit(unit or ("1" if word else None))) for key, inner in found.items()}
+    return _number(name, item, numbers[VALUE], unit, numbers.get("low"), numbers.get("high"), word)
+
+
+def _alone(item: Item) -> float:
+    """A number that depends on no other."""
+    number = item.number()
+    if expression_of(number) is not None:
+        raise item.wrong("must be a number by itself where it has bounds")
+    return number
+
+
+def _unit(text: str) -> str:
+    found = units.split(text)
+    assert found is not None  # who asks has looked
+    return found[1]
+
+
+def _number(
+    name: str,
+    item: Item,
+    value: float,
+    unit: str | None,
+    low: float | None = None,
+    high: float | None = None,
+    word: str | None = None,
+) -> ParsedFormula:
+    """A definition that is a number: a parameter, unless it decides the structure of the equations."""
+    build(check_name, item, name)
+    kind = None if unit is None else units.kind_of(unit)
+    si_unit = word if unit is None else units.si_unit(unit)
+    parameter = build(Parameter, item, name, value, si_unit, low, high)
+    if name in item.scope.given:
+        parameter, kind = _given(parameter, kind, item.scope.given[name])
+    return number_definition(parameter.value if name in item.scope.fixed else TiedFloat.of(parameter), kind)
+
+
+def _given(parameter: Parameter, kind: Kind, value: float | str) -> tuple[Parameter, Kind]:
+    """The parameter with another value, a number in SI or a text such as 310 g."""
+    unit = parameter.unit
+    if isinstance(value, str):
+        found = units.split(value) if not is_expression(value) else None
+        try:
+            if found is None:
+                value = parse_number(value)
+            else:
+                if unit is not None:
+                    units.kind_of(unit)  # which says so where it is none
+                value = units.convert(*found, unit)
+                kind, unit = kind or units.kind_of(found[1]), unit or units.si_unit(found[1])
+        except ModelError as trouble:
+            raise ModelError(f"parameter {parameter.name!r}: value {trouble}") from None
+    return Parameter(parameter.name, parameter.check(value), unit, parameter.low, parameter.high), kind

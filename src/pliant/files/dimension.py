@@ -1,0 +1,110 @@
+"""What kind a quantity is of, and how that goes through formulas: length times length is an area, length plus mass is nothing.
+
+A kind is a Dimension, or None where it is not known: of a definition without a unit, of t, q and v, of the arguments of laws. What
+is not known is refused nowhere. A number in a formula is pure: as a factor it changes no kind, as a term it is of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pliant.errors import ModelError
+
+DIGITS = 9  # of powers: a cube root's third
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Powers of length, mass, time ...; angles have none, so that they are noted apart."""
+
+    powers: Mapping[str, float] = field(default_factory=dict)
+    angle: bool = False  # counted in radians
+    hertz: bool = False  # a frequency in Hz: 2 pi times smaller than the rate in rad/s of the same powers
+    ratio: bool = False  # of two quantities of one kind: a plain number, or an angle
+    pure: bool = False  # a number written in a formula
+    turns: bool = False  # has pi as a factor: makes rates of frequencies
+
+    def __str__(self) -> str:
+        if self.hertz and dict(self.powers) == {"[time]": -1.0}:
+            return "a frequency in Hz"
+        if not self.powers:
+            return "a plain number"
+        from pint.util import UnitsContainer
+
+        return f"of kind {UnitsContainer({name: _whole(power) for name, power in self.powers.items()})}"
+
+
+Kind = Dimension | None
+PLAIN, ANGLE, PURE, PI = Dimension(), Dimension(angle=True), Dimension(pure=True), Dimension(pure=True, turns=True)
+
+
+# How kinds go through formulas; what cannot be is a ModelError that calls the terms by their texts.
+
+
+def product(a: Kind, b: Kind) -> Kind:
+    return _scaled_by(a, b, 1.0)
+
+
+def quotient(a: Kind, b: Kind) -> Kind:
+    return _scaled_by(a, b, -1.0)
+
+
+def power(base: Kind, exponent: float | None) -> Kind:
+    """exponent: None where it may change."""
+    if base is None or base.pure or not base.powers:
+        return base
+    if exponent is None:
+        return None
+    powers = {name: round(p * exponent, DIGITS) for name, p in base.powers.items() if p * exponent}
+    return Dimension(powers, base.angle, base.hertz and exponent == 1.0)
+
+
+def common(kinds: Sequence[Kind], text_of: Callable[[int], str]) -> Kind:
+    """That of terms which are added, compared or chosen from: one that is known tells the others."""
+    known = [(kind, k) for k, kind in enumerate(kinds) if kind is not None and not kind.pure]
+    if not known:
+        return None if None in kinds else PURE
+    first, k = known[0]
+    for kind, j in known[1:]:
+        if dict(kind.powers) != dict(first.powers) or _hertz_and_rate(kind, first):
+            got = f"{text_of(k)!r}, which is {first}, and {text_of(j)!r}, which is {kind}"
+            raise ModelError(f"must be of quantities of one kind, got {got}")
+    hertz, angle = any(kind.hertz for kind, _ in known), any(kind.angle for kind, _ in known)
+    return replace(first, hertz=hertz, angle=angle, ratio=all(kind.ratio for kind, _ in known))
+
+
+def without_dimension(kind: Kind, text: Callable[[], str]) -> None:
+    if kind is not None and kind.powers:
+        raise ModelError(f"must be of an angle or a plain number, got {text()!r}, which is {kind}")
+
+
+def becoming(result: Dimension, kind: Kind) -> Kind:
+    """The kind of a function's value: known where its argument's is."""
+    return kind if kind is None or kind.pure else result
+
+
+def _scaled_by(a: Kind, b: Kind, sense: float) -> Kind:
+    if a is None or b is None:
+        return None
+    turns = a.turns or b.turns
+    if b.pure:
+        return replace(a, hertz=a.hertz and not turns, turns=a.pure and turns)
+    if a.pure and sense > 0.0:
+        return replace(b, hertz=b.hertz and not turns)
+    powers = _combined(a.powers, b.powers, sense)
+    cancelled = not powers and bool(a.powers)
+    return Dimension(powers, a.angle != b.angle, (a.hertz or b.hertz) and bool(powers) and not a.pure, cancelled)
+
+
+def _combined(a: Mapping[str, float], b: Mapping[str, float], sense: float) -> dict[str, float]:
+    powers = {name: round(a.get(name, 0.0) + sense * b.get(name, 0.0), DIGITS) for name in {**a, **b}}
+    return {name: p for name, p in powers.items() if p}
+
+
+def _hertz_and_rate(a: Dimension, b: Dimension) -> bool:
+    return (a.hertz and b.angle and not b.hertz) or (b.hertz and a.angle and not a.hertz)
+
+
+def _whole(power: float) -> float:
+    return int(power) if power.is_integer() else power
