@@ -49,7 +49,7 @@ def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
 def test_files_and_tests_that_a_page_names_are_there(page):
     text = page.read_text(encoding="utf-8")
     roots = [TOP / name for name in ("src", "tests", "docs", "benchmarks")]
-    files = [path.relative_to(TOP).as_posix() for root in roots for path in root.rglob("*.py")]
+    files = [path.relative_to(TOP).as_posix() for path in (*TOP.glob("*.py"), *(p for root in roots for p in root.rglob("*.py")))]
     tests = "".join(path.read_text(encoding="utf-8") for path in (TOP / "tests").rglob("test_*.py"))
     named = {name for name in PYTHON_FILE.findall(text) if not name.startswith("name")}  # name_runs.py: an example
     assert not [name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)]
