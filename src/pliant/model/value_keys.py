@@ -71,8 +71,8 @@ def _key_of_callable(x: Any, depth: int) -> Hashable:
 
 def _key_of_function(function: types.FunctionType, depth: int) -> Hashable:
     """Its code, and what it finds outside."""
-    if _is_constant(function.__module__ or "") and function.__closure__ is None:
-        return ("known", id(function))
+    if _is_constant(function.__module__ or "") and function.__closure__ is None and function.__defaults__ is None:
+        return ("known", function.__module__, function.__code__)  # what it reads by name stays as it is
     try:
         inside = tuple(_key(x, depth + 1) for x in captured(function))
     except ValueError:  # a variable that is not filled yet

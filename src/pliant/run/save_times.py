@@ -52,7 +52,10 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
         times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
         times[-1] = min(times[-1], t_end)
         return times if t_end - times[-1] < 1e-9 * interval else np.append(times, t_end)
-    times = np.array([check.number("simulate", f"save[{k}]", t, "s") for k, t in enumerate(save)], dtype=np.float64)
+    if isinstance(save, np.ndarray) and save.dtype == np.float64 and save.ndim == 1 and np.all(np.isfinite(save)):
+        times = save.copy()
+    else:
+        times = np.array([check.number("simulate", f"save[{k}]", t, "s") for k, t in enumerate(save)], dtype=np.float64)
     if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
     return times

@@ -19,6 +19,7 @@ from pliant.errors import SolveError
 from pliant.gallery.tipping_arm.system import Case, arm, tipping_arm
 from pliant.integrate.methods import DOP853, Method
 from pliant.model.beam import Beam
+from pliant.model.parameter import Parameter
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.simulate import simulate
@@ -183,10 +184,15 @@ def tip_values(beam: Beam) -> list[float]:
     return [float(w) for w in beam_shapes(beam).displacement(beam.length)[0, 1]]
 
 
+def tip_weights(beam: Beam) -> tuple[Parameter, ...]:
+    """The same as parameters: formulas that read them are the same for all beams, and so is their code."""
+    return tuple(Parameter(f"tip_weight_{k}", w) for k, w in enumerate(tip_values(beam), start=1))
+
+
 def run(case: Case, method: Method = TIGHT, t_end: float | None = None) -> Run:
     """One run with every step saved."""
     system = tipping_arm(case)
-    tips = tip_values(arm(case))
+    tips = tip_weights(arm(case))
     system.event(ARM_TURNS, lambda t, q, v: v["arm.angle"])
     system.event(TIP_TURNS, lambda t, q, v: sum(w * v[f"arm.y{k + 1}"] for k, w in enumerate(tips)))
     result = simulate(system, T_END[case.geometry] if t_end is None else t_end, method=method, save="steps")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.tipping_arm.runs import TIP_TURNS, tip_values
+from pliant.gallery.tipping_arm.runs import TIP_TURNS, tip_weights
 from pliant.integrate.methods import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.model.joint import Revolute
@@ -99,7 +99,7 @@ class SpinUp:
 def run(stiffening: str, modes: int, method: Method = TIGHT) -> SpinUp:
     """To 20 s, or until the tip has moved 1 m."""
     system = spin_up_beam(stiffening, modes)
-    tips = tip_values(beam(stiffening, modes))
+    tips = tip_weights(beam(stiffening, modes))
 
     def across(weights: Any) -> Any:
         return sum(w * weights[f"beam.y{k + 1}"] for k, w in enumerate(tips))
