@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
@@ -13,7 +14,7 @@ import pytest
 import pliant as pl
 from pliant.gallery.representative import REPRESENTATIVES
 from pliant.model.parameter import TiedFloat
-from pliant.run.prepare import STRUCTURES
+from pliant.run.recent import Recent
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("**/*.yaml"))
 FIELDS = 10  # of every system
@@ -204,6 +205,21 @@ def test_a_global_that_a_formula_reads_is_part_of_it():
     assert pl.simulate(build(), 1.0)["wheel.angle"][-1] == pytest.approx(3.0 * first, rel=1e-9)
 
 
+def test_formulas_that_read_different_parameters_of_one_value_are_different():
+    def build(which):
+        a, b = pl.Parameter("a", 0.6), pl.Parameter("b", 0.6)
+        body = pl.RigidBody(mass=a, inertia=b)
+        read = {"a": body.mass, "b": body.inertia[2][2], "2 a": 2.0 * body.mass, "plain": 0.6}[which]
+        system = pl.System("wheel", gravity=(0, 0))
+        system.add("wheel", body, joint=pl.Revolute())
+        system.drive("motor", "wheel.angle", lambda t, q, v: read + 0.0 * t)
+        return system
+
+    given = {"a": 0.3, "b": 0.9}
+    turned = {which: pl.simulate(build(which), 1.0, parameters=given)["wheel.angle"][-1] for which in ("a", "b", "2 a", "plain")}
+    assert turned == pytest.approx({"a": 0.5 / 3.0, "b": 0.5, "2 a": 1.0 / 3.0, "plain": 1.0 / 3.0}, rel=1e-9)
+
+
 # ---- what is refused
 
 
@@ -265,10 +281,20 @@ def test_threads_on_one_compiled_system_give_the_bits_of_one_thread(named):
 
 
 def test_structures_are_forgotten_when_there_are_too_many():
-    from pliant.run.recent import Recent
-
     kept = Recent(10)
     for k in range(5):
         kept.put(k, k, size=4)
     assert [kept.get(k) for k in range(5)] == [[], [], [], [3], [4]]
-    STRUCTURES.clear()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")
+def test_a_fork_does_not_wait_for_a_thread_that_is_not_there():
+    kept = Recent(10)
+    kept.put("a", 1, size=1)
+    with kept._lock:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if kept.get("a") == [] else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert kept.get("a") == [1]

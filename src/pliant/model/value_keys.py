@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model.captured import captured, globals_read, names_read
+from pliant.model.parameter import expression_of
 
 DEEPEST = 20  # things within things
 _IMMUTABLE = (str, bool, int, bytes, type(None), range)
@@ -32,6 +33,9 @@ def value_key(x: Any) -> Hashable | None:
 def _key(x: Any, depth: int) -> Hashable:
     if depth > DEEPEST:
         raise _Unknown
+    expression = expression_of(x)
+    if expression is not None:  # also of a float that is its value: others of that value may come from elsewhere
+        return ("expression", expression.own_key())
     if isinstance(x, (float, complex)):
         return repr(x)  # 0.0 and -0.0 differ, nan equals nan
     if isinstance(x, _IMMUTABLE):

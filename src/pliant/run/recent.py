@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -17,6 +18,14 @@ class Recent(Generic[Thing]):
         self._most, self._total = most, 0
         self._kept: OrderedDict[Hashable, list[tuple[int, Thing]]] = OrderedDict()
         self._lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        """In a child whose parent forked while another thread was at work here: that thread is not there to finish."""
+        if self._lock.locked():
+            self._lock = threading.Lock()
+            self.clear()
 
     def get(self, key: Hashable) -> list[Thing]:
         with self._lock:
