@@ -63,6 +63,20 @@ def test_a_number_that_becomes_zero_is_another_structure():
     assert lower_system(some).lowered.structure != lower_system(none).lowered.structure
 
 
+def test_a_value_that_machine_code_rounds_otherwise_is_the_same():
+    """Quotients by one divisor become products with its reciprocal; a law may freeze one all the same."""
+    scale = pl.Parameter("scale", 0.7)
+
+    def law(depth, rate, entry):
+        return 1e6 * (depth / scale + depth ** (1.05 / scale) + depth ** (2.1 / scale) + depth ** (3.15 / scale))
+
+    system = pl.System("ball", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="y", displacement=0.01))
+    system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=law)
+    assert pl.simulate(system, 0.1).ok
+    assert pl.simulate(system, 0.1, parameters={"scale": 0.35}).ok
+
+
 def test_a_gear_counts_from_its_own_start_whoever_ran_before():
     def turned(start):
         return pl.simulate(geared(start), 0.5)["planet.angle"][-1]
