@@ -45,6 +45,7 @@ def test_runs_in_threads_on_one_compiled_system_give_the_bits_of_runs_alone() ->
 LOADED_TOGETHER = """
 import gc, sys, threading, weakref
 from concurrent.futures import ThreadPoolExecutor
+from pliant.host.stages import Stages
 from pliant.integrate import compiled_loops
 kept, load, gate = [], compiled_loops.load_object, threading.Barrier(4)
 def meeting(data, target):
@@ -54,7 +55,7 @@ def meeting(data, target):
     return engine
 compiled_loops.load_object = meeting
 with ThreadPoolExecutor(4) as pool:
-    addresses = list(pool.map(compiled_loops.family_address, ["runge_kutta"] * 4))
+    addresses = list(pool.map(lambda _: compiled_loops.family_address("runge_kutta", Stages()), range(4)))
 gc.collect()
 alive = [engine() for engine in kept if engine() is not None]
 assert len(set(addresses)) == 1, addresses
