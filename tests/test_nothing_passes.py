@@ -81,3 +81,14 @@ def test_a_user_event_that_starts_on_its_zero_to_round_off_is_no_event_until_it_
         run = pl.simulate(system, 1.5)
         assert len(run.events) == 0 or run.events[0].t > 1.0
         assert run.ok
+
+
+def test_a_users_event_is_seen_that_comes_and_goes_in_a_hundredth_of_a_step():
+    """x = cos t passes 1 - 1e-5 twice in 9 ms at every turn; a cubic between the ends of a step is wrong by more than that."""
+    system = pl.System("oscillator", gravity=(0, 0))
+    system.add("mass", pl.RigidBody(mass=1.0), joint=pl.Prismatic(displacement=1.0, spring=pl.Spring(1.0)))
+    system.event("top", lambda t, q, v: q["mass.displacement"] - (1.0 - 1e-5))
+    run = pl.simulate(system, 20.0, method=pl.DOP853(rtol=1e-9, atol=1e-11))
+    half = math.acos(1.0 - 1e-5)
+    expected = [half, *(2.0 * math.pi * k + side * half for k in (1, 2, 3) for side in (-1, 1))]
+    assert [event.t for event in run.events] == pytest.approx(expected, abs=1e-5)

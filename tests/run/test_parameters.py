@@ -220,6 +220,26 @@ def test_formulas_that_read_different_parameters_of_one_value_are_different():
     assert turned == pytest.approx({"a": 0.5 / 3.0, "b": 0.5, "2 a": 1.0 / 3.0, "plain": 1.0 / 3.0}, rel=1e-9)
 
 
+def test_a_law_of_ones_own_reads_parameters_where_it_meets_numbers_of_the_model():
+    """Its elastic part is asked for at the law's entry floor, a number of the model; through floats that parts hold, too."""
+
+    def build(stiffness, loss):
+        held = pl.Spring(loss).stiffness  # a float that knows where it comes from, or a plain one
+        law = pl.CustomNormal(lambda depth, rate, entry: stiffness * depth * (1.0 + loss * rate / entry + 0.1 * held * entry),
+                              energy=lambda depth: 0.5 * stiffness * depth**2)  # fmt: skip
+        system = pl.System("ball", gravity=(0, -9.81))
+        ball = system.add("ball", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="y", displacement=0.01))
+        system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=law)
+        return system
+
+    tied = build(pl.Parameter("stiffness", 2e5), pl.Parameter("loss", 0.2))
+    for given in ({"stiffness": 3e5}, {"loss": 0.35}):
+        values = {"stiffness": 2e5, "loss": 0.2, **given}
+        plain, by_name = pl.simulate(build(**values), 0.2, save=0.01), pl.simulate(tied, 0.2, save=0.01, parameters=given)
+        assert plain.values["q"] == pytest.approx(by_name.values["q"], rel=1e-9, abs=1e-12)
+        assert plain.values["contact"] == pytest.approx(by_name.values["contact"], rel=1e-6, abs=1e-9)
+
+
 # ---- what is refused
 
 

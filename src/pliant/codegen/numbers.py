@@ -8,7 +8,8 @@ numbers as long as they give the same answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -29,6 +30,8 @@ class Numbers:
     leaves: list[Number] = field(default_factory=list)
     guards: list[tuple[Scalar, float]] = field(default_factory=list)  # a scalar of the graph, and the value it must have
     frozen: list[float] = field(default_factory=list)  # numbers whose very value a trace depends on
+    # What is neither a number nor a Number, as one of them; NotImplemented where it cannot be
+    lift: Callable[[Any], Any] = field(default=lambda x: float(x) if isinstance(x, (float, int)) else NotImplemented)
 
     def leaf(self, value: float) -> Number:
         """The next entry of the vector."""
@@ -62,43 +65,42 @@ class Number:
         """What an operation gave: simplified to a plain number, where the graph could."""
         return Number(self.numbers, value, node) if type(node) is not float else node
 
+    def _operate(self, other: Scalar, operation: Callable[[Any, Any], Any], swapped: bool = False) -> Scalar:
+        """With a number, or with what can be made one; a scalar of the functions' graph answers for itself."""
+        if type(other) not in (Number, float, int):
+            other = self.numbers.lift(other)
+            if other is NotImplemented:
+                return NotImplemented
+        a, b = (other, self) if swapped else (self, other)
+        return self._with(operation(_value(a), _value(b)), operation(_operand(a), _operand(b)))
+
     def __add__(self, other: Scalar) -> Scalar:
-        if type(other) is Number:
-            return self._with(self.value + other.value, self.node + other.node)
-        return self._with(self.value + other, self.node + other) if _is_plain(other) else NotImplemented
+        return self._operate(other, operator.add)
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
-        if type(other) is Number:
-            return self._with(self.value - other.value, self.node - other.node)
-        return self._with(self.value - other, self.node - other) if _is_plain(other) else NotImplemented
+        return self._operate(other, operator.sub)
 
     def __rsub__(self, other: Scalar) -> Scalar:
-        return self._with(other - self.value, other - self.node) if _is_plain(other) else NotImplemented
+        return self._operate(other, operator.sub, swapped=True)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        if type(other) is Number:
-            return self._with(self.value * other.value, self.node * other.node)
-        return self._with(self.value * other, self.node * other) if _is_plain(other) else NotImplemented
+        return self._operate(other, operator.mul)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        if type(other) is Number:
-            return self._with(self.value / other.value, self.node / other.node)
-        return self._with(self.value / other, self.node / other) if _is_plain(other) else NotImplemented
+        return self._operate(other, operator.truediv)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        return self._with(other / self.value, other / self.node) if _is_plain(other) else NotImplemented
+        return self._operate(other, operator.truediv, swapped=True)
 
     def __pow__(self, power: Scalar) -> Scalar:
-        if type(power) is Number:
-            return self._with(self.value**power.value, self.node**power.node)
-        return self._with(self.value**power, self.node**power) if _is_plain(power) else NotImplemented
+        return self._operate(power, operator.pow)
 
     def __rpow__(self, base: Scalar) -> Scalar:
-        return self._with(base**self.value, base**self.node) if _is_plain(base) else NotImplemented
+        return self._operate(base, operator.pow, swapped=True)
 
     def __neg__(self) -> Scalar:
         return self._with(-self.value, -self.node)
@@ -128,8 +130,10 @@ class Number:
         return self._compare(ca.OP_NE, other, lambda a, b: a != b)
 
     def _compare(self, code: int, other: Scalar, answer: Callable[[float, float], bool], swapped: bool = False) -> Any:
-        if type(other) is not Number and not _is_plain(other):
-            return NotImplemented
+        if type(other) not in (Number, float, int):
+            other = self.numbers.lift(other)
+            if other is NotImplemented:
+                return NotImplemented
         a, b = (other, self) if swapped else (self, other)
         return self.numbers.decide(code, a, b, answer(_value(a), _value(b)))
 
@@ -147,9 +151,12 @@ class Number:
     def __format__(self, spec: str) -> str:
         return format(self.value, spec)
 
-    def _of_two(self, other: Scalar, name: str, of_values: Callable[[float, float], float]) -> Scalar:
-        if type(other) is not Number and not _is_plain(other):
-            return getattr(other, name)(self)
+    def _of_two(self, other: Scalar, name: str, of_values: Callable[[float, float], float], swapped: str = "") -> Scalar:
+        if type(other) not in (Number, float, int):
+            lifted = self.numbers.lift(other)
+            if lifted is NotImplemented:
+                return getattr(other, swapped or name)(self)
+            other = lifted
         return self._with(of_values(self.value, _value(other)), getattr(self.node, name)(_node(other)))
 
     def fmin(self, other: Scalar) -> Scalar:
@@ -162,12 +169,10 @@ class Number:
         return self._of_two(other, "hypot", math.hypot)
 
     def arctan2(self, other: Scalar) -> Scalar:
-        if type(other) is not Number and not _is_plain(other):
-            return other.rarctan2(self)
-        return self._of_two(other, "arctan2", math.atan2)
+        return self._of_two(other, "arctan2", math.atan2, swapped="rarctan2")
 
     def rarctan2(self, other: Scalar) -> Scalar:
-        return self._with(math.atan2(other, self.value), self.node.rarctan2(other))
+        return self._of_two(other, "rarctan2", lambda x, y: math.atan2(y, x), swapped="arctan2")
 
     def exponent(self) -> Scalar:
         """As an exponent: one that becomes products is part of the structure."""
@@ -195,18 +200,13 @@ for _name, _function in _METHODS.items():
     setattr(Number, _name, _unary(_name, _function))
 
 
-def _is_plain(x: Scalar) -> bool:
-    return isinstance(x, (float, int))
-
-
 def _node(x: Scalar) -> Scalar:
     return x.node if type(x) is Number else float(x)
 
 
+def _operand(x: Scalar) -> Scalar:
+    return x.node if type(x) is Number else x
+
+
 def _value(x: Scalar) -> float:
     return x.value if type(x) is Number else x
-
-
-def values_of(scalars: Sequence[Scalar]) -> list[float]:
-    """What scalars that depend on numbers alone are, without freezing them: for messages and for starts."""
-    return [float(_value(x)) for x in scalars]

@@ -58,7 +58,6 @@ class Integrated:
             self._stations[x] = Station(merge(_clean(displacement)), merge(_clean(rotation)))
         return self._stations[x]
 
-
     def turns_to_first_order(self, x: float | None) -> bool:
         """Whether a frame there is turned by 1 + skew(theta), as some papers do."""
         return x is not None and isinstance(self.model, TelescopicBeam) and self.model.tip_rotation == "first-order"

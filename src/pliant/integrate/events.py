@@ -267,10 +267,13 @@ def _sample_step(run: Any, h: float) -> int:
 
 @compiled
 def _comes_near(run: Any, places: int) -> bool:
-    """Whether some g that ends a step comes so near to zero in it that a cubic between its ends cannot tell which side it is on."""
+    """Whether some g comes so near to zero in a step that a cubic between its ends cannot tell which side it is on.
+
+    Marks are found on the dense output anyway.
+    """
     n = run.n_events
     for e in range(n):
-        if flags(run.active, n)[e] == 0 or not sought(run, e):
+        if flags(run.active, n)[e] == 0 or flags(run.kind, n)[e] == MARKS:
             continue
         least, most, side = math.inf, 0.0, side_of(floats(sample(run, 1), n)[e], 1, 0.0)
         for i in range(1, places - 1):

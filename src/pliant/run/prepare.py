@@ -64,7 +64,7 @@ class CompiledStructure:
         return self.traced.for_numbers(lowered, constants)
 
 
-TRACING = "deriving the equations"
+LOWERING, TRACING = "preparing the mechanism", "deriving the equations"
 COMPILED = {
     "rhs": "the equations of motion",
     "observe": "what results show",
@@ -171,7 +171,7 @@ def compile_system(
         from pliant.trace.tracing import lower_system
 
     with _telling_of_overflow(system):
-        with stages.stage("trace", TRACING):
+        with stages.stage("trace", LOWERING):
             values = checked_values(system.parameters, parameters)
             plain = resolved(system, values) if values else system
             lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)

@@ -147,6 +147,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
         system, tree, near, _, _, scale = numbered(lowered.root, numbers.leaf)
         start = replace(lowered.start, scale=scale)
         made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
+        numbers.lift = made.lifted_number
         return made.finish(lowered, numbers, cache)
 
 
@@ -491,6 +492,11 @@ class Trace:
     def _lifted(self, x: Any) -> Scalar:
         """What a formula brings along: a parameter, an expression of parameters, a whole number."""
         return evaluated(x, self._parameters) if expression_of(x) is not None else float(x)
+
+    def lifted_number(self, x: Any) -> Any:
+        """The same where it meets a Number; a traced scalar answers for itself."""
+        is_number = isinstance(x, (float, int)) or expression_of(x) is not None
+        return self._lifted(x) if is_number else NotImplemented
 
     def _scalar(self, x: Any) -> Scalar:
         """What a formula gave, as a scalar of this trace."""
