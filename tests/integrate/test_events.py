@@ -19,8 +19,8 @@ from pliant.integrate import (
     Status,
     Stepper,
 )
-from pliant.integrate.memory import RECORDS
 from pliant.integrate.methods import VariablePrecisionRK4
+from pliant.integrate.run_record import RECORDS
 
 # all but the one that notices events at the ends of its steps only: see test_implicit
 every_method = pytest.mark.parametrize(

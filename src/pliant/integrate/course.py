@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.integrate.memory import EXTREMES, Floats, Memory
+from pliant.integrate.memory import Floats, Memory
+from pliant.integrate.run_record import EXTREMES
 
 LOWEST, HIGHEST, HIGHEST_AT, RISE, RISEN_AT = range(EXTREMES)  # columns of `extremes`
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.integrate.family import hermite, interpolate, take_step
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
-from pliant.integrate.memory import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, STOPS
+from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, STOPS
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
 ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t

@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from pliant.integrate.memory import RUN
+from pliant.integrate.run_record import RUN
 from pliant.integrate.shipped_loops import Bitcode
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -32,8 +32,8 @@ from pliant.integrate.kernels import (
     put,
     stage,
 )
-from pliant.integrate.memory import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.noting import note
+from pliant.integrate.run_record import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import (
     AT_EVENT,

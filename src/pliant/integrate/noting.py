@@ -6,7 +6,7 @@ from typing import Any
 
 from pliant.integrate.course import HIGHEST, HIGHEST_AT, LOWEST, RISE, RISEN_AT
 from pliant.integrate.kernels import compiled, floats, put
-from pliant.integrate.memory import EXTREMES, KEPT
+from pliant.integrate.run_record import EXTREMES, KEPT
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Any
 
 from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
 from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
-from pliant.integrate.memory import BLOCK
+from pliant.integrate.run_record import BLOCK
 from pliant.integrate.shipped_loops import Bitcode
 
 ASTRAY = 2  # `extras_done`: an extra stage means nothing, and the dense output is the cubic through both ends

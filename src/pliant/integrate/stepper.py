@@ -16,8 +16,9 @@ from pliant.errors import ModelError
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
-from pliant.integrate.memory import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS, Floats, Memory
+from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method
+from pliant.integrate.run_record import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.setup import Constraints, Jacobian, set_up
 from pliant.integrate.status import AGAIN, GO_ON, NOTES_FULL, ROWS_FULL, STATUS_OF_CODE, TURN, Status
 
@@ -272,7 +273,10 @@ class Stepper:
         if not count:
             return
         times, events, directions = (arrays[f"note_{name}"][:count].tolist() for name in ("t", "event", "direction"))
-        notes = [Note(t, e, d, y) for t, e, d, y in zip(times, events, directions, arrays["note_y"][:count].copy(), strict=True)]
+        notes = [
+            Note(t, e, d, y)
+            for t, e, d, y in zip(times, events, directions, arrays["note_y"][:count].copy(), strict=True)
+        ]
         self._notes += sorted(notes, key=lambda note: note.t)
         self._run["n_notes"] = 0
 
@@ -289,7 +293,9 @@ class Stepper:
         method = self.method.alternatives[implicit]
         set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         # the price of the Jacobian is paid once
-        self._memory.set(watching=2 if implicit else 1, signs=0, price=0.0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
+        self._memory.set(
+            watching=2 if implicit else 1, signs=0, price=0.0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0
+        )
         cost = float(run["cost_before"])
         self._memory.set(window_t=self.t, window_cost=cost, earlier_t=self.t, earlier_cost=cost)
         if not implicit:
