@@ -277,14 +277,14 @@ def test_what_only_records_leaves_every_step_as_it_is(kind, equations):
 @every_method
 def test_what_only_records_is_located_as_finely(kind, equations):
     stepper = watched(equations, "oscillator", 2, tight(kind), "height", 1, kinds=RECORDS)
-    stepper.start(0.0, [1.0, 0.0])
+    stepper.start(0.0, [1.0, 0.0], save="steps")
     stepper.advance(10.0)
-    notes = stepper.notes()
-    assert [note.direction for note in notes] == [-1, 1, -1]
-    assert [note.t for note in notes] == pytest.approx([math.pi / 2, 1.5 * math.pi, 2.5 * math.pi], abs=1e-10)
-    for note in notes:
-        assert note.y == pytest.approx([0.0, -1.0 * (1 if note.direction < 0 else -1)], abs=1e-9)
-    assert stepper.notes() == []
+    logged, (times, states) = stepper.logged(), stepper.rows()
+    assert [event.direction for event in logged] == [-1, 1, -1]
+    assert [event.t for event in logged] == pytest.approx([math.pi / 2, 1.5 * math.pi, 2.5 * math.pi], abs=1e-10)
+    for event in logged:  # where every step is saved, so is the state at what was recorded
+        (row,) = np.flatnonzero(times == event.t)
+        assert states[row] == pytest.approx([0.0, -1.0 * (1 if event.direction < 0 else -1)], abs=1e-9)
 
 
 def quick(t, y, p, out, work):
@@ -295,7 +295,7 @@ def test_more_records_than_fit_are_handed_over(equations, kernel):
     stepper = Stepper(equations.oscillator, 2, 0, RK4(step=1e-5), events=kernel(quick), n_events=1, kinds=RECORDS)
     stepper.start(0.0, [1.0, 0.0])
     stepper.advance(1e-2)
-    times = np.array([note.t for note in stepper.notes()])
+    times = np.array([event.t for event in stepper.logged()])
     assert np.allclose(times, math.pi / 1e5 * np.arange(1, len(times) + 1), rtol=0.0, atol=1e-10)
     assert len(times) == math.floor(1e3 / math.pi) and stepper.blind[0] == 0
 

@@ -14,8 +14,9 @@ from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.integrate.grip_states import REST_SHARE
 from pliant.model.contact import ContactPair, Plane
-from pliant.model.friction_law import REST_SHARE, RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
+from pliant.model.friction_law import RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 COINCIDENT = 1e-100  # m between centres: nearer, two balls have no normal, and for this moment no force

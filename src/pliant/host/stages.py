@@ -18,6 +18,11 @@ class Stages:
         self._words = ""
         self._inner = 0.0  # s that stages inside the present one took
 
+    @property
+    def heard(self) -> bool:
+        """Whether somebody is told."""
+        return self._tell is not None
+
     def say(self, words: str) -> None:
         """What goes on from here on."""
         self._words = words

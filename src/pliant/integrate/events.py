@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.integrate.family import hermite, interpolate, take_step
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
-from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, STOPS
+from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
 ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
@@ -365,11 +365,11 @@ def _note_hits(run: Any) -> bool:
 
 
 @compiled
-def hit_stops(run: Any) -> bool:
-    """Whether the caller must know of what happened."""
+def hit_matters(run: Any) -> bool:
+    """Whether what happened must be acted upon, here or by the caller."""
     hit, kind = ints(run.hit, run.n_events), flags(run.kind, run.n_events)
     for e in range(run.n_events):  # noqa: SIM110
-        if hit[e] != 0 and kind[e] == STOPS:
+        if hit[e] != 0 and kind[e] <= TURNS:
             return True
     return False
 
@@ -519,7 +519,7 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
 
 @compiled
 def _note(run: Any, e: int, t: float, y: int) -> None:
-    """Time, event, direction and state of a crossing, for the caller to take away."""
+    """Time, event, direction and state of a crossing inside this step."""
     k = run.n_notes
     floats(run.note_t, run.max_notes)[k] = t
     ints(run.note_event, run.max_notes)[k] = e

@@ -1,6 +1,7 @@
-"""The time loop of all methods: choose a step, let the method's family try it, look for events, save, move on.
+"""The time loop of all methods: choose a step, let the method's family try it, look for events, act on them, save, move on.
 
-Compiled; entered again and again by `stepper.Stepper`.  What families do themselves is called by address: see `family`.
+Compiled; `stepper.Stepper` enters it again only for what Python has to do: progress, interrupts, limits, full buffers.
+What families do themselves is called by address: see `family`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from typing import Any
 
 from numba import types
 
+from pliant.integrate.begin import begin
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
 from pliant.integrate.events import (
     first_event,
     forget_hits,
-    hit_stops,
+    hit_matters,
     look_afresh,
     lost_event,
     note_crossings,
     take_sides,
 )
 from pliant.integrate.family import attempt, error_norm, interpolate
+from pliant.integrate.grips import settle_grips
 from pliant.integrate.kernels import (
     bitcode_of,
     call_kernel,
@@ -33,17 +36,19 @@ from pliant.integrate.kernels import (
     stage,
 )
 from pliant.integrate.noting import note
+from pliant.integrate.phases import act, next_piece, take_notes
 from pliant.integrate.run_record import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
     CAME_OPEN,
+    FULL,
     GO_ON,
     LOST_EVENT,
+    NEW_PHASE,
     NOT_A_NUMBER,
-    NOTES_FULL,
-    ROWS_FULL,
+    ON,
     SMALL_STEP,
     STEP_LIMIT,
     TURN,
@@ -54,19 +59,50 @@ PROJECTIONS = 2  # Newton steps after each step
 
 
 def _advance(run: Any) -> int:
-    """Integrate until run.t_stop, an event, trouble, or run.budget evaluations; returns a code of `status`."""
-    code = GO_ON
+    """Integrate until run.t_stop, through the pieces of time, to an event that the caller must know of, trouble, or run.budget
+    evaluations; returns a code of `status`."""
+    code = ON
+    run.enough = run.rhs_evaluations + run.budget
     if run.flushed:
-        run.first_row += run.n_rows
-        run.n_rows = 0
-        run.flushed = 0
+        _take_buffers_back(run)
     if run.entering:
+        if run.starting and run.judging:
+            begin(run)
+        settle_grips(run)
         code = _enter(run)
         run.entering = 0
-    if code == GO_ON:
+    while code == ON:
+        if run.telling and run.new_phase:
+            run.new_phase = 0
+            return NEW_PHASE
         code = _march(run)
-    put(run.y_seen, run.y, run.n)
+        put(run.y_seen, run.y, run.n)
+        if code == AT_EVENT:
+            code = act(run)
+        elif code == AT_STOP and next_piece(run):
+            code = ON
+        if code == ON:
+            code = _enter(run)
     return code
+
+
+@compiled
+def _take_buffers_back(run: Any) -> None:
+    """The caller has copied what was in them."""
+    run.first_row += run.n_rows
+    run.first_touch += run.n_touches
+    run.first_logged += run.n_logged
+    run.n_rows = run.n_touches = run.n_logged = 0
+    run.flushed = 0
+
+
+@compiled
+def _full(run: Any) -> bool:
+    """Whether the next step could leave more than the buffers have room for."""
+    recorded = NOTES * run.n_recording
+    if run.save == SAVE_STEPS and run.n_rows + recorded + 2 > run.capacity:
+        return True
+    return bool(run.n_logged + recorded + run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
 
 
 @compiled
@@ -107,7 +143,7 @@ def _enter(run: Any) -> int:
     if run.save == SAVE_TIMES and run.next_save < run.n_plan and plan[run.next_save] <= run.t:
         _put_row(run, run.t, run.y)
         run.next_save += 1
-    return GO_ON
+    return ON
 
 
 @compiled
@@ -132,18 +168,15 @@ def _count_recording(run: Any) -> None:
 @compiled
 def _march(run: Any) -> int:
     """Step after step: choose h, try it, look for events, save, move on."""
-    enough = run.rhs_evaluations + run.budget
     while True:
         if run.t >= run.t_stop:
             return AT_STOP
         if run.accepted + run.rejected >= run.max_steps:
             return STEP_LIMIT
-        if run.rhs_evaluations >= enough:
+        if run.rhs_evaluations >= run.enough:
             return GO_ON
-        if run.save == SAVE_STEPS and run.n_rows + NOTES * run.n_recording >= run.capacity:
-            return ROWS_FULL
-        if run.n_notes + NOTES * run.n_recording > run.max_notes:
-            return NOTES_FULL
+        if _full(run):
+            return FULL
         if run.h < smallest_step(run):
             return NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
@@ -167,9 +200,10 @@ def _march(run: Any) -> int:
             end_slope(run, t_new)
             if run.error_rows > 0 and _too_rough(run, hit):
                 continue
-        first_note = run.n_notes
+        run.n_notes = 0
         if run.n_recording > 0:
             note_crossings(run, h, t_new, hit > 0.0)
+            take_notes(run)
         if run.n_events > 0:
             run.lost = lost_event(run)
             if run.lost > 0:
@@ -178,12 +212,12 @@ def _march(run: Any) -> int:
             _project(run, t_new)
         if run.implied != 0 and _came_open(run, t_new):
             return CAME_OPEN
-        if run.save == SAVE_STEPS and run.n_notes > first_note:
-            _save_notes(run, first_note, t_new)
+        if run.save == SAVE_STEPS and run.n_notes > 0:
+            _save_notes(run, t_new)
         _save(run, h, t_new)
         _move(run, t_new)
         if hit > 0.0:
-            if hit_stops(run):
+            if hit_matters(run):
                 return AT_EVENT
             forget_hits(run)
         if turn:
@@ -229,16 +263,18 @@ def _came_open(run: Any, t_new: float) -> bool:
 def _put_row(run: Any, t: float, y: int) -> None:
     floats(run.row_t, run.capacity)[run.n_rows] = t
     put(run.row_y + 8 * run.n * run.n_rows, y, run.n)
+    if run.observe != 0:
+        call_kernel(run.observe, t, y, run.p, run.row_observed + 8 * run.n_observed * run.n_rows, run.work)
     run.n_rows += 1
 
 
 @compiled
-def _save_notes(run: Any, first: int, t_new: float) -> None:
+def _save_notes(run: Any, t_new: float) -> None:
     """Where every step is saved, rows at what was recorded inside the step, in the order of time."""
     times, last = floats(run.note_t, run.max_notes), run.t
-    for _ in range(first, run.n_notes):
+    for _ in range(run.n_notes):
         earliest = -1
-        for k in range(first, run.n_notes):
+        for k in range(run.n_notes):
             if last < times[k] < t_new and (earliest < 0 or times[k] < times[earliest]):
                 earliest = k
         if earliest < 0:

@@ -7,10 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.run_record import BLOCK, EXTREMES, KEPT, MOTION, NOTES, RUN, SAMPLES, STOPS
+from pliant.integrate.run_record import (
+    BLOCK,
+    EXTREMES,
+    FINISHED,
+    GRIP,
+    KEPT,
+    MOTION,
+    NOTES,
+    PAIR_NUMBERS,
+    PAIR_PLACES,
+    RUN,
+    SAMPLES,
+    STOPS,
+    TOUCH,
+)
 from pliant.integrate.tableaus import Tableau, hermite_rows
 
 Floats = NDArray[np.float64]
+
+LEAST_LOGGED = 256  # events, and contacts that have ended, that there is room for before Python takes them away
+
 
 
 class Memory:
@@ -22,6 +39,7 @@ class Memory:
         self.arrays: dict[str, NDArray[Any]] = {}
         self.kernel: Any = None  # of the Jacobian: its machine code lives as long as this
         padded = -(-n // BLOCK) * BLOCK
+        self.set(n=n, n_padded=padded, n_events=n_events)
         self.bind(atol=atol, k=np.zeros((2, padded)))
         self.bind(**{name: np.zeros(padded) for name in ("zeros", "y", "y_new", "y_try", "y_kept", "spare", "y_seen")})
         self.bind(**{name: np.zeros(n_events) for name in ("g", "g_new", "g_try", "g_low", "g_high")})
@@ -29,13 +47,15 @@ class Memory:
         sides = ("side", "before", "required", "direction", "hit", "blind")
         self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in sides})
         self.bind(active=np.ones(n_events, dtype=np.uint8), kind=np.full(n_events, STOPS, dtype=np.uint8))
+        self.bind_phases(n_events)
         self.bind(longest=np.zeros(1), theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
         self.bind_knots(np.zeros(0))
         self.bind_notes(0, n)
         self.bind_parameters(np.zeros(0), 0)
-        self.bind_rows(np.zeros(0), 0, n)
+        self.bind_observed(0, 0)
+        self.bind_rows(np.zeros(0), 0)
+        self.bind_pieces(np.zeros(1), np.zeros((1, 0)))
         self.bind_work(n_work)
-        self.set(n=n, n_padded=padded, n_events=n_events)
 
     @property
     def address(self) -> int:
@@ -60,16 +80,44 @@ class Memory:
         self.set(n_knots=knots.size)
         self.bind(knots=knots)
 
+    def bind_phases(self, n_events: int) -> None:
+        """What events do inside the loop: nothing, until somebody says otherwise; and room for what they leave behind."""
+        nothing = np.full(n_events, -1, dtype=np.int64)
+        self.bind(event_pair=nothing, flag=nothing.copy(), turned_t=np.zeros(n_events))
+        self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in ("pressed", "reported", "turns")})
+        self.bind_pairs(np.zeros((0, PAIR_PLACES), dtype=np.int64), np.zeros((0, PAIR_NUMBERS)))
+        room = max(LEAST_LOGGED, 2 * (1 + NOTES) * n_events)
+        self.set(max_logged=room, near=-np.inf)
+        self.bind(log_t=np.empty(room), log_event=np.empty(room, dtype=np.int64), log_direction=np.empty(room, dtype=np.int64))
+
+    def bind_pairs(self, places: NDArray[np.int64], numbers: Floats) -> None:
+        """The contacts, and room for what is known of each and for those that have ended."""
+        n, room = len(places), max(LEAST_LOGGED, 2 * len(places)) if len(places) else 0
+        self.set(n_pairs=n, max_touches=room, n_holding=int(np.count_nonzero(places[:, GRIP] >= 0)))
+        self.bind(pair_places=places, pair_numbers=numbers, touch=np.zeros((n, TOUCH)), finished=np.empty((room, FINISHED)))
+        self.bind(**{name: np.zeros(n, dtype=np.int64) for name in ("pair_start", "close_by", "breaking")})
+
+    def bind_observed(self, kernel: int, n_observed: int) -> None:
+        """A kernel whose numbers stand beside every row; contacts are judged by them too."""
+        self.set(observe=kernel, n_observed=n_observed)
+        self.bind(**{name: np.zeros(n_observed) for name in ("observed", "observed_try", "doubt")})
+
+    def bind_pieces(self, ends: Floats, heads: Floats) -> None:
+        """Pieces of time: where each ends, and the head of p on it."""
+        self.set(n_pieces=ends.size, n_head=heads.shape[1], piece=0)
+        self.bind(piece_end=ends, piece_head=heads)
+
     def bind_notes(self, recording: int, n: int) -> None:
-        """Room for what events that only record leave behind, two steps' worth at least."""
-        count = 2 * NOTES * recording
+        """Room for what events that only record leave behind in a step."""
+        count = NOTES * recording
         self.set(max_notes=count)
         self.bind(note_t=np.empty(count), note_y=np.empty((count, n)))
         self.bind(note_event=np.empty(count, dtype=np.int64), note_direction=np.empty(count, dtype=np.int64))
 
-    def bind_rows(self, plan: Floats, capacity: int, n: int) -> None:
+    def bind_rows(self, plan: Floats, capacity: int) -> None:
+        n, n_observed = int(self.run["n"]), int(self.run["n_observed"])
         self.set(n_plan=plan.size, capacity=capacity)
-        self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)))
+        self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)), row_observed=np.empty((capacity, n_observed)))
 
     def bind_course(self, first_added: int, n_added: int) -> None:
         """Room for a new run's course."""

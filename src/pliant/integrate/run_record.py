@@ -18,9 +18,24 @@ NOTES = 4  # crossings of one recording event that a single step can note
 
 # What the loop does at an event.
 STOPS = 0  # ends the step there and hands over to the caller
-CUTS = 1  # ends the step there, since a force has a corner, and goes on
-RECORDS = 2  # from here on: notes time and state, and leaves the step alone
-MARKS = 3  # the same on the dense output only: good to the tolerance, and cheap where g flickers
+TURNS = 1  # ends the step there, changes the equations as `phases` says, and goes on
+CUTS = 2  # ends the step there, since a force has a corner, and goes on
+RECORDS = 3  # from here on: notes time and state, and leaves the step alone
+MARKS = 4  # the same on the dense output only: good to the tolerance, and cheap where g flickers
+
+CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag in as many times this, s, are chatter and no motion
+# Columns of `pair_places`, each -1 where a pair has none: in p (closed, entry speed, grip), in y, and among the events.
+CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, SWITCHES, N_SWITCHES = range(14)
+PAIR_PLACES = 14
+ENTRY_FLOOR, REACH, BAND = range(3)  # columns of `pair_numbers`: m/s; sum of the radii, m; of friction that holds, m/s
+PAIR_NUMBERS = 3
+# Columns of `touch`, what is known of a contact under way; impulse and works are those of the pair when it began.
+BEGIN, ENTRY_SPEED, BEGIN_IMPULSE, BEGIN_LOST, BEGIN_RUBBED, PEAK_FORCE, PEAK_TIME, LET_GO_TIME, LET_GO_SPEED = range(9)
+TOUCH = 9
+# Of a pair at the start.
+JUDGED, GOES_ON = 0, 1  # closed if it touches; closed already, in the run that this one goes on from
+# Columns of `finished`: the pair's number, then the numbers of a contact's record.
+FINISHED = 10
 
 MOTION = {  # where the run is; times in s
     "t": "f8",
@@ -53,7 +68,7 @@ MOTION = {  # where the run is; times in s
     "searched": "i8",  # the event that is looked for, -1: all that end a step
     "step_length": "f8",  # s, of the step that was sampled, and how many places it was looked at
     "n_places": "i8",
-    "n_notes": "i8",  # crossings noted, waiting for the caller
+    "n_notes": "i8",  # crossings noted in this step
     "lost": "i8",  # 1 + an event that a step passed without a report: never, if the search is right
     "smallest": "f8",
     "largest": "f8",
@@ -96,6 +111,17 @@ MOTION = {  # where the run is; times in s
     "constraint_evaluations": "i8",
     "least_pivot": "f8",  # of C_q of the dependent coordinates, when last factorised
     "chosen_pivot": "f8",  # and when they were chosen
+    # phases
+    "enough": "i8",  # evaluations at which Python has a turn
+    "n_closed": "i8",  # contacts
+    "n_close_by": "i8",
+    "new_phase": "i8",  # the caller does not know of it yet
+    "n_touches": "i8",  # contacts that have ended, in the buffer; then the number of the one at its head
+    "first_touch": "i8",
+    "n_logged": "i8",  # events that have happened, likewise
+    "first_logged": "i8",
+    "chattering": "i8",  # the event whose flag changes without end
+    "piece": "i8",  # of time, between two breakpoints
     # constraints that others imply
     "open_row": "i8",  # the one that came open
     "open_amount": "f8",  # by how much
@@ -110,7 +136,30 @@ _SETTINGS = {  # what the caller asked for, and the method
     "n_chained": "i8",  # of those: whose rate is another component, as a coordinate's is its velocity
     "n_solved": "i8",  # the others: what linear systems are solved for
     "n_rows_jacobian": "i8",
-    "events": "i8",  # address
+    "events": "i8",  # address: one of the next two
+    "events_open": "i8",  # address, where no contact is closed
+    "events_closed": "i8",  # address
+    "observe": "i8",  # address, 0: none; what rows hold besides the state
+    "n_observed": "i8",
+    "at_gap": "i8",  # where the observed row has what contacts need: a number or three of each pair
+    "at_closing": "i8",
+    "at_force": "i8",
+    "at_friction": "i8",
+    "at_point": "i8",
+    "at_normal": "i8",
+    "at_speeds": "i8",  # ... and speeds of bodies
+    "n_speeds": "i8",
+    "n_pairs": "i8",
+    "n_holding": "i8",  # pairs whose friction holds
+    "near": "f8",  # m, gap below which contacts are close by; -inf: none
+    "near_rtol": "f8",  # with a contact close by
+    "far_rtol": "f8",
+    "judging": "i8",  # `begin` decides at the start what is closed and set, and what counts as zero
+    "telling": "i8",  # the caller wants to know of every change of phase
+    "max_touches": "i8",
+    "max_logged": "i8",
+    "n_pieces": "i8",  # of time
+    "n_head": "i8",  # entries of p, the first, that change from piece to piece
     "step_limit": "i8",  # address, 0: none
     "project": "i8",  # address, 0: none
     "implied": "i8",  # address, 0: none: constraints that others imply, then how far each may go
@@ -249,6 +298,28 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "hit": "i8",  # ints: -1, +1 located now, falling or rising
     "theta": "i8",  # (sample) places in the step, 0 ... 1
     "samples": "i8",  # (sample, event)
+    # phases
+    "event_pair": "i8",  # ints: -1, or whose event it is
+    "flag": "i8",  # ints: -1, or where in p stands the side that the equations are on
+    "pressed": "i8",  # ints: the side at which the flag is 1
+    "reported": "i8",  # ints: it is written into the log
+    "turns": "i8",  # ints: how often the flag has changed since turned_t
+    "turned_t": "i8",
+    "pair_places": "i8",  # ints, (pair, PAIR_PLACES)
+    "pair_numbers": "i8",  # (pair, PAIR_NUMBERS)
+    "touch": "i8",  # (pair, TOUCH)
+    "pair_start": "i8",  # ints: JUDGED or GOES_ON
+    "close_by": "i8",  # ints
+    "breaking": "i8",  # ints: asked for more than it can hold
+    "finished": "i8",  # (touch, FINISHED)
+    "log_t": "i8",
+    "log_event": "i8",  # ints
+    "log_direction": "i8",  # ints
+    "piece_end": "i8",  # (piece) s
+    "piece_head": "i8",  # (piece, n_head)
+    "observed": "i8",
+    "doubt": "i8",  # of what is observed
+    "observed_try": "i8",
     # crossings of events that only record
     "note_t": "i8",
     "note_event": "i8",  # ints
@@ -259,6 +330,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "knots": "i8",  # ends of pieces of time
     "row_t": "i8",
     "row_y": "i8",  # (row, component)
+    "row_observed": "i8",  # (row, observed)
 }
 _COURSE = {  # what a run keeps of its own course; see `course`
     "first_added": "i8",  # components that are added up: where they begin, and how many

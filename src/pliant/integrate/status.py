@@ -5,13 +5,15 @@ from __future__ import annotations
 from enum import Enum
 
 # What the compiled loop answers.
-GO_ON, ROWS_FULL = 0, 1
+GO_ON, FULL = 0, 1  # its evaluations are used up; a buffer is full
 AT_STOP, AT_EVENT, SMALL_STEP, NOT_A_NUMBER, STEP_LIMIT = 2, 3, 4, 5, 6
 TURN = 7  # another family of methods would do better from here on
-NOTES_FULL = 8  # the caller has crossings to take away
+NEW_PHASE = 8  # a contact has closed or opened, and the caller wants to know
 LOST_EVENT = 9
-AGAIN = (GO_ON, ROWS_FULL, TURN, NOTES_FULL)  # for the stepper alone: call again
+AGAIN = (GO_ON, FULL, TURN, NEW_PHASE)  # for the stepper alone: call again
 CAME_OPEN = 10  # a constraint that others implied no longer holds at the end of the step
+CHATTERS = 11  # a flag changes without end, in no time
+ON = -1  # inside the loop: nothing to answer
 
 
 class Status(Enum):
@@ -58,6 +60,7 @@ STATUS_OF_CODE = {
     STEP_LIMIT: Status.TOO_MANY_STEPS,
     LOST_EVENT: Status.EVENT_LOST,
     CAME_OPEN: Status.CAME_OPEN,
+    CHATTERS: Status.CHATTERS,
 }
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
 from pliant.host.stages import Stages
@@ -18,9 +17,10 @@ from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
 from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method
-from pliant.integrate.run_record import RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
+from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime
+from pliant.integrate.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.setup import Constraints, Jacobian, set_up
-from pliant.integrate.status import AGAIN, GO_ON, NOTES_FULL, ROWS_FULL, STATUS_OF_CODE, TURN, Status
+from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
 FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
@@ -32,6 +32,21 @@ LONGEST_PATIENCE = 10_000
 Save = ArrayLike | Literal["steps"] | None
 
 
+class _Buffer(NamedTuple):
+    """What the loop fills until Python copies it: its arrays, and fields of the record."""
+
+    arrays: tuple[str, ...]
+    filled: str
+    first: str  # number of the entry at its head
+
+
+_BUFFERS = {
+    "rows": _Buffer(("row_t", "row_y", "row_observed"), "n_rows", "first_row"),
+    "touches": _Buffer(("finished",), "n_touches", "first_touch"),
+    "log": _Buffer(("log_t", "log_event", "log_direction"), "n_logged", "first_logged"),
+}
+
+
 @dataclass(frozen=True)
 class Located:
     """An event: when, which, and whether its function fell (-1) or rose (+1)."""
@@ -39,16 +54,6 @@ class Located:
     t: float  # s
     index: int
     direction: int
-
-
-@dataclass(frozen=True)
-class Note:
-    """A crossing of an event that only records: when, which, which way, and the state there."""
-
-    t: float  # s
-    index: int
-    direction: int
-    y: Floats
 
 
 @dataclass(frozen=True)
@@ -110,8 +115,10 @@ class Stepper:
     `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
     components: the rest must not feed back. `jacobian_price`, evaluations that take as long as making it, is what an automatic
     method spends held back before it asks. `atol_floor` raises the absolute tolerance of components that have a size of their own.
-    `stages` hears what is compiled. Between two calls of `advance` the caller may write into `y`, `p`, `active`, `direction` and
-    `required`; the stepper sees what changed. Events are of the kind STOPS unless `kinds` says otherwise.
+    `observed` is a kernel whose numbers are saved beside every row. `phases` says what events change inside the loop; without it,
+    and at events of the kind STOPS, which all are unless `kinds` says otherwise, the caller decides: between two calls of `advance`
+    it may write into `y`, `p`, `active`, `direction` and `required`, and the stepper sees what changed. `on_phase` is called when a
+    contact has closed or opened. `stages` hears what is compiled.
     """
 
     def __init__(
@@ -138,6 +145,9 @@ class Stepper:
         atol_floor: ArrayLike = 0.0,
         max_steps: int = MAX_STEPS,
         max_seconds: float | None = None,
+        observed: Observed | None = None,
+        phases: Phases | None = None,
+        on_phase: Callable[[], object] | None = None,
         stages: Stages | None = None,
     ) -> None:
         n_controlled = n_state if n_controlled is None else n_controlled
@@ -148,7 +158,8 @@ class Stepper:
         self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
         self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
         self._memory = Memory(n_state, n_events, n_work, self._atol)
-        self._memory.set(rhs=rhs, events=events or 0, step_limit=step_limit or 0, project=project or 0)
+        self._memory.set(rhs=rhs, step_limit=step_limit or 0, project=project or 0, telling=on_phase is not None)
+        self._memory.set(events=events or 0, events_open=events or 0, events_closed=events or 0)
         self._memory.set(implied=implied or 0, n_implied=n_implied)
         self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
@@ -157,10 +168,13 @@ class Stepper:
         set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints, self._stages)
         self._run = self._memory.run
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
-        self._blocks: dict[int, tuple[Floats, Floats]] = {}
+        self._on_phase = on_phase
+        self._flushed: dict[str, dict[int, list[NDArray[Any]]]] = {}
         self._located: list[Located] = []
-        self._notes: list[Note] = []
         self._memory.arrays["kind"][:] = kinds
+        for part in (observed, phases):
+            if part is not None:
+                part.bind(self._memory)
         self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)
         self._budget = FIRST_BUDGET
         self._seconds = 0.0
@@ -183,13 +197,15 @@ class Stepper:
             set_up(self._memory, self.method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         self._memory.forget_motion()
         self._memory.set(patience=PATIENCE, price=self._jacobian_price, window_t=t0, earlier_t=t0)
-        self._memory.set(t=t0, starting=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
+        self._memory.set(t=t0, starting=1, new_phase=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
+        self._memory.set(events=self._run["events_open"])
         self._memory.bind_parameters(parameters, parameters.size if n_changing is None else n_changing)
         self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
-        self._memory.arrays["hit"][:] = 0
-        self._memory.arrays["blind"][:] = 0
-        self._blocks, self._located, self._notes, self._seconds = {}, [], [], 0.0
+        for name in ("hit", "blind", "turns", "pair_start"):
+            self._memory.arrays[name][:] = 0
+        self._flushed = {name: {} for name in _BUFFERS}
+        self._located, self._seconds = [], 0.0
         self._begun: float | None = None
         self._plan_rows(t0, save)
 
@@ -204,8 +220,8 @@ class Stepper:
         elif isinstance(save, str):
             if save != "steps":
                 raise ModelError.of("run", "save", "must be times, 'steps' or None", save)
-            inside_a_step = int(self._run["max_notes"])
-            plan, capacity, mode = np.empty(0), max(16, BLOCK // n) + inside_a_step, SAVE_STEPS
+            inside_a_step, n_row = int(self._run["max_notes"]), n + int(self._run["n_observed"])
+            plan, capacity, mode = np.empty(0), max(16, BLOCK // n_row) + inside_a_step, SAVE_STEPS
         else:
             plan = np.array(save, dtype=np.float64).reshape(-1)
             if not np.all(np.isfinite(plan)) or np.any(np.diff(plan) <= 0.0):
@@ -214,19 +230,22 @@ class Stepper:
                 raise ModelError.of("run", "save", f"must not begin before t0 = {t0} s", float(plan[0]))
             capacity, mode = plan.size, SAVE_TIMES
         self._memory.set(save=mode)
-        self._memory.bind_rows(plan, capacity, n)
+        self._memory.bind_rows(plan, capacity)
 
-    def advance(self, t_stop: float, *, progress: Callable[[float], object] | None = None) -> Outcome:
-        """Integrate from the present state to t_stop exactly, or to the first active event, or as far as it goes.
+    def advance(self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None) -> Outcome:
+        """Integrate from the present state to t_stop exactly, or to the first event of the kind STOPS, or as far as it goes.
 
-        `progress` is called with t about every 75 ms of computing.  A KeyboardInterrupt ends the run
-        with Status.INTERRUPTED; nothing that was computed is lost.
+        t_stop may be pieces of time, each with its own head of p: through all of them. `progress` is called with t about every
+        75 ms of computing. A KeyboardInterrupt ends the run with Status.INTERRUPTED; nothing that was computed is lost.
         """
         run = self._run
-        if not math.isfinite(t_stop) or t_stop < run["t"]:
-            raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", t_stop)
+        pieces = t_stop if isinstance(t_stop, PiecesOfTime) else PiecesOfTime(np.array([float(t_stop)]), np.empty((1, 0)))
+        if not (np.all(np.isfinite(pieces.ends)) and pieces.ends[0] >= run["t"]):
+            raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
         loop = march_loop(self._stages)
-        run["t_stop"], run["entering"] = t_stop, 1
+        self._memory.bind_pieces(pieces.ends, pieces.heads)
+        self.p[: pieces.heads.shape[1]] = pieces.heads[0]
+        run["t_stop"], run["entering"] = pieces.ends[0], 1
         reported = perf_counter()
         self._begun = reported if self._begun is None else self._begun
         try:
@@ -235,6 +254,8 @@ class Stepper:
                 code = self._piece(loop)
                 if code == TURN:
                     self._begun += self._turn()
+                elif code == NEW_PHASE and self._on_phase is not None:
+                    self._on_phase()
                 now = perf_counter()
                 self._seconds = now - self._begun
                 if code in AGAIN and progress is not None and now - reported >= 0.5 * PIECE:
@@ -247,7 +268,6 @@ class Stepper:
         except KeyboardInterrupt:
             return self._outcome(Status.INTERRUPTED)
         finally:
-            self._take_notes()
             self._seconds = perf_counter() - self._begun
 
     def _piece(self, loop: CompiledLoop) -> int:
@@ -260,30 +280,27 @@ class Stepper:
             seconds = max(perf_counter() - began, 1e-7)
             wanted = (int(run["rhs_evaluations"]) - evaluations) * min(PIECE, self._max_seconds) / seconds
             self._budget = int(min(max(wanted, 1.0), 16.0 * self._budget))
-        elif code == ROWS_FULL:
-            # Interrupted anywhere here, the same block is stored once more under the same number: nothing doubles.
-            self._blocks[int(run["first_row"])] = self._buffer(int(run["n_rows"]))
-            run["flushed"] = 1
-        elif code == NOTES_FULL:
-            self._take_notes()
+        elif code == FULL:
+            self._flush()
         return code
 
-    def _take_notes(self) -> None:
-        arrays, count = self._memory.arrays, int(self._run["n_notes"])
-        if not count:
-            return
-        times, events, directions = (arrays[f"note_{name}"][:count].tolist() for name in ("t", "event", "direction"))
-        notes = [
-            Note(t, e, d, y)
-            for t, e, d, y in zip(times, events, directions, arrays["note_y"][:count].copy(), strict=True)
-        ]
-        self._notes += sorted(notes, key=lambda note: note.t)
-        self._run["n_notes"] = 0
+    def _flush(self) -> None:
+        """Copy what the buffers hold; interrupted anywhere here, the same is stored once more under the same number."""
+        run = self._run
+        for name, buffer in _BUFFERS.items():
+            self._flushed[name][int(run[buffer.first])] = self._held(buffer)
+        run["flushed"] = 1
 
-    def notes(self) -> list[Note]:
-        """What events that only record have noted since this was last asked."""
-        taken, self._notes = self._notes, []
-        return taken
+    def _held(self, buffer: _Buffer) -> list[NDArray[Any]]:
+        count = 0 if self._run["flushed"] else int(self._run[buffer.filled])
+        return [self._memory.arrays[array][:count].copy() for array in buffer.arrays]
+
+    def _all_of(self, name: str) -> list[NDArray[Any]]:
+        """What was put into a buffer since the start."""
+        buffer = _BUFFERS[name]
+        before = int(self._run[buffer.first]) + bool(self._run["flushed"])  # else the block at the head was not copied to its end
+        blocks = [self._flushed[name][first] for first in sorted(self._flushed[name]) if first < before]
+        return [np.concatenate(parts) for parts in zip(*blocks, self._held(buffer), strict=True)]
 
     def _turn(self) -> float:
         """To the other one of an automatic method's two families; returns the seconds that took."""
@@ -315,11 +332,13 @@ class Stepper:
         t = float(run["t"])
         events: tuple[Located, ...] = ()
         if status is Status.EVENT:
-            hits, kinds = self._memory.arrays["hit"].tolist(), self._memory.arrays["kind"].tolist()
-            events = tuple(Located(t, e, hit) for e, hit in enumerate(hits) if hit != 0 and kinds[e] == STOPS)
+            kinds = self._memory.arrays["kind"].tolist()
+            events = tuple(Located(t, e, direction) for e, direction in self.hits if kinds[e] == STOPS)
             self._located += events
         if status is Status.EVENT_LOST:
             events = (Located(t, int(run["lost"]) - 1, 0),)
+        if status is Status.CHATTERS:
+            events = (Located(t, int(run["chattering"]), 0),)
         limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
         return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status),
                        (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
@@ -335,32 +354,6 @@ class Stepper:
         count = int(self._run["n_mean"])
         scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])
         return int(np.argmax(np.abs(arrays["k"][0, :count]) / scale))
-
-    def interrupted(self) -> Outcome:
-        """What to say where the caller was interrupted between two advances."""
-        return self._outcome(Status.INTERRUPTED)
-
-    def evaluator(self, kernel: int, n_out: int, n_work: int) -> Callable[[], Floats]:
-        """A function that evaluates a kernel at the present state, always into the same array."""
-        call = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)(kernel)
-        out, work, run = np.empty(n_out), np.empty(max(n_work, 1)), self._run
-        target, scratch = out.ctypes.data, work.ctypes.data
-
-        def evaluate() -> Floats:
-            call(run["t"], int(run["y"]), int(run["p"]), target, scratch)
-            return out
-
-        evaluate.work = work  # type: ignore[attr-defined]  # lives as long as the function
-        return evaluate
-
-    def watch(self, events: int) -> None:
-        """Watch another kernel of as many event functions from the next advance on."""
-        self._memory.set(events=events)
-
-    def set_rtol(self, rtol: float) -> None:
-        """Ask for another precision from the next advance on."""
-        self._memory.set(rtol=rtol)
-        self.restart()
 
     def restart(self) -> None:
         """Take up derivative, event sides and step afresh at the next advance: the equations change at this time."""
@@ -403,11 +396,6 @@ class Stepper:
         return self._memory.arrays["dead"]
 
     @property
-    def noise(self) -> Floats:
-        """What counts as zero at the start: such a function takes up its side when it leaves."""
-        return self._memory.arrays["noise"]
-
-    @property
     def blind(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Steps in which an event could not be judged: its function was nan, or crossed more often than can be noted."""
         return self._memory.arrays["blind"]
@@ -419,23 +407,44 @@ class Stepper:
 
     @property
     def events(self) -> tuple[Located, ...]:
-        """Every event since start, in order."""
+        """Every event of the kind STOPS since start, in order."""
         return tuple(self._located)
 
     @property
-    def n_rows(self) -> int:
-        run = self._run
-        return int(run["first_row"] + run["n_rows"])
+    def hits(self) -> tuple[tuple[int, int], ...]:
+        """Events, by number and direction, at which the run stands."""
+        hits = self._memory.arrays["hit"]
+        return tuple((int(e), int(hits[e])) for e in np.flatnonzero(hits))
+
+    def logged(self) -> list[Located]:
+        """What happened since start, in order: events that only record, and those that `phases` says are reported."""
+        return [Located(*entry) for entry in zip(*(column.tolist() for column in self._all_of("log")), strict=True)]
+
+    # ---- contacts
+
+    def resume(self, pair: int, touch: ArrayLike) -> None:
+        """Between start and advance: this pair is closed already; touch: what is known of its contact (see `run_record`)."""
+        self._memory.arrays["pair_start"][pair] = GOES_ON
+        self._memory.arrays["touch"][pair] = touch
+
+    @property
+    def touch(self) -> Floats:
+        """(pair, TOUCH): what is known of contacts under way."""
+        return self._memory.arrays["touch"]
+
+    def touches(self) -> Floats:
+        """(touch, FINISHED): contacts that have ended, in that order."""
+        return self._all_of("touches")[0]
 
     def rows(self) -> tuple[Floats, Floats]:
         """(times, states) saved so far, as copies."""
-        held = 0 if self._run["flushed"] else int(self._run["n_rows"])
-        blocks = [self._blocks[first] for first in sorted(self._blocks) if first < self._run["first_row"] + (held == 0)]
-        blocks.append(self._buffer(held))
-        return np.concatenate([t for t, _ in blocks]), np.concatenate([y for _, y in blocks])
+        times, states, _ = self._all_of("rows")
+        return times, states
 
-    def _buffer(self, n: int) -> tuple[Floats, Floats]:
-        return self._memory.arrays["row_t"][:n].copy(), self._memory.arrays["row_y"][:n].copy()
+    def observed_rows(self) -> tuple[Floats, Floats, Floats]:
+        """(times, states, observed numbers) saved so far, as copies."""
+        times, states, observed = self._all_of("rows")
+        return times, states, observed
 
     def course(self) -> Course:
         """What was kept of the run so far, whatever was saved: some of its states, and extremes of what it added up."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.errors import ModelError
+from pliant.integrate.grip_states import REST_SHARE
 from pliant.model import check
 from pliant.scalar import Scalar, exp, maximum, minimum, sqrt, tanh, where
 
@@ -197,10 +198,7 @@ class Ambrosio(FrictionLaw):
         return (self.v0, self.v1) if self.v0 > 0.0 else (self.v1,)
 
 
-# What a contact whose law holds may be doing. The order counts: from STICKS on it is inside its band.
-RETURNS, SLIDES, STICKS, YIELDS, CREEPS = -1.0, 0.0, 1.0, 2.0, 3.0
 RETURN_SHARE = 0.9  # of the band: the slip speed below which a contact that broke away holds again
-REST_SHARE = 1e-3  # of the band: a slip below it is rest, without a direction that friction could oppose
 STOP_SHARE = 0.5 * REST_SHARE  # of the band: where a slip that dies away has come to rest
 
 

@@ -1,226 +1,168 @@
-"""Which contacts are closed: what a run does when a gap closes, a force peaks or lets go, a gap opens."""
+"""The contacts of a run: what the time loop must know to close and open them by itself, and the records it leaves behind."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.results.contacts import ContactRecord, ContactTable, table
+from pliant.integrate.methods import Method
+from pliant.integrate.phase_tables import Observed, Phases
+from pliant.integrate.run_record import (
+    BEGIN,
+    BEGIN_IMPULSE,
+    BEGIN_LOST,
+    BEGIN_RUBBED,
+    ENTRY_SPEED,
+    LET_GO_SPEED,
+    LET_GO_TIME,
+    PAIR_NUMBERS,
+    PAIR_PLACES,
+    PEAK_FORCE,
+    PEAK_TIME,
+    TOUCH,
+)
+from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
-from pliant.run.grips import Grips
-from pliant.run.round_off import size_of_round_off
 
 if TYPE_CHECKING:
-    from pliant.integrate.stepper import Located, Note, Stepper
-    from pliant.model.contact import ContactPair
+    from pliant.integrate.stepper import Stepper
+    from pliant.run.prepare import Compiled
     from pliant.trace.contacts import PairSlots
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
-Precision = Callable[[bool], None]  # called with whether some contact is near or closed
-Probe = Callable[[], "Observation"]  # of every pair at the present state
+Ints = NDArray[np.int64]
 
 
-class Observation:
-    """What contacts need to know of a state, out of what the observer wrote there; each by the number of a pair."""
-
-    def __init__(self, observed: Floats, columns: Mapping[str, slice]) -> None:
-        self._row, self._columns = observed.tolist(), columns
-
-    def _number(self, name: str, k: int) -> float:
-        return float(self._row[self._columns[name].start + k])
-
-    def _vector(self, name: str, k: int) -> list[float]:
-        first = self._columns[name].start + 3 * k
-        return list(self._row[first : first + 3])
-
-    def gap(self, k: int) -> float:
-        return self._number("gap", k)  # m
-
-    def closing_speed(self, k: int) -> float:
-        return self._number("closing_speed", k)  # m/s
-
-    def normal_force(self, k: int) -> float:
-        return self._number("normal_force", k)  # N
-
-    def round_off_of_gap(self, k: int, pair: ContactPair) -> float:
-        """A gap of a few units of round-off is neither open nor closed, m."""
-        point, normal = self._vector("contact_point", k), self._vector("contact_normal", k)
-        return size_of_round_off([pair.radius, pair.other_radius, *(x * n for x, n in zip(point, normal, strict=True))])
+def observed_of(compiled: Compiled) -> Observed:
+    """What rows hold besides the state, and where contacts find gap, speed and force in it."""
+    columns = compiled.traced.layout.observed
+    names = {"at_gap": "gap", "at_closing": "closing_speed", "at_force": "normal_force", "at_friction": "friction_force",
+             "at_point": "contact_point", "at_normal": "contact_normal", "at_speeds": "tip_velocity"}  # fmt: skip
+    places = {field: columns[name].start for field, name in names.items()}
+    speeds = columns["tip_velocity"]
+    return Observed(compiled.observe.address, compiled.observe.n_out, {**places, "n_speeds": speeds.stop - speeds.start})
 
 
-class Doubts(NamedTuple):
-    """Of every pair at a start: what round-off may have done to gap and closing speed; and how closing goes on from there."""
+def phases_of(compiled: Compiled, method: Method) -> Phases:
+    """What every event changes, and where every contact stands."""
+    traced = compiled.traced
+    events = traced.events
+    precise = method.near is not None
+    return Phases(
+        event_pair=_whole([-1 if event.pair is None else event.pair for event in events]),
+        flag=_whole([-1 if event.flag is None else event.flag for event in events]),
+        pressed=_whole([event.pressed for event in events]),
+        reported=_whole([event.pair is None and event.reported for event in events]),
+        direction=_whole([event.direction for event in events]),
+        pair_places=_whole([_places(slots) for slots in traced.pairs]).reshape(-1, PAIR_PLACES),
+        pair_numbers=np.array([_numbers(slots) for slots in traced.pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS),
+        events_closed=compiled.events.address if compiled.events else 0,
+        near=-math.inf if traced.near is None else traced.near,
+        near_rtol=method.rtol if precise else 0.0,
+        far_rtol=(method.tolerance or method.rtol) if precise else 0.0,
+    )
 
-    gap: Floats  # m
-    closing_speed: Floats  # m/s
-    closing_acceleration: Floats  # m/s^2
+
+def _whole(numbers: object) -> Ints:
+    return np.array(numbers, dtype=np.int64)
 
 
-class Phases:
-    """The contacts of one run: flags and entry speeds in p, what is watched, and the table of touches."""
+def _places(slots: PairSlots) -> list[int]:
+    """In the order of `run_record`: CLOSED, ENTRY, GRIP, BRISTLES ..."""
+    missing = -1
+    events = [missing if event is None else event for event in (slots.gap, slots.peak, slots.let_go, slots.near)]
+    return [slots.closed, slots.entry, missing if slots.grip is None else slots.grip,
+            slots.bristles.start, len(slots.bristles), slots.impulse, slots.lost, slots.rubbed,
+            *events, slots.switches.start, len(slots.switches)]  # fmt: skip
 
-    def __init__(
-        self, traced: TracedSystem, stepper: Stepper, probe: Probe, grips: Grips, precision: Precision | None = None
-    ) -> None:
-        self._traced, self._stepper, self._probe, self._precision = traced, stepper, probe, precision
-        self.grips = grips
-        self._close_by: set[int] = set()  # pairs nearer than the distance a method wants to be told of
-        self._ongoing: dict[int, OngoingContact] = {}
-        self._records: list[ContactRecord] = []
+
+def _numbers(slots: PairSlots) -> list[float]:
+    """In the order of `run_record`: ENTRY_FLOOR, REACH, BAND."""
+    pair = slots.pair
+    band = math.nan if slots.grip is None else float(pair.friction.band)  # type: ignore[union-attr]
+    return [float(pair.normal.entry_floor), abs(pair.radius) + abs(pair.other_radius), band]
+
+
+class Contacts:
+    """The contacts of one run, read from its stepper."""
+
+    def __init__(self, traced: TracedSystem, stepper: Stepper) -> None:
+        self._traced, self._stepper = traced, stepper
+
+    def resume(self, state: FinalState) -> None:
+        """Before the run: contacts that an earlier one left closed go on, with their law, their bristles and their record."""
+        p = self._stepper.p
+        for k, slots in enumerate(self._traced.pairs):
+            if slots.pair.name in state.closed:
+                p[slots.entry], record = state.closed[slots.pair.name]
+                if slots.grip is not None and record.grip is not None:
+                    p[slots.grip : slots.grip + 4] = record.grip
+                self._stepper.resume(k, _row_of(record))
 
     @property
-    def any_closed(self) -> bool:
-        return bool(self._ongoing)
+    def _under_way(self) -> dict[int, PairSlots]:
+        """Closed pairs, by number."""
+        p = self._stepper.p
+        return {k: slots for k, slots in enumerate(self._traced.pairs) if p[slots.closed] != 0.0}
 
     @property
     def words(self) -> str:
         """The phase, for people."""
         if not self._traced.pairs:
             return ""
-        names = [self._traced.pairs[k].pair.name for k in self._ongoing]
+        names = [slots.pair.name for slots in self._under_way.values()]
         return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
-
-    def begin(self, doubts: Doubts, state: FinalState | None = None) -> None:
-        """Set out: what is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
-        for k, slots in enumerate(self._traced.pairs):
-            if state is not None and slots.pair.name in state.closed:
-                self._resume(k, slots, state)
-        observed = self._probe()
-        for k, slots in enumerate(self._traced.pairs):
-            self._stepper.dead[slots.gap] = observed.round_off_of_gap(k, slots.pair)
-            if self._traced.near is not None and observed.gap(k) < self._traced.near:
-                self._close_by.add(k)
-            if k in self._ongoing:
-                continue
-            self._watch(slots, closed=False)
-            if _touches(k, observed, doubts):
-                self._close(k, slots, observed.closing_speed(k))
-        self._tell_precision()
-
-
-    def _tell_precision(self) -> None:
-        if self._precision is not None:
-            self._precision(bool(self._close_by or self._ongoing))
-
-    def happened(self, located: Located) -> bool:
-        """Take an event of a contact; True if p changed."""
-        event = self._traced.events[located.index]
-        assert event.pair is not None
-        k, slots = event.pair, self._traced.pairs[event.pair]
-        if located.index == slots.near:
-            (self._close_by.add if located.direction < 0 else self._close_by.discard)(k)
-            self._tell_precision()
-            return False
-        observed = self._probe()
-        if located.index == slots.gap:
-            self._stepper.dead[slots.gap] = observed.round_off_of_gap(k, slots.pair)
-            if k in self._ongoing:
-                self._open(k, slots, -observed.closing_speed(k))
-            else:
-                self._close(k, slots, observed.closing_speed(k))
-            return True
-        if k in self._ongoing:
-            if self.grips.happened(k, located.index):
-                return True
-            self._note_force(self._ongoing[k], located.t, observed.normal_force(k))
-        return False
-
-    def noted(self, note: Note, observed: Observation) -> None:
-        """Take what was recorded on the way: a peak of the force, or that it let go. observed: at the state of the note."""
-        k = self._traced.events[note.index].pair
-        assert k is not None
-        if k in self._ongoing:
-            record = self._ongoing[k]
-            if note.index == self._traced.pairs[k].let_go:
-                record.let_go = (note.t, -observed.closing_speed(k)) if note.direction < 0 else None
-            self._note_force(record, note.t, observed.normal_force(k))
-
-    def table(self, t: float) -> ContactTable:
-        """All touches; those that last are closed in the table only."""
-        if not self._ongoing:
-            return table(self._records)
-        observed = self._probe()
-        lasting = [self._finished(k, r, math.nan, -observed.closing_speed(k)) for k, r in self._ongoing.items()]
-        return table([*self._records, *lasting])
-
-    def _close(self, k: int, slots: PairSlots, speed: float) -> None:
-        stepper, y = self._stepper, self._stepper.y
-        stepper.p[slots.closed] = 1.0
-        stepper.p[slots.entry] = max(speed, slots.pair.normal.entry_floor)
-        y[slots.bristles.start : slots.bristles.stop] = 0.0
-        self._watch(slots, closed=True)
-        self.grips.close(k)
-        record = OngoingContact(stepper.t, max(speed, 0.0), y[slots.impulse], y[slots.lost], y[slots.rubbed])
-        self._ongoing[k] = record
-        self._note_force(record, stepper.t, self._probe().normal_force(k))
-
-    def _resume(self, k: int, slots: PairSlots, state: FinalState) -> None:
-        """A contact that an earlier run left closed: its law, its bristles and its record go on."""
-        entry, record = state.record(slots.pair.name)
-        self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 1.0, entry
-        self._watch(slots, closed=True)
-        self.grips.close(k, record.grip)
-        self._ongoing[k] = record
 
     @property
     def closed(self) -> dict[str, tuple[float, OngoingContact]]:
         """Contacts under way, by pair, each with the entry speed its law works with."""
-        slots, p, doing = self._traced.pairs, self._stepper.p, self.grips.doing
-        return {
-            slots[k].pair.name: (float(p[slots[k].entry]), replace(one, grip=doing(k)))
-            for k, one in self._ongoing.items()
+        p, touch = self._stepper.p, self._stepper.touch
+        return {slots.pair.name: (float(p[slots.entry]), _record_of(touch[k], _grip(slots, p)))
+                for k, slots in self._under_way.items()}  # fmt: skip
+
+    def table(self, closing_speeds: Floats) -> ContactTable:
+        """All touches; those that last are closed in the table only. closing_speeds: of all pairs, where the run stands."""
+        names = [slots.pair.name for slots in self._traced.pairs]
+        ended = [ContactRecord(names[int(pair)], *numbers) for pair, *numbers in self._stepper.touches().tolist()]
+        return table([*ended, *(self._lasting(k, slots, -float(closing_speeds[k])) for k, slots in self._under_way.items())])
+
+    def _lasting(self, k: int, slots: PairSlots, exit_speed: float) -> ContactRecord:
+        touch, y = self._stepper.touch[k], self._stepper.y
+        numbers = {
+            "begin": touch[BEGIN],
+            "end": math.nan,
+            "entry_speed": touch[ENTRY_SPEED],
+            "exit_speed": exit_speed,
+            "peak_force": touch[PEAK_FORCE],
+            "peak_time": touch[PEAK_TIME],
+            "impulse": y[slots.impulse] - touch[BEGIN_IMPULSE],
+            "normal_loss": touch[BEGIN_LOST] - y[slots.lost],
+            "friction_loss": touch[BEGIN_RUBBED] - y[slots.rubbed],
         }
-
-    def _open(self, k: int, slots: PairSlots, speed: float) -> None:
-        self._stepper.p[slots.closed], self._stepper.p[slots.entry] = 0.0, 1.0
-        self._watch(slots, closed=False)
-        self.grips.open(k)
-        record = self._ongoing.pop(k)
-        end, exit_speed = record.let_go or (self._stepper.t, speed)
-        self._records.append(self._finished(k, record, end, exit_speed))
-
-    def _watch(self, slots: PairSlots, closed: bool) -> None:
-        """An open pair is watched for closing; a closed one for opening, the peak, letting go and friction's corners.
-
-        An open pair that is found pressed closes, whatever its gap was when it opened; and so the other way.
-        """
-        active, direction = self._stepper.active, self._stepper.direction
-        active[slots.gap], direction[slots.gap] = True, 1 if closed else -1
-        self._stepper.required[slots.gap] = -1 if closed else 1
-        for index in (slots.peak, slots.let_go, *slots.switches):
-            if index is not None:
-                active[index] = closed
-
-    def _note_force(self, record: OngoingContact, t: float, force: float) -> None:
-        if force > record.peak_force:
-            record.peak_force, record.peak_time = float(force), t
-
-    def _finished(self, k: int, record: OngoingContact, end: float, exit_speed: float) -> ContactRecord:
-        slots, y = self._traced.pairs[k], self._stepper.y
-        return ContactRecord(
-            pair=slots.pair.name,
-            begin=record.begin,
-            end=float(end),
-            entry_speed=float(record.entry_speed),
-            exit_speed=float(exit_speed),
-            peak_force=record.peak_force,
-            peak_time=record.peak_time,
-            impulse=float(y[slots.impulse] - record.impulse),
-            normal_loss=float(record.lost - y[slots.lost]),
-            friction_loss=float(record.rubbed - y[slots.rubbed]),
-        )
+        return ContactRecord(slots.pair.name, **{name: float(numbers[name]) for name in NUMBERS})
 
 
-def _touches(k: int, observed: Observation, doubts: Doubts) -> bool:
-    """Whether a pair is closed from the start: it is pressed; or it touches and closes, or rests and is not pulled apart."""
-    if abs(observed.gap(k)) > doubts.gap[k]:
-        return bool(observed.gap(k) < 0.0)
-    if abs(observed.closing_speed(k)) > doubts.closing_speed[k]:
-        return bool(observed.closing_speed(k) > 0.0)
-    return bool(doubts.closing_acceleration[k] >= 0.0)
+def _grip(slots: PairSlots, p: Floats) -> tuple[float, ...] | None:
+    """What friction that holds is doing, and the direction in which it yields."""
+    return None if slots.grip is None else tuple(p[slots.grip : slots.grip + 4].tolist())
+
+
+def _row_of(record: OngoingContact) -> Floats:
+    row = np.full(TOUCH, np.nan)
+    row[[BEGIN, ENTRY_SPEED, BEGIN_IMPULSE]] = record.begin, record.entry_speed, record.impulse
+    row[[BEGIN_LOST, BEGIN_RUBBED]] = record.lost, record.rubbed
+    row[[PEAK_FORCE, PEAK_TIME]] = record.peak_force, record.peak_time
+    if record.let_go is not None:
+        row[[LET_GO_TIME, LET_GO_SPEED]] = record.let_go
+    return row
+
+
+def _record_of(touch: Floats, grip: tuple[float, ...] | None) -> OngoingContact:
+    row = touch.tolist()
+    let_go = None if math.isnan(row[LET_GO_TIME]) else (row[LET_GO_TIME], row[LET_GO_SPEED])
+    return OngoingContact(row[BEGIN], row[ENTRY_SPEED], row[BEGIN_IMPULSE], row[BEGIN_LOST], row[BEGIN_RUBBED],
+                          row[PEAK_FORCE], row[PEAK_TIME], let_go, grip)  # fmt: skip

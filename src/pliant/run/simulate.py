@@ -1,10 +1,10 @@
-"""simulate(): check, trace, compile, run from event to event, collect."""
+"""simulate(): check, trace, compile, run, collect."""
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,26 +22,23 @@ from pliant.results.contacts import ContactTable
 from pliant.results.result import STAGES, EventRecord, Result
 from pliant.results.state import LAYOUT, FinalState
 from pliant.run.accounts import extremes_of, remarks
-from pliant.run.contact_phases import Observation, Phases, Precision
-from pliant.run.flags import Flags
-from pliant.run.grips import Grips
+from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import component_name, values_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
-from pliant.run.round_off import round_off
 from pliant.run.save_times import Every, check_rows, save_plan
-from pliant.run.starts import check_start, doubts, unresisted
-from pliant.trace.layout import PIECES
+from pliant.run.starts import check_start, unresisted
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
-    from pliant.integrate.stepper import Outcome, Stepper
+    from pliant.integrate.course import Course
+    from pliant.integrate.phase_tables import PiecesOfTime
+    from pliant.integrate.stepper import Located, Outcome, Stepper
     from pliant.trace.traced_system import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
-PROGRESS_INTERVAL = 0.03  # s of computing between two reports of progress, at least
-
-ROWS_JUDGED = 2  # of a run, the last one among them, whose mass matrix is looked at
+PIECES_AT_ONCE = 256  # pieces of time that the loop is given at once: memory stays small however many there are
+STATES_JUDGED = 2  # of a run's course, the last one among them, whose mass matrix is looked at
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
     "what it does between two steps may be missed; give the method a max_step"
@@ -133,21 +130,8 @@ def _check_compiled(traced: TracedSystem, near: float | None, t_start: float) ->
         raise ModelError.of("simulate", "system", rule, traced.t_start)
 
 
-class ThrottledProgress:
-    """Tells how far a run is, every now and then, however often it stops for events."""
-
-    def __init__(self, progress: Progress, t_end: float) -> None:
-        self._progress, self._t_end, self._last = progress, t_end, clock.perf_counter()
-
-    def __call__(self, t: float) -> None:
-        now = clock.perf_counter()
-        if now - self._last >= PROGRESS_INTERVAL:
-            self._last = now
-            self._progress(t, self._t_end)
-
-
 class _Run:
-    """One run: phases between breakpoints and events, and the rows each left."""
+    """One run, from its start to its Result."""
 
     def __init__(
         self,
@@ -170,8 +154,8 @@ class _Run:
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
         pieces = compiled.time_pieces(self.y0, t_start, t_end)
-        of_events = (compiled.events, compiled.open_contact_events)
-        kernels = (compiled.rhs, *of_events, compiled.step_limit, compiled.project, compiled.implied)
+        kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
+                   compiled.project, compiled.implied)  # fmt: skip
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -192,16 +176,16 @@ class _Run:
             jacobian_price=compiled.jacobian_price,
             n_newton=self.traced.n_controlled,
             constraints=lambda: compiled.constraints(stages),
+            observed=observed_of(compiled),
+            phases=phases_of(compiled, method),
+            on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
             max_seconds=max_seconds,
         )
-        self.rows: list[tuple[int, NDArray[np.float64]]] = []  # first row, parameters from there on
+        self.contacts = Contacts(self.traced, self.stepper)
         self.columns = self.traced.layout.observed
-        self.observe_now = self.stepper.evaluator(compiled.observe.address, compiled.observe.n_out, compiled.observe.n_work)
-        self.events: list[EventRecord] = []
         self.outcome: Outcome | None = None
-        self.ended_by: str | None = None
         self.warnings: list[str] = list(self.traced.warnings)
         if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
@@ -211,30 +195,18 @@ class _Run:
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
         self.stepper.start(t_start, self.y0, first, save=times, n_changing=self.traced.layout.n_changing)
-        self.flags = Flags(self.traced, self.stepper)
-        self._take_up_events()
-        grips = Grips(self.traced, self.stepper, self._watched(), lambda: self.observe_now()[self.columns["friction_force"]].copy())
-        self.contacts = Phases(self.traced, self.stepper, self._probe, grips, _precision(method, self.stepper))
-        self.contacts.begin(doubts(compiled, t_start, self.stepper.y, self.stepper.p), state)
-        for number, direction in () if state is None else state.hits:
-            self.stepper.settle(number, direction)
+        if state is not None:
+            self.contacts.resume(state)
+            for number, direction in state.hits:
+                self.stepper.settle(number, direction)
 
-    def _take_up_events(self) -> None:
-        """Which way each event counts, and what of it only round-off decides at the start."""
-        for k, event in enumerate(self.traced.events):
-            self.stepper.direction[k], self.stepper.active[k] = event.direction, True
-        if self.compiled.open_contact_events is not None:
-            self.stepper.noise[:] = round_off(self.compiled.open_contact_events, self.stepper.t, self.stepper.y, self.stepper.p)
-            self.flags.begin(self.compiled.open_contact_events)
-
-    def _warn_of_resistance(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> None:
-        """The same along the run, at a few of its rows: where M has become singular, what follows cannot be believed."""
-        firsts = np.array([first for first, _ in self.rows])
-        for k in np.unique(np.linspace(0, times.size - 1, ROWS_JUDGED + 1)[1:].astype(int)) if times.size else ():
-            p = self.rows[int(np.searchsorted(firsts, k, side="right")) - 1][1]
-            loose = self.resistance.unresisted(float(times[k]), states[k], p)
+    def _warn_of_resistance(self, course: Course) -> None:
+        """The same along the run, at a few of its states: where M has become singular, what follows cannot be believed."""
+        for k in np.unique(np.linspace(0, course.times.size - 1, STATES_JUDGED + 1)[1:].astype(int)):
+            t, p = float(course.times[k]), np.concatenate([course.parameters[k], course.constants])
+            loose = self.resistance.unresisted(t, course.states[k], p)
             if loose is not None:
-                self.warnings.append(unresisted(float(times[k]), loose))
+                self.warnings.append(unresisted(t, loose))
                 return
 
     def _lost_inertia(self) -> str:
@@ -260,85 +232,26 @@ class _Run:
         return floor
 
     def go(self, progress: Progress | None) -> None:
-        """From breakpoint to breakpoint, until the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
-        tell = None if progress is None else ThrottledProgress(progress, self.t_end)
+        """To the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
+        tell = None if progress is None else lambda t: progress(t, self.t_end)
         interrupts = Interrupts()
         with interrupts.held():
-            for begin, end in zip(self.stops, self.stops[1:], strict=False):
-                self._enter(begin, end)
-                if not self._pass(end, tell, interrupts):
+            for pieces in self._pieces_of_time():
+                with interrupts.at_once():
+                    self.outcome = self.stepper.advance(pieces, progress=tell)
+                if interrupts.asked and self.outcome.status.goes_on:  # between two entries into the loop
+                    self.outcome = replace(self.outcome, status=Status.INTERRUPTED)
+                if self.outcome.status is not Status.REACHED:
                     return
 
-    def _pass(self, end: float, tell: ThrottledProgress | None, interrupts: Interrupts) -> bool:
-        """From event to event until a breakpoint; events are recorded, and end the run where the user said so."""
-        while True:
-            with interrupts.at_once():
-                self.outcome = self.stepper.advance(end, progress=tell)
-            if self._take(self.outcome):
-                self.contacts.grips.settle()
-                self._note_parameters()
-            if interrupts.asked and self.outcome.status.goes_on:  # between two pieces of the loop
-                self.outcome = replace(self.stepper.interrupted(), events=self.outcome.events)
-            if self.ended_by or not self.outcome.status.goes_on:
-                return False
-            if not self.outcome.events:
-                return True
-            if tell is not None:
-                tell(self.outcome.t)
+    def _pieces_of_time(self) -> Iterator[PiecesOfTime]:
+        """What the loop runs through at once: pieces between breakpoints, with p's head on each."""
+        from pliant.integrate.phase_tables import PiecesOfTime
 
-    def _enter(self, begin: float, end: float) -> None:
-        """Parameters of the piece of time that begins; what contacts set in them stays."""
-        own = slice(0, self.traced.layout.p[PIECES].stop)  # the window and the tables' pieces
-        self.stepper.p[own] = self.traced.parameters(begin, end)[own]
-        self.contacts.grips.settle()
-        self._note_parameters()
-
-    def _note_parameters(self) -> None:
-        """Rows from here on are observed with these; and the events of closed contacts cost only while one is closed."""
-        self.rows.append((self.stepper.n_rows, self.stepper.p.copy()))
-        self.stages.say(self.contacts.words)
-        watched = self.compiled.events if self.contacts.any_closed else self.compiled.open_contact_events
-        if watched is not None:
-            self.stepper.watch(watched.address)
-
-    def _take(self, outcome: Outcome) -> bool:
-        """Record events, hand those of contacts on; True if parameters changed."""
-        changed = False
-        self._take_notes()
-        for located in outcome.events if outcome.status is Status.EVENT else ():
-            event = self.traced.events[located.index]
-            if event.pair is not None:
-                changed = self.contacts.happened(located) or changed
-                continue
-            if event.reported:
-                self.events.append(EventRecord(located.t, event.name, located.direction))
-            changed = self.flags.happened(located) or changed
-            if self.flags.chatters(located):
-                self.outcome = replace(outcome, status=Status.CHATTERS, events=(located,))
-            if event.stop:
-                self.ended_by = event.name
-        return changed
-
-    def _take_notes(self) -> None:
-        """What events recorded that do not stop the loop; p is still what it was then."""
-        for note in self.stepper.notes():
-            event = self.traced.events[note.index]
-            if event.pair is None:
-                self.events.append(EventRecord(note.t, event.name, note.direction))
-            else:
-                self.contacts.noted(note, Observation(self.compiled.observe(note.t, note.y, self.stepper.p), self.columns))
-
-    def _watched(self) -> Callable[[], NDArray[np.float64]]:
-        """A function that evaluates all event functions at the present state."""
-        code = self.compiled.events
-        if code is None:
-            return lambda: np.empty(0)
-        evaluate = self.stepper.evaluator(code.address, code.n_out, code.n_work)
-        return lambda: evaluate().copy()
-
-    def _probe(self) -> Observation:
-        """What contacts need to know of the present state."""
-        return Observation(self.observe_now(), self.columns)
+        for first in range(0, len(self.stops) - 1, PIECES_AT_ONCE):
+            stops = self.stops[first : first + PIECES_AT_ONCE + 1]
+            heads = [self.traced.head(begin, end) for begin, end in pairwise(stops)]
+            yield PiecesOfTime(np.array(stops[1:]), np.array(heads))
 
     def _say_what_was_not_seen(self) -> None:
         """Events whose functions could not be judged at some steps."""
@@ -353,7 +266,7 @@ class _Run:
     def state(self) -> FinalState:
         """Where the run stands."""
         assert self.outcome is not None
-        hits = tuple((located.index, located.direction) for located in self.outcome.events)
+        hits = self.stepper.hits if self.outcome.status is Status.EVENT else ()
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
         return FinalState(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
@@ -362,10 +275,11 @@ class _Run:
         assert self.outcome is not None
         with self.stages.stage("collect"):
             self._say_what_was_not_seen()
-            times, states = self.stepper.rows()
-            self._warn_of_resistance(times, states)
-            values = self._values(times, states)
-            extremes = extremes_of(self.traced, self.compiled.observe, self.columns, self.stepper.course())
+            times, states, observed = self.stepper.observed_rows()
+            course = self.stepper.course()
+            self._warn_of_resistance(course)
+            values = values_of(self.traced, times, states, observed)
+            extremes = extremes_of(self.traced, self.compiled.observe, self.columns, course)
             said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
@@ -374,15 +288,15 @@ class _Run:
             message += self._lost_inertia()
         if self.outcome.status is Status.CAME_OPEN:
             message = _came_open(self.traced, self.outcome)
-        if self.ended_by:
-            message = f"event {self.ended_by!r} ended the run at t = {self.outcome.t:.10g} s"
+        if self.outcome.status is Status.EVENT:
+            message = f"event {self._name(self.outcome.events[-1])!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
             name=self.traced.system.name,
             time=times,
             values=values,
             labels=self.traced.columns,
-            events=tuple(sorted(self.events, key=lambda event: event.t)),
-            contacts=self.contacts.table(self.outcome.t),
+            events=tuple(sorted(self._events(), key=lambda event: event.t)),
+            contacts=self._contact_table(),
             ok=self.outcome.status.goes_on,
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
@@ -395,22 +309,17 @@ class _Run:
             parameters=dict(self.traced.parameter_values),
         )
 
-    def _values(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """States and observed quantities, by the names of the table."""
-        return values_of(self.traced, times, states, self._observe(times, states))
+    def _events(self) -> list[EventRecord]:
+        return [EventRecord(logged.t, self._name(logged), logged.direction) for logged in self.stepper.logged()]
 
-    def _observe(self, times: NDArray[np.float64], states: NDArray[np.float64]) -> NDArray[np.float64]:
-        from pliant.integrate.rows import evaluate_rows
+    def _name(self, event: Located) -> str:
+        return self.traced.events[event.index].name
 
-        code = self.compiled.observe
-        out = np.empty((times.size, code.n_out))
-        firsts = [first for first, _ in self.rows] + [times.size]
-        for (first, parameters), last in zip(self.rows, firsts[1:], strict=True):
-            if first == last:  # nothing was saved between two events
-                continue
-            part = slice(first, last)
-            evaluate_rows(code.address, times[part], states[part], parameters, out[part], code.n_work)
-        return out
+    def _contact_table(self) -> ContactTable:
+        if not self.traced.pairs:
+            return ContactTable()
+        now = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
+        return self.contacts.table(now[self.columns["closing_speed"]])
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics
@@ -458,14 +367,6 @@ def collect_rows(
 def timings(seconds: Mapping[str, float]) -> dict[str, float]:
     """Of `stats`: what each kind of work took."""
     return {f"{kind}_s": seconds.get(kind, 0.0) for kind in STAGES}
-
-
-def _precision(method: Method, stepper: Stepper) -> Precision | None:
-    """How a method that changes its precision near contact is told of it."""
-    if method.near is None:
-        return None
-    fine, coarse = method.rtol, method.tolerance or method.rtol
-    return lambda near: stepper.set_rtol(fine if near else coarse)
 
 
 def _came_open(traced: TracedSystem, outcome: Outcome) -> str:

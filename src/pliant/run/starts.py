@@ -1,4 +1,4 @@
-"""Whether a run can start where it is told to, and what of that start only round-off decides."""
+"""Whether a run can start where it is told to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.model.contact import Plane
-from pliant.run.contact_phases import Doubts, Observation
 from pliant.run.inertia import Resistance
-from pliant.run.round_off import round_off, size_of_round_off
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MOMENT = 1e-7  # s: over which the acceleration of a gap is measured at the start
 COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
 
 
@@ -61,22 +58,3 @@ def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) ->
             f"system {traced.system.name!r}: accelerations of {', '.join(bad)} must be finite at the start, t = {t} s, got nan or "
             "inf: a coordinate that no mass or inertia resists (a singular mass matrix), or a formula outside its domain"
         )
-
-
-def doubts(compiled: Compiled, t: float, y: Floats, p: Floats) -> Doubts:
-    """What is uncertain of contacts at the start."""
-    traced = compiled.traced
-    if not traced.pairs:
-        return Doubts(*(np.zeros(0),) * 3)
-    observe, columns = compiled.observe, traced.layout.observed
-    gap, closing = columns["gap"], columns["closing_speed"]
-    observed = observe(t, y, p).copy()
-    doubt, observation = round_off(observe, t, y, p), Observation(observed, columns)
-    at_least = [observation.round_off_of_gap(k, slots.pair) for k, slots in enumerate(traced.pairs)]
-    fastest = np.max(np.abs(observed[columns["tip_velocity"]]))
-    later = observe(t + MOMENT, y + MOMENT * compiled.rhs(t, y, p), p)
-    return Doubts(
-        gap=np.fmax(doubt[gap], at_least),
-        closing_speed=np.fmax(doubt[closing], size_of_round_off([float(fastest)])),
-        closing_acceleration=(later[closing] - observed[closing]) / MOMENT,
-    )

@@ -10,7 +10,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.tree import Node, Tree
-from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS
+from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.model.force import DIRECTIONS
 from pliant.model.joint import ROTATION, Limits
 from pliant.model.system import System
@@ -25,7 +25,7 @@ GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches",
 
 @dataclass(frozen=True)
 class Event:
-    """One event function: what to call it, which crossings count, whether it ends the run, what the time loop does there.
+    """One event function: what to call it, which crossings count, what the time loop does there: at STOPS the run ends.
 
     Those of contacts belong to a pair, by number, and are watched only while it is open or closed. What jumps, the force of a
     damped end stop or a user's formula, goes by a flag in p: number `flag`, 1 while the function is on the side `pressed`.
@@ -33,9 +33,8 @@ class Event:
 
     name: str
     direction: int
-    stop: bool = False
+    kind: int = TURNS
     pair: int | None = None
-    kind: int = STOPS
     flag: int | None = None
     pressed: int = 0
     reported: bool = True  # in the result
@@ -60,7 +59,7 @@ def model_events(
     for condition in system.conditions.values():
         g = formula(condition.function)
         kind = STOPS if condition.stop else RECORDS
-        events.append((Event(condition.name, DIRECTIONS[condition.direction], condition.stop, kind=kind), g, False))
+        events.append((Event(condition.name, DIRECTIONS[condition.direction], kind), g, False))
     for node in tree.nodes:
         events += _sleeve_events(node, q, v)
         for slot in node.slots:
@@ -89,7 +88,7 @@ def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Mapping[str, in
                 events += _stop_events(coordinate.label, stop, x, flags)
             counted = cut.turn.index is not None or coordinate.motion.kind != ROTATION
             if not counted and (stop is not None or spring is not None):
-                event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, stop=True)
+                event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, STOPS)
                 events.append((event, (x - first) ** 2 - NEARLY_HALF_A_TURN**2, False))
     return events
 
@@ -104,9 +103,9 @@ def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
         return []
     length = q[node.own_q[0]]
     both_ways = body.on_sleeve_end == "spring"  # whose force has a corner there
-    stops = body.on_sleeve_end == "stop"
-    out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, stops, kind=STOPS if stops or both_ways else RECORDS)
-    inside = Event(f"{node.name} is all inside its sleeve", -1, stop=True)
+    kind = {"spring": TURNS, "stop": STOPS}.get(body.on_sleeve_end, RECORDS)
+    out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, kind)
+    inside = Event(f"{node.name} is all inside its sleeve", -1, STOPS)
     speed = absolute(v[node.own_v[0]])
     corners = body.friction.switches if body.friction is not None else ()
     rubs = [(Event(f"{node.name} sleeve {SWITCH}", 0, kind=CUTS), speed - corner, False) for corner in corners]
@@ -131,7 +130,7 @@ def contact_events(
         if near is not None:
             events.append((Event(f"{name} {NEAR}", 0, pair=k), contact.kinematics.gap - near, False))
         corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
-        kind = STOPS if holds(contact.kinematics) else CUTS  # where friction holds, what it does changes
+        kind = TURNS if holds(contact.kinematics) else CUTS  # where friction holds, what it does changes
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
     return events
 

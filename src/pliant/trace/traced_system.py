@@ -19,10 +19,12 @@ from pliant.trace.events import Event
 from pliant.trace.layout import (
     BRISTLES,
     IMPULSES,
+    PIECES,
     POSITIONS,
     RATES,
     STOPS,
     SWITCHES,
+    WINDOW,
     WORKS,
     Constants,
     ContactEntries,
@@ -130,6 +132,11 @@ class TracedSystem:
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
         return np.concatenate([np.asarray(owner.at(begin, end), dtype=np.float64) for owner in self.owners])
+
+    def head(self, begin: float, end: float) -> NDArray[np.float64]:
+        """The first entries of p, which change from piece to piece of time: the window and the tables' pieces."""
+        changing = [owner.at(begin, end) for owner in self.owners if owner.name in (WINDOW, PIECES)]
+        return np.concatenate([np.asarray(entries, dtype=np.float64) for entries in changing])
 
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""

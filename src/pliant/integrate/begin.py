@@ -1,0 +1,129 @@
+"""How a run sets out: which sides events are on, which flags are set, which contacts are closed.  Compiled.
+
+What is nearer to zero than round-off in the state could have moved it has no sign: it is judged by the next derivative, or takes
+its side when it leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.integrate.grips import watch_grip
+from pliant.integrate.kernels import call_kernel, compiled, floats, ints, stage
+from pliant.integrate.pairs import observe_contacts, of_pair, pair_place
+from pliant.integrate.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
+from pliant.integrate.run_record import CLOSED, GAP, GOES_ON
+
+EPSILON = 2.0**-52
+DOUBT = 8.0 * EPSILON  # relative error of a state that a user wrote, or computed in a few operations
+MARGIN = 4.0  # what errors of several components add up to, over what each pattern of signs below shows
+MOMENT = 1e-7  # s: over which the acceleration of a gap is measured
+
+
+@compiled
+def begin(run: Any) -> None:
+    """Take up events, flags and contacts at the present state; p is that of open contacts and cleared flags."""
+    if run.n_events == 0:
+        return
+    if run.events_open != 0:
+        round_off(run, run.events_open, run.n_events, run.noise, run.g_low, run.g_high)
+    _set_flags(run)
+    if run.n_pairs > 0:
+        _begin_contacts(run)
+    choose_kernels(run)
+
+
+@compiled
+def round_off(run: Any, kernel: int, n: int, doubt: int, here: int, there: int) -> None:
+    """Of each number that a kernel gives, how much it changes where t and y change in their last digits. here: the numbers."""
+    call_kernel(kernel, run.t, run.y, run.p, here, run.work)
+    doubts, values, others = floats(doubt, n), floats(here, n), floats(there, n)
+    y, moved = floats(run.y, run.n), floats(run.y_try, run.n)
+    for k in range(n):
+        doubts[k] = 0.0
+    for pattern in range(4):  # all up, all down, and alternating both ways
+        first = 1.0 if pattern == 0 or pattern == 3 else -1.0
+        for i in range(run.n):
+            sign = -first if pattern >= 2 and i % 2 else first
+            moved[i] = y[i] * (1.0 + DOUBT * sign)
+        call_kernel(kernel, run.t * (1.0 + DOUBT * first), run.y_try, run.p, there, run.work)
+        for k in range(n):
+            change = abs(others[k] - values[k])
+            if change > doubts[k]:  # nan is no change
+                doubts[k] = change
+    for k in range(n):
+        doubts[k] *= MARGIN
+
+
+@compiled
+def _set_flags(run: Any) -> None:
+    """By the sides that the event functions are on; on the line itself they are not set."""
+    n = run.n_events
+    flag, pressed, noise, dead = ints(run.flag, n), ints(run.pressed, n), floats(run.noise, n), floats(run.dead, n)
+    p, g = floats(run.p, run.n_parameters), floats(run.g_try, n)
+    for _ in range(n):  # what a formula compares may depend on what it compared before
+        changed = False
+        call_kernel(run.events_open, run.t, run.y, run.p, run.g_try, run.work)
+        for e in range(n):
+            if flag[e] >= 0:
+                dead[e] = noise[e]
+                before = p[flag[e]]
+                set_flag(run, e, g[e] * pressed[e] > dead[e])
+                changed = changed or p[flag[e]] != before
+        if not changed:
+            break
+
+
+@compiled
+def _begin_contacts(run: Any) -> None:
+    """What is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
+    _measure_doubts(run)
+    starts, close_by = ints(run.pair_start, run.n_pairs), ints(run.close_by, run.n_pairs)
+    for k in range(run.n_pairs):
+        if starts[k] == GOES_ON:
+            floats(run.p, run.n_parameters)[pair_place(run, k, CLOSED)] = 1.0
+            run.n_closed += 1
+            watch(run, k, True)
+            watch_grip(run, k)
+    observe_contacts(run, run.t, run.y)
+    for k in range(run.n_pairs):
+        floats(run.dead, run.n_events)[pair_place(run, k, GAP)] = round_off_of_gap(run, k)
+        close_by[k] = 1 if of_pair(run, run.at_gap, k) < run.near else 0
+        if starts[k] != GOES_ON:
+            watch(run, k, False)
+            if _touches(run, k):
+                close(run, k, of_pair(run, run.at_closing, k))
+    set_precision(run)
+
+
+@compiled
+def _measure_doubts(run: Any) -> None:
+    """What round-off may have done to gaps and closing speeds, into `doubt`; and into `observed_try` how closing goes on."""
+    n, slope = run.n_observed, stage(run, 0)
+    round_off(run, run.observe, n, run.doubt, run.observed, run.observed_try)
+    observed, doubts, later = floats(run.observed, n), floats(run.doubt, n), floats(run.observed_try, n)
+    fastest = 0.0
+    for i in range(run.at_speeds, run.at_speeds + run.n_speeds):
+        fastest = max(fastest, abs(observed[i]))
+    call_kernel(run.rhs, run.t, run.y, run.p, slope, run.work)
+    y, k0, moved = floats(run.y, run.n), floats(slope, run.n), floats(run.y_try, run.n)
+    for i in range(run.n):
+        moved[i] = y[i] + MOMENT * k0[i]
+    call_kernel(run.observe, run.t + MOMENT, run.y_try, run.p, run.observed_try, run.work)
+    for k in range(run.n_pairs):
+        gap, closing = run.at_gap + k, run.at_closing + k
+        doubts[gap] = max(doubts[gap], round_off_of_gap(run, k))
+        doubts[closing] = max(doubts[closing], 4.0 * EPSILON * fastest)
+        later[closing] = (later[closing] - observed[closing]) / MOMENT
+
+
+@compiled
+def _touches(run: Any, pair: int) -> bool:
+    """Whether a pair is closed from the start: it is pressed; or it touches and closes, or rests and is not pulled apart."""
+    observed, doubts = floats(run.observed, run.n_observed), floats(run.doubt, run.n_observed)
+    gap, closing = run.at_gap + pair, run.at_closing + pair
+    if abs(observed[gap]) > doubts[gap]:
+        return bool(observed[gap] < 0.0)
+    if abs(observed[closing]) > doubts[closing]:
+        return bool(observed[closing] > 0.0)
+    return bool(floats(run.observed_try, run.n_observed)[closing] >= 0.0)

@@ -1,0 +1,259 @@
+"""What a run does at its events: contacts close and open, flags change, the next piece of time begins.  Compiled.
+
+A phase is a stretch of a run in which its equations stay the same. What tells phases apart stands in p: for each contact whether
+it is closed and how fast it closed, a flag for everything that jumps, and at its head what changes with time by pieces. Events that
+change none of it are only logged.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pliant.integrate.grips import close_grip, grip_happened, open_grip, settle_grips
+from pliant.integrate.kernels import compiled, flags, floats, ints, put
+from pliant.integrate.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
+from pliant.integrate.run_record import (
+    BEGIN,
+    BEGIN_IMPULSE,
+    BEGIN_LOST,
+    BEGIN_RUBBED,
+    BRISTLES,
+    CHATTER,
+    CLOSED,
+    ENTRY,
+    ENTRY_FLOOR,
+    ENTRY_SPEED,
+    FINISHED,
+    GAP,
+    IMPULSE,
+    LET_GO,
+    LET_GO_SPEED,
+    LET_GO_TIME,
+    LOST,
+    N_BRISTLES,
+    N_SWITCHES,
+    NEAR,
+    PEAK,
+    PEAK_FORCE,
+    PEAK_TIME,
+    REACH,
+    RUBBED,
+    SHORTEST_TURN,
+    STOPS,
+    SWITCHES,
+    TURNS,
+)
+from pliant.integrate.status import AT_EVENT, CHATTERS, ON
+
+EPSILON = 2.0**-52
+
+
+# ---- at events
+
+
+@compiled
+def act(run: Any) -> int:
+    """Do what the events ask for that ended the step; ON, AT_EVENT where the caller must know, or CHATTERS."""
+    n, answer, changed = run.n_events, ON, False
+    hit, kind, pair, flag = ints(run.hit, n), flags(run.kind, n), ints(run.event_pair, n), ints(run.flag, n)
+    for e in range(n):
+        if hit[e] == 0 or kind[e] > TURNS:
+            continue
+        if pair[e] >= 0:
+            changed = _act_on_contact(run, e, pair[e]) or changed
+            continue
+        if ints(run.reported, n)[e]:
+            log(run, run.t, e, hit[e])
+        if flag[e] >= 0:
+            set_flag(run, e, hit[e] == ints(run.pressed, n)[e])
+            changed = True
+            if _chatters(run, e):
+                run.chattering, answer = e, CHATTERS
+        if kind[e] == STOPS and answer == ON:
+            answer = AT_EVENT
+    if changed:
+        settle_grips(run)
+        choose_kernels(run)
+    return answer
+
+
+@compiled
+def take_notes(run: Any) -> None:
+    """What was recorded inside the step: users' events go into the log; of contacts, a peak of the force or that it let go."""
+    for k in range(run.n_notes):
+        e, t = ints(run.note_event, run.max_notes)[k], floats(run.note_t, run.max_notes)[k]
+        direction, pair = ints(run.note_direction, run.max_notes)[k], ints(run.event_pair, run.n_events)[e]
+        if pair < 0:
+            log(run, t, e, direction)
+        elif is_closed(run, pair):
+            observe_contacts(run, t, run.note_y + 8 * run.n * k)
+            if e == pair_place(run, pair, LET_GO):
+                record = touch(run, pair)
+                record[LET_GO_TIME] = t if direction < 0 else math.nan
+                record[LET_GO_SPEED] = -of_pair(run, run.at_closing, pair)
+            note_force(run, pair, t)
+
+
+@compiled
+def log(run: Any, t: float, e: int, direction: int) -> None:
+    k = run.n_logged
+    floats(run.log_t, run.max_logged)[k] = t
+    ints(run.log_event, run.max_logged)[k] = e
+    ints(run.log_direction, run.max_logged)[k] = direction
+    run.n_logged += 1
+
+
+@compiled
+def next_piece(run: Any) -> bool:
+    """Begin the next piece of time, if there is one; what contacts and flags set in p stays."""
+    if run.piece + 1 >= run.n_pieces:
+        return False
+    run.piece += 1
+    put(run.p, run.piece_head + 8 * run.n_head * run.piece, run.n_head)
+    run.t_stop = floats(run.piece_end, run.n_pieces)[run.piece]
+    settle_grips(run)
+    return True
+
+
+@compiled
+def choose_kernels(run: Any) -> None:
+    """The events of closed contacts cost only while one is closed."""
+    run.events = run.events_closed if run.n_closed > 0 else run.events_open
+
+
+# ---- flags
+
+
+@compiled
+def set_flag(run: Any, e: int, pressed: bool) -> None:
+    """What jumps at event e is on this side from now on, and watched from there."""
+    n = run.n_events
+    side = ints(run.pressed, n)[e]
+    floats(run.p, run.n_parameters)[ints(run.flag, n)[e]] = 1.0 if pressed else 0.0
+    ints(run.required, n)[e] = side if pressed else -side
+
+
+@compiled
+def _chatters(run: Any, e: int) -> bool:
+    """Whether a flag is set and cleared without end, in no time."""
+    since, turns = floats(run.turned_t, run.n_events), ints(run.turns, run.n_events)
+    if turns[e] == 0 or run.t - since[e] > CHATTER * SHORTEST_TURN:
+        since[e], turns[e] = run.t, 0
+    turns[e] += 1
+    return bool(turns[e] > CHATTER)
+
+
+# ---- contacts
+
+
+@compiled
+def is_closed(run: Any, pair: int) -> bool:
+    return bool(floats(run.p, run.n_parameters)[pair_place(run, pair, CLOSED)] != 0.0)
+
+
+@compiled
+def _act_on_contact(run: Any, e: int, pair: int) -> bool:
+    """Take an event of a contact; True if p changed."""
+    if e == pair_place(run, pair, NEAR):
+        ints(run.close_by, run.n_pairs)[pair] = 1 if ints(run.hit, run.n_events)[e] < 0 else 0
+        set_precision(run)
+        return False
+    if e != pair_place(run, pair, GAP):
+        return bool(is_closed(run, pair) and grip_happened(run, pair, e))
+    observe_contacts(run, run.t, run.y)
+    floats(run.dead, run.n_events)[e] = round_off_of_gap(run, pair)
+    speed = of_pair(run, run.at_closing, pair)
+    if is_closed(run, pair):
+        _open(run, pair, -speed)
+    else:
+        close(run, pair, speed)
+    return True
+
+
+@compiled
+def set_precision(run: Any) -> None:
+    """Of a method that is more precise near contact: told when a gap passes its distance."""
+    if run.near_rtol == 0.0:
+        return
+    run.n_close_by = 0
+    for k in range(run.n_pairs):
+        run.n_close_by += ints(run.close_by, run.n_pairs)[k]
+    run.rtol = run.near_rtol if run.n_close_by + run.n_closed > 0 else run.far_rtol
+    run.restart = 1
+
+
+@compiled
+def round_off_of_gap(run: Any, pair: int) -> float:
+    """A gap of a few units of round-off is neither open nor closed, m; of what was observed last."""
+    observed, total = floats(run.observed, run.n_observed), pair_number(run, pair, REACH)
+    for i in range(3 * pair, 3 * pair + 3):
+        total += abs(observed[run.at_point + i] * observed[run.at_normal + i])
+    return float(4.0 * EPSILON * total)
+
+
+@compiled
+def close(run: Any, pair: int, speed: float) -> None:
+    """The pair touches, approaching with this speed, m/s."""
+    y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
+    p[pair_place(run, pair, CLOSED)] = 1.0
+    p[pair_place(run, pair, ENTRY)] = max(speed, pair_number(run, pair, ENTRY_FLOOR))
+    for i in range(pair_place(run, pair, N_BRISTLES)):
+        y[pair_place(run, pair, BRISTLES) + i] = 0.0
+    run.n_closed += 1
+    run.new_phase = 1
+    watch(run, pair, True)
+    close_grip(run, pair)
+    record[BEGIN], record[ENTRY_SPEED] = run.t, max(speed, 0.0)
+    record[BEGIN_IMPULSE] = y[pair_place(run, pair, IMPULSE)]
+    record[BEGIN_LOST], record[BEGIN_RUBBED] = y[pair_place(run, pair, LOST)], y[pair_place(run, pair, RUBBED)]
+    record[PEAK_FORCE] = 0.0
+    record[PEAK_TIME] = record[LET_GO_TIME] = record[LET_GO_SPEED] = math.nan
+    observe_contacts(run, run.t, run.y)
+    note_force(run, pair, run.t)
+
+
+@compiled
+def note_force(run: Any, pair: int, t: float) -> None:
+    """The force that was observed last may be the largest of this contact."""
+    record, force = touch(run, pair), of_pair(run, run.at_force, pair)
+    if force > record[PEAK_FORCE]:
+        record[PEAK_FORCE], record[PEAK_TIME] = force, t
+
+
+@compiled
+def _open(run: Any, pair: int, speed: float) -> None:
+    """The pair parts with this speed, m/s: its record is finished. A force that let go before has ended the contact then."""
+    y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
+    p[pair_place(run, pair, CLOSED)], p[pair_place(run, pair, ENTRY)] = 0.0, 1.0
+    run.n_closed -= 1
+    run.new_phase = 1
+    watch(run, pair, False)
+    open_grip(run, pair)
+    done = floats(run.finished + 8 * FINISHED * run.n_touches, FINISHED)
+    held = math.isnan(record[LET_GO_TIME])
+    done[0], done[1], done[3] = pair, record[BEGIN], record[ENTRY_SPEED]
+    done[2] = run.t if held else record[LET_GO_TIME]
+    done[4] = speed if held else record[LET_GO_SPEED]
+    done[5], done[6] = record[PEAK_FORCE], record[PEAK_TIME]
+    done[7] = y[pair_place(run, pair, IMPULSE)] - record[BEGIN_IMPULSE]
+    done[8] = record[BEGIN_LOST] - y[pair_place(run, pair, LOST)]
+    done[9] = record[BEGIN_RUBBED] - y[pair_place(run, pair, RUBBED)]
+    run.n_touches += 1
+
+
+@compiled
+def watch(run: Any, pair: int, closed: bool) -> None:
+    """An open pair is watched for closing; a closed one for opening, the peak, letting go and friction's corners.
+
+    An open pair that is found pressed closes, whatever its gap was when it opened; and so the other way.
+    """
+    n, gap = run.n_events, pair_place(run, pair, GAP)
+    active = flags(run.active, n)
+    active[gap], ints(run.direction, n)[gap] = 1, 1 if closed else -1
+    ints(run.required, n)[gap] = -1 if closed else 1
+    active[pair_place(run, pair, PEAK)] = closed
+    if pair_place(run, pair, LET_GO) >= 0:
+        active[pair_place(run, pair, LET_GO)] = closed
+    for i in range(pair_place(run, pair, N_SWITCHES)):
+        active[pair_place(run, pair, SWITCHES) + i] = closed
