@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, finite, floats, stage
+from pliant.integrate.kernels import call_kernel, compiled, finite, floats, put, stage
 
 SAFETY = 0.9  # of the step that the error estimate asks for
 SMALLEST_STEP = 1e-18  # s, no mechanism has a shorter time scale; counts near t = 0 only
@@ -110,7 +110,9 @@ def _within_pieces(run: Any) -> float:
 @compiled
 def _longest_step(run: Any) -> float:
     """What the caller's own limit allows from here, s: no shorter than can be stepped."""
-    call_kernel(run.step_limit, run.t, run.y, run.p, run.longest, run.work)
+    put(run.moving, run.y, run.n)
+    put(run.moving + 8 * run.n, stage(run, 0), run.n)
+    call_kernel(run.step_limit, run.t, run.moving, run.p, run.longest, run.work)
     return max(float(floats(run.longest, 1)[0]), 2.0 * smallest_step(run))
 
 

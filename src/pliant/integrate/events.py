@@ -69,9 +69,9 @@ def happened(run: Any, e: int, value: float) -> bool:
 
 @compiled
 def any_happened(run: Any, g: int) -> bool:
-    values = floats(g, run.n_events)
-    for e in range(run.n_events):  # noqa: SIM110  a generator has no place in compiled code
-        if happened(run, e, values[e]):
+    values, watched = floats(g, run.n_events), ints(run.watched, run.n_watched)
+    for i in range(run.n_watched):  # noqa: SIM110  a generator has no place in compiled code
+        if happened(run, watched[i], values[watched[i]]):
             return True
     return False
 
@@ -86,7 +86,9 @@ def measure(run: Any, t: float, y: int, g: int) -> None:
 def take_sides(run: Any, sides: int, g: int) -> bool:
     """Whether one of them changed."""
     values, side, changed = floats(g, run.n_events), ints(sides, run.n_events), False
-    for e in range(run.n_events):
+    watched = ints(run.watched, run.n_watched)
+    for i in range(run.n_watched):
+        e = watched[i]
         now = side_at(run, e, values[e], side[e])
         changed = changed or now != side[e]
         side[e] = now
@@ -123,12 +125,31 @@ def look_afresh(run: Any, starting: bool) -> None:
 
 
 @compiled
+def list_watched(run: Any, looked: bool) -> None:
+    """The active events, by number: only they cost anything. One that was not before takes its side here, unless all just have."""
+    n = run.n_events
+    active, kind, was, watched = flags(run.active, n), flags(run.kind, n), flags(run.was_watched, n), ints(run.watched, n)
+    side, required, g = ints(run.side, n), ints(run.required, n), floats(run.g, n)
+    run.n_watched = run.n_recording = 0
+    for e in range(n):
+        if active[e]:
+            watched[run.n_watched] = e
+            run.n_watched += 1
+            run.n_recording += kind[e] >= RECORDS
+            if not (was[e] or looked):
+                measure(run, run.t, run.y, run.g)
+                side[e] = required[e] if required[e] != 0 else side_at(run, e, g[e], 0)
+        was[e] = active[e]
+
+
+@compiled
 def lost_event(run: Any) -> int:
     """1 + an event that crossed over the step to g_new unreported, else 0; counts those that could not be seen."""
-    n = run.n_events
+    n, watched = run.n_events, ints(run.watched, run.n_watched)
     g, side, hit, blind = floats(run.g_new, n), ints(run.side, n), ints(run.hit, n), ints(run.blind, n)
     lost = 0
-    for e in range(n):
+    for i in range(run.n_watched):
+        e = watched[i]
         if math.isnan(g[e]):
             blind[e] += 1
         if hit[e] == 0 and flags(run.kind, n)[e] < RECORDS and crosses(run, e, g[e], side[e]):
@@ -167,9 +188,9 @@ def first_event(run: Any, h: float, t_new: float) -> float:
 
 @compiled
 def _sides_of_start(run: Any) -> None:
-    side, before = ints(run.side, run.n_events), ints(run.before, run.n_events)
-    for e in range(run.n_events):
-        before[e] = side[e]
+    side, before, watched = ints(run.side, run.n_events), ints(run.before, run.n_events), ints(run.watched, run.n_watched)
+    for i in range(run.n_watched):
+        before[watched[i]] = side[watched[i]]
 
 
 @compiled
@@ -184,8 +205,9 @@ def _sides_at(run: Any, i: int) -> None:
 def _turned_before(run: Any, i: int) -> bool:
     """Some event that has happened by place i + 1 was not on its first side any more at place i."""
     values, n = floats(sample(run, i + 1), run.n_events), run.n_events
-    side, before = ints(run.side, n), ints(run.before, n)
-    for e in range(n):  # noqa: SIM110
+    side, before, watched = ints(run.side, n), ints(run.before, n), ints(run.watched, run.n_watched)
+    for k in range(run.n_watched):
+        e = watched[k]
         if before[e] != side[e] and happened(run, e, values[e]):
             return True
     return False
@@ -246,13 +268,13 @@ def _sample_step(run: Any, h: float) -> int:
     put(sample(run, places - 1), run.g_new, run.n_events)
     for i in range(1, places - 1):
         theta[i] = PLACES[i]
-        hermite(run, run.y_try, h, theta[i])
+        hermite(run, run.y_try, h, theta[i], min(run.n_read, run.n))
         measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
     if _comes_near(run, places):
         places = _look_closer(run, h, places)
-    for e in range(run.n_events):
-        i = 1
-        while i < places - 1 and places < SAMPLES and flags(run.active, run.n_events)[e]:
+    for k in range(run.n_watched):
+        e, i = ints(run.watched, run.n_watched)[k], 1
+        while i < places - 1 and places < SAMPLES:
             x = _turning_point(run, e, i)
             if x > 0.0:
                 interpolate(run, run.y_try, h, x)
@@ -272,8 +294,9 @@ def _comes_near(run: Any, places: int) -> bool:
     Marks are found on the dense output anyway.
     """
     n = run.n_events
-    for e in range(n):
-        if flags(run.active, n)[e] == 0 or flags(run.kind, n)[e] == MARKS:
+    for k in range(run.n_watched):
+        e = ints(run.watched, run.n_watched)[k]
+        if flags(run.kind, n)[e] == MARKS:
             continue
         least, most, side = math.inf, 0.0, side_of(floats(sample(run, 1), n)[e], 1, 0.0)
         for i in range(1, places - 1):
@@ -358,7 +381,8 @@ def _note_hits(run: Any) -> bool:
     """Which events have happened by the end of the step."""
     n, some = run.n_events, False
     g, hit, before = floats(run.g_new, n), ints(run.hit, n), ints(run.before, n)
-    for e in range(n):
+    for k in range(run.n_watched):
+        e = ints(run.watched, run.n_watched)[k]
         hit[e] = -before[e] if happened(run, e, g[e]) else 0
         some = some or hit[e] != 0
     return some
@@ -391,7 +415,8 @@ def _root(run: Any, low: float, high: float) -> float:
     """The earliest zero of the straight lines of those events that have happened at `high`."""
     g_low, g_high = floats(run.g_low, run.n_events), floats(run.g_high, run.n_events)
     root = high
-    for e in range(run.n_events):
+    for k in range(run.n_watched):
+        e = ints(run.watched, run.n_watched)[k]
         if happened(run, e, g_high[e]) and g_low[e] != g_high[e]:
             root = min(root, low + (high - low) * g_low[e] / (g_low[e] - g_high[e]))
     return max(root, low)
@@ -442,7 +467,8 @@ def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: 
     back = _try(run, True, high, h, t_new)
     # The way to the root as the slopes of the dense output give it, twice; then further and further.
     stride = max(_bracket(t_new), span)
-    for e in range(n):
+    for k in range(run.n_watched):
+        e = ints(run.watched, run.n_watched)[k]
         slope = abs(g_high[e] - g_low[e]) / span
         if happened(run, e, g_high[e]) and slope > 0.0:
             stride = max(stride, min(2.0 * abs(g_try[e]) / slope, 0.1 * h))
@@ -474,8 +500,9 @@ def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
         _sample_step(run, h)
     put(run.y_kept, run.y_new, run.n)
     moved = False
-    for e in range(n):
-        if flags(run.active, n)[e] and flags(run.kind, n)[e] >= RECORDS:
+    for k in range(run.n_watched):
+        e = ints(run.watched, run.n_watched)[k]
+        if flags(run.kind, n)[e] >= RECORDS:
             run.searched = e
             moved = _note_event(run, e, h, t_new, moved)
     run.searched = EVERY

@@ -71,9 +71,8 @@ def stiffness(run: Any, h: float) -> float:
 
 
 @compiled
-def hermite(run: Any, target: int, h: float, x: float) -> None:
-    """The cubic through both ends: free of evaluations, good enough to see where to look."""
-    n = run.n
+def hermite(run: Any, target: int, h: float, x: float, n: int) -> None:
+    """The first n components on the cubic through both ends: free of evaluations, good enough to see where to look."""
     out, y, y_new = floats(target, n), floats(run.y, n), floats(run.y_new, n)
     k_start, k_end = floats(stage(run, 0), n), floats(stage(run, run.stages), n)
     rise, start, end = x * x * (3.0 - 2.0 * x), h * x * (1.0 - x) ** 2, h * x * x * (x - 1.0)

@@ -16,6 +16,7 @@ from pliant.integrate.events import (
     first_event,
     forget_hits,
     hit_matters,
+    list_watched,
     look_afresh,
     lost_event,
     note_crossings,
@@ -29,7 +30,6 @@ from pliant.integrate.kernels import (
     compiled,
     end_slope,
     finite,
-    flags,
     floats,
     ints,
     put,
@@ -37,7 +37,7 @@ from pliant.integrate.kernels import (
 )
 from pliant.integrate.noting import note
 from pliant.integrate.phases import act, next_piece, take_notes
-from pliant.integrate.run_record import NOTES, RECORDS, SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.run_record import NOTES, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import (
     AT_EVENT,
@@ -121,7 +121,8 @@ def _enter(run: Any) -> int:
     if starting:
         note(run)
     moved = starting or _differ(run.y, run.y_seen, run.n)
-    if moved or run.restart or _differ(run.p, run.p_seen, run.n_parameters):
+    afresh = moved or run.restart != 0 or _differ(run.p, run.p_seen, run.n_parameters)
+    if afresh:
         put(run.p_seen, run.p, run.n_parameters)
         call_kernel(run.rhs, run.t, run.y, run.p, stage(run, 0), run.work)
         run.rhs_evaluations += 1
@@ -135,7 +136,7 @@ def _enter(run: Any) -> int:
         if moved and run.save == SAVE_STEPS:
             _put_row(run, run.t, run.y)
     _settle(run, moved)
-    _count_recording(run)
+    list_watched(run, afresh)
     run.starting = 0
     run.anchor = run.t
     run.anchor_steps = 0
@@ -155,14 +156,6 @@ def _settle(run: Any, moved: bool) -> None:
         if hit[e] != 0:
             side[e] = 0 if moved and required[e] == 0 else side[e]
             hit[e] = 0
-
-
-@compiled
-def _count_recording(run: Any) -> None:
-    run.n_recording = 0
-    for e in range(run.n_events):
-        if flags(run.active, run.n_events)[e] and flags(run.kind, run.n_events)[e] >= RECORDS:
-            run.n_recording += 1
 
 
 @compiled

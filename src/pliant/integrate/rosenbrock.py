@@ -125,7 +125,7 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
     """The method's own dense output, or the cubic of both ends where it has none."""
     s, n, terms = run.schemed, run.n, run.terms
     if terms == 0:
-        hermite(run, target, h, x)
+        hermite(run, target, h, x, run.n)
         return
     dense, weights, solution = floats(run.polynomials, terms * s), floats(run.weights, s), floats(run.solution, s)
     for j in range(s):

@@ -64,7 +64,8 @@ MOTION = {  # where the run is; times in s
     "rejected": "i8",
     "rhs_evaluations": "i8",
     "event_evaluations": "i8",
-    "n_recording": "i8",  # events at work that only record
+    "n_watched": "i8",  # active events
+    "n_recording": "i8",  # of those that only record
     "searched": "i8",  # the event that is looked for, -1: all that end a step
     "step_length": "f8",  # s, of the step that was sampled, and how many places it was looked at
     "n_places": "i8",
@@ -168,6 +169,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "n_padded": "i8",  # to a multiple of BLOCK
     "n_controlled": "i8",  # components whose error counts
     "n_mean": "f8",  # what the sum of their squares is divided by
+    "n_read": "i8",  # components that kernels read, the first, to a multiple of BLOCK; the rest are quadratures
     "n_parameters": "i8",
     "n_events": "i8",
     "max_notes": "i8",
@@ -224,6 +226,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "y_new": "i8",
     "y_try": "i8",
     "spare": "i8",
+    "steepest": "i8",  # of the stages of a step
     "y_kept": "i8",  # y_new, while steps of other lengths are tried
     "y_seen": "i8",  # as the last call left it: a difference means that the caller moved the state
     "p": "i8",
@@ -231,6 +234,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "work": "i8",
     "k": "i8",  # (stage, component)
     "longest": "i8",  # (1) what the step limit answers, s
+    "moving": "i8",  # y, then its derivative: what the step limit is asked with
     "implied_values": "i8",  # (2, implied constraint)
     "atol": "i8",
     "weights": "i8",  # (stage)
@@ -292,6 +296,8 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "dead": "i8",  # around zero, what round-off may do to g: no change of side
     "noise": "i8",  # at a start: what counts as zero
     "active": "i8",  # flags
+    "watched": "i8",  # ints: the active ones by number; n_watched of them
+    "was_watched": "i8",  # flags
     "kind": "i8",  # flags: STOPS, CUTS, RECORDS or MARKS
     "blind": "i8",  # ints: steps at whose end g was nan, or whose crossings were more than could be noted
     "direction": "i8",  # ints: -1 falling, +1 rising, 0 both

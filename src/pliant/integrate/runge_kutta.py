@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, put, stage
+from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, stage
 from pliant.integrate.run_record import BLOCK
 from pliant.integrate.shipped_loops import Bitcode
 
@@ -15,12 +15,15 @@ STEEPER = 10.0  # than the steepest stage of a step: what no smooth solution doe
 
 
 @fused
-def combine(run: Any, target: int, base: int, h: float, row: int) -> None:
-    """target = base + h sum a_j k_j, eight components at a time, their sums in registers; the base is rounded once."""
+def combine(run: Any, target: int, base: int, h: float, row: int, n: int) -> None:
+    """target = base + h sum a_j k_j of the first n components, eight at a time, their sums in registers.
+
+    The base is rounded once.
+    """
     stride = 8 * run.n_padded
     first, last = ints(run.row_first + 8 * row, 2)[0], ints(run.row_first + 8 * row, 2)[1]
     column, value = ints(run.column, last), floats(run.value, last)
-    for block in range(0, stride, 8 * BLOCK):
+    for block in range(0, 8 * n, 8 * BLOCK):
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for term in range(first, last):
             a, k = value[term], floats(run.k + stride * column[term] + block, BLOCK)
@@ -44,9 +47,9 @@ def take_step(run: Any, h: float, t_new: float) -> None:
     """k_1 ... k_(s-1) and y_new of a step h from (t, y), k_0 known.  No stage looks beyond t_new."""
     c = floats(run.c, run.stages)
     for i in range(1, run.stages):
-        combine(run, run.y_try, run.y, h, i)
+        combine(run, run.y_try, run.y, h, i, run.n_read)
         call_kernel(run.rhs, min(run.t + c[i] * h, t_new), run.y_try, run.p, stage(run, i), run.work)
-    combine(run, run.y_new, run.y, h, run.stages)
+    combine(run, run.y_new, run.y, h, run.stages, run.n_padded)
     run.rhs_evaluations += run.stages - 1
     run.last_taken = h
 
@@ -62,14 +65,14 @@ def error_norm(run: Any, h: float) -> float:
     n, row = run.n_controlled, run.stages + 1 + run.extras
     y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
     rtol = run.rtol
-    combine(run, run.y_try, run.zeros, h, row)
+    combine(run, run.y_try, run.zeros, h, row, run.n_padded)
     estimate = floats(run.y_try, n)
     fine = coarse = 0.0
     for i in range(n):
         fine += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
     if run.error_rows == 1 or fine == 0.0:
         return math.sqrt(fine / run.n_mean)
-    combine(run, run.y_try, run.zeros, h, row + 1)
+    combine(run, run.y_try, run.zeros, h, row + 1, run.n_padded)
     for i in range(n):
         coarse += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
     return fine / math.sqrt((fine + 0.01 * coarse) * run.n_mean)
@@ -123,9 +126,11 @@ def extra_stages(run: Any, h: float) -> None:
     if run.extras_done:
         return
     run.extras_done = 1
+    if run.extras > 0:
+        _measure_slopes(run)
     c = floats(run.c, run.stages + 1 + run.extras)
     for i in range(run.stages + 1, c.size):
-        combine(run, run.y_try, run.y, h, i)
+        combine(run, run.y_try, run.y, h, i, run.n_read)
         call_kernel(run.rhs, run.t + c[i] * h, run.y_try, run.p, stage(run, i), run.work)
         if _is_astray(run, h, i):
             run.extras_done = ASTRAY
@@ -138,17 +143,28 @@ def _is_astray(run: Any, h: float, extra: int) -> bool:
 
     Its state is none of the solution's, and can lie deep in a contact that the step only grazes.
     """
-    n, row = run.n_controlled, ints(run.row_first + 8 * run.stages, 2)
-    column, k, k_end = ints(run.column, row[1]), floats(stage(run, extra), n), floats(stage(run, run.stages), n)
+    n = run.n_controlled
+    k, steepest = floats(stage(run, extra), n), floats(run.steepest, n)
     y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
     for i in range(n):
-        steepest = abs(k_end[i])
-        for term in range(row[0], row[1]):
-            steepest = max(steepest, abs(floats(stage(run, column[term]), n)[i]))
         size = atol[i] / run.rtol + max(abs(y[i]), abs(y_new[i]))
-        if not abs(h * k[i]) <= STEEPER * abs(h) * steepest + size:
+        if not abs(h * k[i]) <= STEEPER * abs(h) * steepest[i] + size:
             return True
     return False
+
+
+@compiled
+def _measure_slopes(run: Any) -> None:
+    """Of every component, the steepest of the stages that the solution is made of, and of the step's end."""
+    n, row = run.n_controlled, ints(run.row_first + 8 * run.stages, 2)
+    steepest, column = floats(run.steepest, n), ints(run.column, row[1])
+    k = floats(stage(run, run.stages), n)
+    for i in range(n):
+        steepest[i] = abs(k[i])
+    for term in range(row[0], row[1]):
+        k = floats(stage(run, column[term]), n)
+        for i in range(n):
+            steepest[i] = max(steepest[i], abs(k[i]))
 
 
 @compiled
@@ -156,31 +172,48 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
     """The dense output at t + x h; needs k_s."""
     extra_stages(run, h)
     if run.extras_done == ASTRAY:
-        hermite(run, target, h, x)
+        hermite(run, target, h, x, run.n)
         return
-    n, n_k = run.n, run.stages + 1 + run.extras
-    weights, out, y = floats(run.weights, n_k), floats(target, n), floats(run.y, n)
+    n_k = run.stages + 1 + run.extras
+    weights = floats(run.weights, n_k)
     basis = x
     for m in range(run.terms):
         row = floats(run.dense + 8 * n_k * m, n_k)
         for j in range(n_k):
             weights[j] = row[j] * basis + (weights[j] if m > 0 else 0.0)
         basis *= (1.0 - x) if m % 2 == 0 else x
-    put(target, run.zeros, n)
-    for j in range(n_k):
-        weight, k = weights[j], floats(stage(run, j), n)
-        if weight != 0.0:
-            for i in range(n):
-                out[i] += weight * k[i]
-    for i in range(n):
-        out[i] = y[i] + h * out[i]
+    _weigh(run, target, h, n_k)
+
+
+@compiled
+def _weigh(run: Any, target: int, h: float, n_k: int) -> None:
+    """target = y + h sum weights_j k_j, eight components at a time, their sums in registers."""
+    weights, stride = floats(run.weights, n_k), 8 * run.n_padded
+    for block in range(0, stride, 8 * BLOCK):
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+        for j in range(n_k):
+            a, k = weights[j], floats(run.k + stride * j + block, BLOCK)
+            if a != 0.0:
+                s0 += a * k[0]
+                s1 += a * k[1]
+                s2 += a * k[2]
+                s3 += a * k[3]
+                s4 += a * k[4]
+                s5 += a * k[5]
+                s6 += a * k[6]
+                s7 += a * k[7]
+        start, out = floats(run.y + block, BLOCK), floats(target + block, BLOCK)
+        out[0], out[1] = start[0] + h * s0, start[1] + h * s1
+        out[2], out[3] = start[2] + h * s2, start[3] + h * s3
+        out[4], out[5] = start[4] + h * s4, start[5] + h * s5
+        out[6], out[7] = start[6] + h * s6, start[7] + h * s7
 
 
 @compiled
 def stiffness(run: Any, h: float) -> float:
     """How f changes from the last stage's state to the step's end, both at t + h, over how the state does (Hairer, dop853)."""
     last, n = run.stages - 1, int(run.n_mean)
-    combine(run, run.y_try, run.y, h, last)
+    combine(run, run.y_try, run.y, h, last, run.n_read)
     y, y_new, y_stage = floats(run.y, n), floats(run.y_new, n), floats(run.y_try, n)
     k_stage, k_end, atol = floats(stage(run, last), n), floats(stage(run, run.stages), n), floats(run.atol, n)
     rise = distance = 0.0

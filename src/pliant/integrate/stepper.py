@@ -18,6 +18,7 @@ from pliant.integrate.course import Course, course_of
 from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method
 from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime
+from pliant.integrate.run_record import BLOCK as PADDING
 from pliant.integrate.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.setup import Constraints, Jacobian, set_up
 from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, STATUS_OF_CODE, TURN, Status
@@ -108,7 +109,8 @@ class Stepper:
     void kernel(double t, const double* y, const double* p, double* out, double* work)
 
     The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
-    along. `step_limit` is a kernel of the same kind whose one number is the longest step, s, that may be taken from a state.
+    along. `step_limit` is a kernel whose one number is the longest step, s, that may be taken from a state: its y is the state and
+    behind it the derivative there.
     `knots` are the ends of pieces of time on which functions of time are smooth: steps are kept to about two of them.
     `project` is one whose numbers are the state put back on its constraints; it is applied after every step. `implied` is one
     whose 2 `n_implied` numbers are constraints that others imply, and how far from zero each may be at the end of a step.
@@ -162,6 +164,7 @@ class Stepper:
         self._memory.set(events=events or 0, events_open=events or 0, events_closed=events or 0)
         self._memory.set(implied=implied or 0, n_implied=n_implied)
         self._memory.bind(implied_values=np.zeros(2 * n_implied))
+        self._memory.set(n_read=-(-self._n_newton // PADDING) * PADDING)
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
         self._memory.bind_knots(np.empty(0) if knots is None else knots)
         self._stages, self._jacobian_price = stages or Stages(), jacobian_price

@@ -168,12 +168,12 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
     run.last_taken = h
     for i in range(1, run.stages):
         t = min(run.t + c[i] * h, t_new)
-        combine(run, run.y_try, run.y, h, i)
+        combine(run, run.y_try, run.y, h, i, run.n_padded)
         if not settle(run, t, run.y_try):
             return False
         call_kernel(run.rhs, t, run.y_try, run.p, stage(run, i), run.work)
         run.rhs_evaluations += 1
-    combine(run, run.y_new, run.y, h, run.stages)
+    combine(run, run.y_new, run.y, h, run.stages, run.n_padded)
     put(run.y_try, run.y_new, run.n)
     return settle(run, t_new, run.y_new)
 
@@ -218,7 +218,7 @@ def _extra_stages(run: Any, h: float) -> None:
     run.extras_done = 1
     c = floats(run.c, run.stages + 1 + run.extras)
     for i in range(run.stages + 1, c.size):
-        combine(run, run.y_try, run.y, h, i)
+        combine(run, run.y_try, run.y, h, i, run.n_padded)
         settle(run, run.t + c[i] * h, run.y_try)
         call_kernel(run.rhs, run.t + c[i] * h, run.y_try, run.p, stage(run, i), run.work)
     run.rhs_evaluations += run.extras

@@ -246,7 +246,9 @@ class Trace:
         outer, closing = applied.outer, self._closing(closures)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
-        limit = self._step_limit([one.kinematics for one in contacts], rates)
+        # of the state and its derivative, which a step begins with anyway
+        slope_column, slopes = self.tracer.symbols("slope", state_column.numel())
+        limit = self._step_limit([one.kinematics for one in contacts], slopes[: self.state_column.numel()])
         n_state = len(self.free_q) + len(self.free_v)
         functions = {
             "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
@@ -254,8 +256,6 @@ class Trace:
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
-        if limit is not None:
-            functions["step_limit"] = [limit]
         if solved is not None:
             functions["project"] = self._projected(solved, state_column)
         if closures.implied:
@@ -263,18 +263,21 @@ class Trace:
         timed = self._timed()
         change_column, constraints, shifted = self._partition(closures)
         slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state)
-        for outputs in (*functions.values(), timed, constraints, shifted):
+        limits = [] if limit is None else [limit]
+        for outputs in (*functions.values(), limits, timed, constraints, shifted):
             for x in outputs:
                 self.tracer.node_of(x)  # of a number that is an output as it stands
         self.constants = self.tracer.numbers
         inputs = [self.t_column, state_column, self.p_column]
+        limit_inputs = [self.t_column, ca.vertcat(state_column, slope_column), self.p_column]
         shift_inputs = [self.t_column, ca.vertcat(state_column, change_column), self.p_column]
+        limited = {"step_limit": self._function("step_limit", limit_inputs, limits)} if limits else {}
         preparation = Preparation.of(numbers, self.tracer, cache)
         constants = np.array([self.tracer.values[node].value for node in self.constants])  # type: ignore[union-attr]
         traced = TracedSystem(
             system=lowered.system,
             tree=lowered.tree,
-            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()},
+            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()} | limited,
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
             sources=tuple(power),
@@ -433,7 +436,7 @@ class Trace:
         return margins
 
     def _step_limit(self, contacts: Sequence[ContactKinematics], rates: Sequence[Scalar]) -> Scalar | None:
-        """The longest step in which nothing passes unseen."""
+        """The longest step in which nothing passes unseen. rates: derivatives of coordinates, rates and bristles."""
         return longest_step(contacts, self._rates_of([x for kinematics in contacts for x in kinematics.motion], rates))
 
     def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
