@@ -13,7 +13,8 @@ from pliant.codegen.fuse import fuse
 from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE, guarded
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.program import read_program
-from pliant.codegen.schedule import RolledLoop, make_schedule
+from pliant.codegen.rolled import SHORTEST, RolledLoop
+from pliant.codegen.schedule import make_schedule
 from pliant.gallery.falling_chain import falling_chain
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.trace.tracing import trace
@@ -142,10 +143,14 @@ def test_a_flag_that_is_not_zero_is_not_idle():
 def test_each_guard_leaves_out_its_own_and_all_together_what_they_share():
     program = program_of(touching, 4, 3, [0, 1, 2])
     fuse(program)
-    masks = {mask for mask, kind in zip(guarded(program, separate=True), program.kind, strict=True) if kind >= 0}
+    masks = {mask for mask, kind in zip(guarded(program), program.kind, strict=True) if kind >= 0}
     assert {ALWAYS, ALL_IDLE, ALL_IDLE | 2, ALL_IDLE | 4, ALL_IDLE | 8} <= masks
-    together = {mask for mask, kind in zip(guarded(program, separate=False), program.kind, strict=True) if kind >= 0}
-    assert together == {ALWAYS, ALL_IDLE}
+
+
+def test_in_programs_with_loops_guards_are_taken_together():
+    program = long_chain(30)
+    assert program.operations >= SHORTEST
+    assert {mask for mask, kind in zip(guarded(program), program.kind, strict=True) if kind >= 0} == {ALWAYS, ALL_IDLE}
 
 
 def test_sines_that_only_guarded_values_need_are_left_out_of_the_batch():
@@ -221,6 +226,6 @@ def test_guards_change_no_function_whatever_the_friction_law(law):
 def test_the_forces_of_a_chain_are_left_out_in_flight():
     """Half of its operations, and 10 of its 13 sines and cosines."""
     program = trace(falling_chain()).functions["rhs"].program()
-    left_out = sum(1 for mask, kind in zip(guarded(program, separate=True), program.kind, strict=True) if kind >= 0 and mask)
+    left_out = sum(1 for mask, kind in zip(guarded(program), program.kind, strict=True) if kind >= 0 and mask)
     assert left_out > 0.4 * program.operations
     assert make_schedule(program, 1000).batch.always == 4

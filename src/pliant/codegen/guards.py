@@ -15,6 +15,7 @@ import casadi as ca
 
 from pliant.codegen.operations import FUSED
 from pliant.codegen.program import CONSTANT, PARAMETER, Program
+from pliant.codegen.rolled import SHORTEST
 
 ALWAYS = 0  # the empty set: what is never left out
 ALL_IDLE = 1
@@ -38,16 +39,17 @@ _BESIDE_CONSTANT: dict[int, tuple[Callable[[float], bool], Callable[[float], boo
 }
 
 
-def guarded(program: Program, *, separate: bool) -> list[int]:
-    """Of every value the guards of which one idle is enough to leave it out.
+def guarded(program: Program) -> list[int]:
+    """Of every value the sets of guards of which one idle is enough to leave it out.
 
-    separate: look at each guard alone too, unless they are too many.
+    In programs with loops guards are not looked at one by one: a loop goes over what belongs to all of them.
     """
+    if not program.guards:
+        return [ALWAYS] * len(program.kind)
     count = len(program.guards)
-    alone = count if separate and 1 < count <= MOST_SEPARATE else 0
-    known = (2 << alone) - 1
-    zero = _vanishing(program, alone > 0)
-    return [mask & known for mask in _left_out(program, zero)]
+    separate = program.operations < SHORTEST and 1 < count <= MOST_SEPARATE
+    known = (2 << count) - 1 if separate else ALL_IDLE
+    return [mask & known for mask in _left_out(program, _vanishing(program, separate))]
 
 
 def _vanishing(program: Program, separate: bool) -> list[int]:

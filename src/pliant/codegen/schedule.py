@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from pliant.codegen.blocks import Batch, Order, left_out_but_read, orders
-from pliant.codegen.guards import ALWAYS, guarded
+from pliant.codegen.guards import guarded
 from pliant.codegen.program import NONE, Program
 from pliant.codegen.repeats import Columns, find_runs
 from pliant.codegen.rolled import (
@@ -85,9 +85,7 @@ class Schedule:
 def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Schedule:
     """`roll`: make loops of what repeats."""
     columns = Columns.of(program)
-    # where operations repeat guards are not looked at one by one: a loop goes over what belongs to all of them
-    separate = program.operations < SHORTEST
-    guards = guarded(program, separate=separate) if program.guards else [ALWAYS] * len(program.kind)
+    guards = guarded(program)
     batch = Batch.of(program, guards)
     sines = batch.sines(columns)
     before, after = orders(program, columns, batch, sines, guards)
