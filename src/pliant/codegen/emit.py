@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 
+from pliant.codegen.blocks import Batch
+from pliant.codegen.guards import ALL_IDLE, ALWAYS
 from pliant.codegen.operations import (
     ARGUMENTS,
     ARITHMETIC,
@@ -21,11 +23,28 @@ from pliant.codegen.operations import (
 )
 from pliant.codegen.program import CONSTANT, INPUT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.rolled import TABLE, RolledLoop, Stream
-from pliant.codegen.schedule import Chunk, Schedule
+from pliant.codegen.schedule import Block, Chunk, Schedule
 from pliant.codegen.sincos import batch_text, real
 
 KERNEL = "pliant_kernel"
 REACH = 2000  # doubles that an instruction reaches from its pointer, on any processor
+
+FEWEST_ZEROS = 16  # that are worth a loop
+
+ZEROS = """define internal void @zeros(ptr %first, i64 %stride, i64 %count) noinline nounwind {
+entry:
+  br label %one
+one:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %one ]
+  %at = phi ptr [ %first, %entry ], [ %at.next, %one ]
+  store double 0.0, ptr %at
+  %at.next = getelementptr double, ptr %at, i64 %stride
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, %count
+  br i1 %more, label %one, label %done
+done:
+  ret void
+}"""
 
 # The caller promises that out and work overlap nothing else; y and p are only read and may overlap each other.
 _SIGNATURE = (
@@ -40,36 +59,117 @@ def emit(program: Program, schedule: Schedule, *, fused: bool) -> str:
 
     `fused`: the processor has a fused multiply-add.
     """
-    texts: list[str] = []
-    loops = LoopFunctions()
-    calls: list[list[str]] = [[], []]
-    for lines, pieces in zip(calls, (schedule.before, schedule.after), strict=True):
-        for piece in pieces:
-            if isinstance(piece, Chunk):
-                name = f"chunk{len(texts)}"
-                texts.append(chunk_text(name, program, schedule, piece))
-                lines.append(f"  call void @{name}{_PASSED_ON}")
-            else:
-                lines += loops.call(piece)
-    parts = [*declarations(program), *texts, *loops.texts]
-    if schedule.batch:
+    writer = KernelWriter(program, schedule)
+    writer.blocks(schedule.before)
+    if schedule.batch.angles:
+        writer.batch(schedule.batch)
+    writer.blocks(schedule.after)
+    parts = [*declarations(program), *writer.texts, *writer.loops.texts]
+    if schedule.batch.angles:
         parts.append(batch_text(fused))
-    parts.append(kernel_text(schedule, calls))
+    if any("@zeros(" in line for line in writer.lines):
+        parts.append(ZEROS)
+    parts.append("\n".join([f"define void @{KERNEL}{_SIGNATURE} nounwind {{", "entry:", *writer.lines, "  ret void", "}"]))
     return "\n".join(parts) + "\n"
 
 
-def kernel_text(schedule: Schedule, calls: list[list[str]]) -> str:
-    before, after = calls
-    lines = [f"define void @{KERNEL}{_SIGNATURE} nounwind {{", *before]
-    if schedule.batch:
-        # Lanes without an angle: what lies in work must not send the angles beside it to the C library, whose last bit differs.
-        for k in range(schedule.angles, schedule.batch):
-            lines.append(f"  %pad{k} = getelementptr double, ptr %work, i64 {k}")
-            lines.append(f"  store double 0.0, ptr %pad{k}")
-        lines.append(f"  %sines = getelementptr double, ptr %work, i64 {schedule.batch}")
-        lines.append(f"  %cosines = getelementptr double, ptr %work, i64 {2 * schedule.batch}")
-        lines.append(f"  call void @sincos_batch(ptr %work, ptr %sines, ptr %cosines, i64 {schedule.batch})")
-    return "\n".join([*lines, *after, "  ret void", "}"])
+class KernelWriter:
+    """Writes the kernel's own lines: calls of all pieces, and the branches around those that may be left out."""
+
+    def __init__(self, program: Program, schedule: Schedule) -> None:
+        self.program, self.schedule = program, schedule
+        self.texts: list[str] = []  # of chunks
+        self.loops = LoopFunctions()
+        self.lines: list[str] = []
+        self._conditions: dict[int, str] = {}
+        self._awake: list[str] = []
+        if any(block.guards != ALWAYS for block in schedule.before + schedule.after):
+            self._awake = [self._read_guard(place) for place in program.guards]
+
+    def blocks(self, blocks: Sequence[Block]) -> None:
+        for block in blocks:
+            if block.guards == ALWAYS:
+                self._calls(block)
+            else:
+                self._guarded(block)
+
+    def batch(self, batch: Batch) -> None:
+        # Places without an angle: what lies in work must not send the angles beside it to the C library, whose last bit differs.
+        for k in batch.pads:
+            self.lines.append(f"  %pad{k} = getelementptr double, ptr %work, i64 {k}")
+            self.lines.append(f"  store double 0.0, ptr %pad{k}")
+        self.lines.append(f"  %sines = getelementptr double, ptr %work, i64 {batch.padded}")
+        self.lines.append(f"  %cosines = getelementptr double, ptr %work, i64 {2 * batch.padded}")
+        count = str(batch.padded)
+        if batch.always < batch.padded:
+            count = "%angles"
+            self.lines.append(f"  {count} = select i1 {self._condition(ALL_IDLE)}, i64 {batch.padded}, i64 {batch.always}")
+        self.lines.append(f"  call void @sincos_batch(ptr %work, ptr %sines, ptr %cosines, i64 {count})")
+
+    def _guarded(self, block: Block) -> None:
+        condition, k = self._condition(block.guards), len(self.lines)
+        self.lines += [f"  br i1 {condition}, label %run{k}, label %skip{k}", f"run{k}:"]
+        self._calls(block)
+        self.lines += [f"  br label %done{k}", f"skip{k}:"]
+        self._zeros("work", block.zeros_in_work)
+        self._zeros("out", block.zeros_in_out)
+        self.lines += [f"  br label %done{k}", f"done{k}:"]
+
+    def _zeros(self, array: str, places: list[int]) -> None:
+        for first, stride, count in progressions(places):
+            name = f"%z{len(self.lines)}"
+            self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {first}")
+            if count == 1:
+                self.lines.append(f"  store double 0.0, ptr {name}")
+            else:
+                self.lines.append(f"  call void @zeros(ptr {name}, i64 {stride}, i64 {count})")
+
+    def _calls(self, block: Block) -> None:
+        for piece in block.pieces:
+            if isinstance(piece, Chunk):
+                name = f"chunk{len(self.texts)}"
+                self.texts.append(chunk_text(name, self.program, self.schedule, piece))
+                self.lines.append(f"  call void @{name}{_PASSED_ON}")
+            else:
+                self.lines += self.loops.call(piece)
+
+    def _read_guard(self, place: int) -> str:
+        name = f"%awake{place}"
+        self.lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
+        self.lines.append(f"  {name}.value = load double, ptr {name}.at")
+        self.lines.append(f"  {name} = fcmp une double {name}.value, 0.0")
+        return name
+
+    def _condition(self, guards: int) -> str:
+        """The i1 that says that none of these sets of guards is idle."""
+        if guards not in self._conditions:
+            if guards == ALL_IDLE:
+                joined = self._joined("or", self._awake)
+            else:
+                joined = self._joined("and", [name for k, name in enumerate(self._awake) if guards & (2 << k)])
+            self._conditions[guards] = joined
+        return self._conditions[guards]
+
+    def _joined(self, operation: str, names: Sequence[str]) -> str:
+        joined = names[0]
+        for name in names[1:]:
+            self.lines.append(f"  %c{len(self.lines)} = {operation} i1 {joined}, {name}")
+            joined = f"%c{len(self.lines) - 1}"
+        return joined
+
+
+def progressions(places: list[int]) -> Iterator[tuple[int, int, int]]:
+    """(first, stride, count) of long stretches of equal strides, and of all other places, one by one."""
+    k = 0
+    while k < len(places):
+        stride = places[k + 1] - places[k] if k + 1 < len(places) else 1
+        count = 1
+        while k + count < len(places) and places[k + count] - places[k + count - 1] == stride:
+            count += 1
+        if count < FEWEST_ZEROS:
+            stride = count = 1
+        yield places[k], stride, count
+        k += count
 
 
 class LoopFunctions:

@@ -21,8 +21,12 @@ class TracedFunction:
     inputs: Sequence[ca.SX]  # t, y, p: columns of symbols
     outputs: Sequence[Scalar]
     constants: Sequence[int] = ()  # nodes of the Numbers that stand behind p; those that do not are folded in
+    guards: Sequence[int] = ()  # entries of p; while one is zero, what vanishes with it need not be computed
 
     def program(self) -> Program:
+        return replace(self._unguarded_program(), guards=tuple(self.guards))
+
+    def _unguarded_program(self) -> Program:
         nodes = [self.tracer.node_of(x) for x in self.outputs]
         if not self.tracer.knows_all(nodes):
             return read_program(self.casadi)

@@ -15,6 +15,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.codegen.angle_sums import add_angles
 from pliant.codegen.emit import KERNEL, emit, library_functions
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.fuse import fuse
@@ -47,7 +48,7 @@ class MachineCode:
     n_p: int
     n_out: int
     n_work: int
-    operations: int  # arithmetic instructions, before products are fused with sums
+    operations: int  # of the function: before products are fused with sums, and a sine is one however it is made
     compile_seconds: float  # from the casadi function to the address
     from_cache: bool
     _engine: Any = field(repr=False)  # owns the memory at the address
@@ -96,6 +97,7 @@ def compile_function(
     target = host()
     program = share_reciprocals(_program(function))
     operations = program.operations
+    program = add_angles(program)
     if target.fused:
         fuse(program)
     schedule = make_schedule(program, chunk_size, roll=roll)

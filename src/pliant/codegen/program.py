@@ -41,7 +41,7 @@ class Program:
 
     Value `i` is `kind[i]` (a leaf above, casadi's operation code, or a fused product) of `a[i]`, `b[i]` and `c[i]`: the
     numbers of its arguments, NONE where there is none; for a leaf, `a[i]` is its place in y, p or `constants`.
-    `outputs[k]` is the value of out[k].
+    `outputs[k]` is the value of out[k]. `guards` are entries of p; while one is zero, what depends on it vanishes.
     """
 
     n_y: int
@@ -52,6 +52,7 @@ class Program:
     c: list[int] = field(default_factory=list)
     constants: list[float] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
+    guards: tuple[int, ...] = ()  # places in p: see guards.py
     _number: dict[tuple[int, int, int], int] = field(default_factory=dict, repr=False)
     _constant: dict[bytes, int] = field(default_factory=dict, repr=False)
 

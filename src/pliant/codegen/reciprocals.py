@@ -61,4 +61,4 @@ def _rebuilt(
     arguments[0, inverse[inverted]] = new[inverted]
     a, b, c = arguments.tolist()
     outputs = [int(new[output]) for output in program.outputs]
-    return Program(program.n_y, program.n_p, kind.tolist(), a, b, c, list(program.constants), outputs)
+    return Program(program.n_y, program.n_p, kind.tolist(), a, b, c, list(program.constants), outputs, program.guards)

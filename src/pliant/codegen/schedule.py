@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-import casadi as ca
 import numpy as np
 
+from pliant.codegen.blocks import Batch, Order, left_out_but_read, orders
+from pliant.codegen.guards import guarded
 from pliant.codegen.program import NONE, Program
-from pliant.codegen.repeats import Columns, Integers, find_runs
+from pliant.codegen.repeats import Columns, find_runs
 from pliant.codegen.rolled import (
     SHORTEST,
     Grid,
@@ -26,9 +27,6 @@ from pliant.codegen.rolled import (
     make_loop,
     stretches,
 )
-from pliant.codegen.sincos import WIDTH
-
-_SINES = frozenset((ca.OP_SIN, ca.OP_COS))
 
 
 @dataclass
@@ -44,25 +42,39 @@ Piece = Chunk | RolledLoop
 
 
 @dataclass
-class Schedule:
-    """The pieces `before` put the angles into work[0:angles], the batch puts sines and cosines of work[0:batch] into the next
-    two parts of that length, the pieces `after` compute the rest. `place` is where in work a value is found that the
-    batch or an earlier piece has computed."""
+class Block:
+    """Pieces that run one after another, unless one of their guards is idle; then zeros stand for what they compute."""
 
-    before: list[Piece]
-    after: list[Piece]
-    angles: int
-    batch: int  # angles rounded up to whole passes
+    pieces: list[Piece]
+    guards: int  # see guards.py
+    zeros_in_work: list[int]  # places of what others read though it was left out
+    zeros_in_out: list[int]
+
+
+@dataclass
+class Schedule:
+    """The blocks `before` put angles into work, the batch takes their sines and cosines, the blocks `after` compute the rest.
+
+    `place` is where in work a value is found that the batch or an earlier piece has computed.
+    """
+
+    before: list[Block]
+    after: list[Block]
+    batch: Batch
     place: list[int]  # by value; negative where it has none
     n_work: int
 
     @property
+    def pieces(self) -> list[Piece]:
+        return [piece for block in self.before + self.after for piece in block.pieces]
+
+    @property
     def chunks(self) -> list[Chunk]:
-        return [piece for piece in self.before + self.after if isinstance(piece, Chunk)]
+        return [piece for piece in self.pieces if isinstance(piece, Chunk)]
 
     @property
     def loops(self) -> list[RolledLoop]:
-        return [piece for piece in self.before + self.after if isinstance(piece, RolledLoop)]
+        return [piece for piece in self.pieces if isinstance(piece, RolledLoop)]
 
     @property
     def written(self) -> int:
@@ -73,58 +85,12 @@ class Schedule:
 def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Schedule:
     """`roll`: make loops of what repeats."""
     columns = Columns.of(program)
-    angles = batched_angles(program)
-    batch = -(-len(angles) // WIDTH) * WIDTH
-    sines = _places_of_sines(columns, angles, batch)
-    early = _needed_for(program, angles)
-    late = columns.kind >= 0
-    late[early] = late[list(sines)] = False
-    orders = [early.tolist(), np.flatnonzero(late).tolist()]
-    builder = ScheduleBuilder(program, columns, angles, sines, 3 * batch, roll)
-    before, after = builder.pieces(orders, chunk_size)
-    builder.write_angles(before, chunk_size)
-    n_work = builder.share_work(before + after)
-    builder.write_outputs(before, after, chunk_size)
-    return Schedule(builder.finished(before), builder.finished(after), len(angles), batch, builder.place.tolist(), n_work)
-
-
-def batched_angles(program: Program) -> dict[int, int]:
-    """Every argument of a sine or cosine that itself needs none, with its place in the batch.
-
-    In a mechanism these are nearly all: joint angles are coordinates, and those of bent tips polynomials of them.
-    """
-    angles: dict[int, int] = {}
-    a, b, c = program.a, program.b, program.c
-    after_sine = bytearray(len(program.kind) + 1)  # the last stands for an argument that is not there: NONE
-    for value, kind in enumerate(program.kind):
-        if kind < 0:
-            continue
-        if kind in _SINES:
-            after_sine[value] = 1
-            if not after_sine[a[value]]:
-                angles.setdefault(a[value], len(angles))
-        elif after_sine[a[value]] or after_sine[b[value]] or after_sine[c[value]]:
-            after_sine[value] = 1
-    return angles
-
-
-def _places_of_sines(columns: Columns, angles: dict[int, int], batch: int) -> dict[int, int]:
-    part = {ca.OP_SIN: batch, ca.OP_COS: 2 * batch}
-    sines = np.flatnonzero(np.isin(columns.kind, list(part)))
-    of = zip(sines.tolist(), columns.kind[sines].tolist(), columns.index[sines].tolist(), strict=True)
-    return {value: part[kind] + angles[angle] for value, kind, angle in of if angle in angles}
-
-
-def _needed_for(program: Program, values: Iterable[int]) -> Integers:
-    """The operations among the values, and all that they are computed from, in order."""
-    needed: set[int] = set()
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if program.kind[value] >= 0 and value not in needed:
-            needed.add(value)
-            waiting += program.arguments(value)
-    return np.array(sorted(needed), dtype=np.int64)
+    guards = guarded(program)
+    batch = Batch.of(program, guards)
+    sines = batch.sines(columns)
+    before, after = orders(program, columns, batch, sines, guards)
+    builder = ScheduleBuilder(program, columns, batch, sines, roll)
+    return builder.schedule(before if batch.angles else [], after, chunk_size)
 
 
 def _cut(values: list[int], size: int) -> list[Chunk]:
@@ -137,49 +103,53 @@ def _cut(values: list[int], size: int) -> list[Chunk]:
 class ScheduleBuilder:
     """A schedule in the making: loops are known by their stretches until every value has its place."""
 
-    def __init__(
-        self,
-        program: Program,
-        columns: Columns,
-        angles: dict[int, int],
-        sines: dict[int, int],
-        n_work: int,
-        roll: bool,
-    ) -> None:
-        self.program, self.columns, self.angles, self.n_work, self.roll = program, columns, angles, n_work, roll
+    def __init__(self, program: Program, columns: Columns, batch: Batch, sines: dict[int, int], roll: bool) -> None:
+        self.program, self.columns, self.batch, self.roll = program, columns, batch, roll
+        self.angles, self.n_work = batch.angles, 3 * batch.padded
         self.place = np.full(len(program.kind), -1, dtype=np.int64)
-        for fixed in (sines, {v: k for v, k in angles.items() if program.kind[v] >= 0}):
+        for fixed in (sines, {v: k for v, k in self.angles.items() if program.kind[v] >= 0}):
             self.place[list(fixed)] = list(fixed.values())
 
-    def pieces(self, orders: list[list[int]], size: int) -> list[list[_Unfinished]]:
-        """Grids worth a loop, and between them chunks; at least one chunk, for inputs may have to be copied even so."""
-        worth = self.roll and max(map(len, orders)) >= SHORTEST
-        arrays = [np.array(order, dtype=np.int64) for order in orders]
+    def schedule(self, before: list[Order], after: list[Order], size: int) -> Schedule:
+        pieces = self.pieces(before, after, size)
+        self.write_angles(before, pieces[: len(before)], size)
+        everything = [piece for own in pieces for piece in own]
+        n_work = self.share_work(everything)
+        self.write_outputs(everything, pieces[-1], size)
+        missed = left_out_but_read(self.program, self.columns, [*before, *after])
+        each = zip([*before, *after], pieces, strict=True)
+        blocks = [Block(self.finished(own), order.guards, *self._zeros(order, missed)) for order, own in each]
+        return Schedule(blocks[: len(before)], blocks[len(before) :], self.batch, self.place.tolist(), n_work)
+
+    def pieces(self, before: list[Order], after: list[Order], size: int) -> list[list[_Unfinished]]:
+        """Of each order grids worth a loop, and between them chunks; at least one, for inputs may have to be copied even so."""
+        every = [*before, *after]
+        worth = self.roll and max(sum(len(order.values) for order in some) for some in (before, after)) >= SHORTEST
+        arrays = [np.array(order.values, dtype=np.int64) for order in every]
         runs = [find_runs(self.columns, order) if worth else [] for order in arrays]
         grids = make_grids(self.columns, list(zip(arrays, runs, strict=True)), self.angles, self.program.outputs)
         self.n_work = give_frames([grid for found in grids for grid in found], self.place, self.n_work)
         parts = [[part for grid in found for part in stretches(self.columns, grid, self.place)] for found in grids]
-        made = [_fill(order, found, size) for order, found in zip(orders, parts, strict=True)]
-        return made if self.angles else [[], made[1]]
+        return [_fill(order.values, found, size) for order, found in zip(every, parts, strict=True)]
 
-    def write_angles(self, before: list[_Unfinished], size: int) -> None:
+    def write_angles(self, before: list[Order], pieces: list[list[_Unfinished]], size: int) -> None:
         """Each angle is written where it is computed; those that are coordinates are copied."""
-        home = _home(before)
-        copies = []
+        home = _home([piece for own in pieces for piece in own])
         for angle, place in self.angles.items():
             if angle in home:
                 home[angle].to_work[angle] = place
-            elif self.program.kind[angle] < 0:
-                copies.append((angle, place))
-        self._copy(copies, "work", before, size)
+        for order, own in zip(before, pieces, strict=True):
+            copies = [(angle, place) for angle, place in self.angles.items()
+                      if self.program.kind[angle] < 0 and self.batch.guards_of(angle) == order.guards]  # fmt: skip
+            self._copy(copies, "work", own, size)
 
-    def write_outputs(self, before: list[_Unfinished], after: list[_Unfinished], size: int) -> None:
+    def write_outputs(self, pieces: list[_Unfinished], last: list[_Unfinished], size: int) -> None:
         """Each output is written where it is computed; inputs, constants, batched sines and what stands in frames at the end."""
-        home = _home(before + after)
+        home = _home(pieces)
         for k, value in enumerate(self.program.outputs):
             if value in home:
                 home[value].to_out.setdefault(value, []).append(k)
-        self._copy(self._copied(before + after), "out", after, size)
+        self._copy(self._copied(pieces), "out", last, size)
 
     def _copied(self, pieces: list[_Unfinished]) -> list[tuple[int, int]]:
         """Outputs that no piece writes where it computes them."""
@@ -187,6 +157,12 @@ class ScheduleBuilder:
         home = _home(pieces)
         written = {place for grid in grids for _, places in grid.outputs for place in places.tolist()}
         return [(value, k) for k, value in enumerate(self.program.outputs) if value not in home and k not in written]
+
+    def _zeros(self, order: Order, missed: set[int]) -> tuple[list[int], list[int]]:
+        """Places in work and in out where zeros stand for values that were left out."""
+        own = missed.intersection((*order.values, *order.sines))
+        in_work = sorted(int(self.place[value]) for value in own if self.place[value] >= 0)
+        return in_work, [k for k, value in enumerate(self.program.outputs) if value in own]
 
     def _copy(self, copies: list[tuple[int, int]], array: str, pieces: list[_Unfinished], size: int) -> None:
         loops: list[RolledLoop] = []

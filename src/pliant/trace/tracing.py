@@ -49,7 +49,7 @@ from pliant.scalar import is_constant, maximum, minimum
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import contact_forces, held_count, solve_held
+from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, solve_held
 from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.layout import (
@@ -583,7 +583,9 @@ class Trace:
     def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
         if self.held:
             outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
-        return TracedFunction(name, self.tracer, inputs, outputs, self.constants)
+        first = self.places[CONTACTS].start
+        closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
+        return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards=closed)
 
 
 def check_formulation(node: Node, formulation: str) -> None:

@@ -1,0 +1,110 @@
+"""What need not be computed while guards are idle.
+
+A guard is an entry of p that is zero while something is idle. Values that vanish then, and all that only they need, are left out;
+which these are is found in two passes over a program: forward, which values are exactly zero while a guard is idle; backward, which
+values nobody needs then. A zero stands for whatever was left out: either the value is zero, or it is multiplied by one that is.
+
+Sets are the bits of a whole number: ALL_IDLE says "while all guards are idle", bit k + 1 "while guard k is".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import casadi as ca
+
+from pliant.codegen.operations import FUSED
+from pliant.codegen.program import CONSTANT, PARAMETER, Program
+from pliant.codegen.rolled import SHORTEST
+
+ALWAYS = 0  # the empty set: what is never left out
+ALL_IDLE = 1
+EVERY = -1  # all of them: of what is zero in any case
+MOST_SEPARATE = 32  # guards that are looked at each alone; of more only whether all are idle
+
+# Zero where the first argument is.
+_ODD = frozenset((
+    ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE, ca.OP_FABS, ca.OP_SQRT, ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIN, ca.OP_TAN, ca.OP_ASIN,
+    ca.OP_ATAN, ca.OP_SINH, ca.OP_TANH, ca.OP_ASINH, ca.OP_ATANH, ca.OP_ERF, ca.OP_LOG1P, ca.OP_EXPM1, ca.OP_DIV, ca.OP_COPYSIGN,
+))  # fmt: skip
+# Zero where either argument is; where both are.
+_EITHER = frozenset((ca.OP_MUL, ca.OP_IF_ELSE_ZERO, ca.OP_AND))
+_BOTH = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_OR, ca.OP_NE, ca.OP_LT, ca.OP_HYPOT, ca.OP_FMIN, ca.OP_FMAX))
+# Zero where one argument is and the other is a constant of this kind: (the constant first, the constant second).
+_BESIDE_CONSTANT: dict[int, tuple[Callable[[float], bool], Callable[[float], bool]]] = {
+    ca.OP_LT: (lambda c: c >= 0.0, lambda c: c <= 0.0),
+    ca.OP_LE: (lambda c: c > 0.0, lambda c: c < 0.0),
+    ca.OP_FMAX: (lambda c: c <= 0.0, lambda c: c <= 0.0),
+    ca.OP_FMIN: (lambda c: c >= 0.0, lambda c: c >= 0.0),
+}
+
+
+def guarded(program: Program) -> list[int]:
+    """Of every value the sets of guards of which one idle is enough to leave it out.
+
+    In programs with loops guards are not looked at one by one: a loop goes over what belongs to all of them.
+    """
+    if not program.guards:
+        return [ALWAYS] * len(program.kind)
+    count = len(program.guards)
+    separate = program.operations < SHORTEST and 1 < count <= MOST_SEPARATE
+    known = (2 << count) - 1 if separate else ALL_IDLE
+    return [mask & known for mask in _left_out(program, _vanishing(program, separate))]
+
+
+def _vanishing(program: Program, separate: bool) -> list[int]:
+    """Of every value the guards of which one idle makes it zero."""
+    bits = {place: ALL_IDLE | (2 << k if separate else 0) for k, place in enumerate(program.guards)}
+    kinds, a, b, c = program.kind, program.a, program.b, program.c
+    zero = [ALWAYS] * len(kinds)
+    for value, kind in enumerate(kinds):
+        if kind == PARAMETER:
+            zero[value] = bits.get(a[value], ALWAYS)
+        elif kind == CONSTANT:
+            zero[value] = EVERY if program.constants[a[value]] == 0.0 else ALWAYS
+        elif kind in _EITHER:
+            zero[value] = zero[a[value]] | zero[b[value]]
+        elif kind in _ODD:
+            zero[value] = zero[a[value]]
+        elif kind in FUSED:
+            zero[value] = (zero[a[value]] | zero[b[value]]) & zero[c[value]]
+        else:
+            if kind in _BOTH:
+                zero[value] = zero[a[value]] & zero[b[value]]
+            if kind in _BESIDE_CONSTANT:
+                zero[value] |= _beside_constant(program, value, zero)
+    return zero
+
+
+def _beside_constant(program: Program, value: int, zero: list[int]) -> int:
+    left, right = program.a[value], program.b[value]
+    first, second = _BESIDE_CONSTANT[program.kind[value]]
+    if program.kind[left] == CONSTANT:
+        return zero[right] if first(program.constants[program.a[left]]) else ALWAYS
+    if program.kind[right] == CONSTANT:
+        return zero[left] if second(program.constants[program.a[right]]) else ALWAYS
+    return ALWAYS
+
+
+def _left_out(program: Program, zero: list[int]) -> list[int]:
+    """Of every value the guards of which one idle makes it zero or of no use."""
+    kinds, a, b, c = program.kind, program.a, program.b, program.c
+    unread = [EVERY] * (len(kinds) + 1)  # the last stands for an argument that is not there: NONE
+    for output in program.outputs:
+        unread[output] = ALWAYS
+    skips = [ALWAYS] * len(kinds)
+    for value in range(len(kinds) - 1, -1, -1):
+        kind = kinds[value]
+        if kind < 0:
+            continue
+        skip = skips[value] = zero[value] | unread[value]
+        left, right = a[value], b[value]
+        if kind in FUSED:
+            # beside a factor that is zero the other one does not matter
+            unread[c[value]] &= skip
+            unread[left] &= skip | (zero[right] if right != left else 0)
+            unread[right] &= skip | (zero[left] if right != left else 0)
+        else:
+            unread[left] &= skip
+            unread[right] &= skip
+    return skips
