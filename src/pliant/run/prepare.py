@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.function import TracedFunction
     from pliant.codegen.jacobian_kernel import JacobianKernel
     from pliant.codegen.llvm import MachineCode
+    from pliant.dynamics.tree import Tree
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
     from pliant.trace.lowered_system import LoweredSystem
@@ -144,10 +145,14 @@ class Compiled:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """What pictures draw of the mechanism, made once for all runs; where it moves to is in their rows."""
-        from pliant.show.drawing import draw
+        """What pictures draw of the mechanism, made once for all runs, if at all; where it moves to is in their rows."""
+        return Drawing.later(partial(_draw, self.traced.system, self.traced.tree))
 
-        return draw(self.traced.system, self.traced.tree)
+
+def _draw(system: System, tree: Tree) -> Drawing:
+    from pliant.show.drawing import draw
+
+    return draw(system, tree)
 
 
 def compile_system(
@@ -167,6 +172,7 @@ def compile_system(
     parameters, by name. phase is called with words for what is being made.
     """
     stages = Stages(phase)
+    system = system.snapshot()
     with stages.stage("import"):
         from pliant.trace.tracing import lower_system
 
