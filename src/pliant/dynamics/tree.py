@@ -115,15 +115,15 @@ class Tree:
     def slots(self) -> list[Slot]:
         return [slot for node in self.nodes for slot in node.slots]
 
-    @property
-    def prescribed(self) -> list[PrescribedCoordinate]:
+    @cached_property
+    def prescribed(self) -> tuple[PrescribedCoordinate, ...]:
         """All prescribed coordinates, of joints and of bodies."""
         coordinates = []
         for node in self.nodes:
             for name, motion in node.link.prescribed.items():
                 label = f"{node.name}.{name}"
                 coordinates.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
-        return coordinates
+        return tuple(coordinates)
 
     def index(self, body: str) -> int:
         return self._index[body]
