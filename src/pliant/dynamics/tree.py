@@ -175,6 +175,29 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None) -> Tr
     return tree
 
 
+class RememberedTree:
+    """The tree of a System, made again where it would be another one: with other links, frames, gravity.
+
+    For Systems whose links cannot change unseen.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[list[Any], tuple[Any, ...], Tree] | None = None
+
+    def of(self, system: System) -> Tree:
+        # parts by their identity, which none can take over while they are kept here; 0.0 and -0.0 are two numbers
+        parts = [*system.links.values(), *system.frames(), *system.cut_joints.values()]
+        held = [closure.coordinates for closure in system.closures.values()]
+        rest = (len(system.links), len(system.cut_joints), repr(system.gravity), held)
+        if self._last is not None:
+            before, rest_before, tree = self._last
+            if rest == rest_before and len(parts) == len(before) and all(a is b for a, b in zip(parts, before, strict=True)):
+                return tree
+        tree = build_tree(system)
+        self._last = (parts, rest, tree)
+        return tree
+
+
 def _place(node: int, body: Integrated | None, frame: Frame) -> Place:
     """A frame on a body, or on the ground."""
     if body is None:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
 from pliant.host.stages import Stages, Tell
-from pliant.model.resolve import checked_values, resolved
+from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
 from pliant.run.recent import Recent
+from pliant.run.system_memory import SystemMemory
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.function import TracedFunction
@@ -172,15 +173,16 @@ def compile_system(
     parameters, by name. phase is called with words for what is being made.
     """
     stages = Stages(phase)
-    system = system.snapshot()
+    known, system = SystemMemory.of(system, snapshot := system.snapshot()), snapshot
     with stages.stage("import"):
         from pliant.trace.tracing import lower_system
 
     with _telling_of_overflow(system):
         with stages.stage("trace", LOWERING):
-            values = checked_values(system.parameters, parameters)
-            plain = resolved(system, values) if values else system
-            lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
+            values = checked_values(known.parameters(system), parameters)
+            plain = known.resolved(system, values)
+            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree), original=system)
+            lowered = replace(lowered, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
             key = (lowered.lowered.structure, lowered.asked, folder)
             shared = cache and lowered.lowered.shareable
