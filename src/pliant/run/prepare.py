@@ -18,7 +18,7 @@ from pliant.host.stages import Stages, Tell
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
-from pliant.run.recent import Recent
+from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
@@ -184,7 +184,7 @@ def compile_system(
             lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree), original=system)
             lowered = replace(lowered, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
-            key = (lowered.lowered.structure, lowered.asked, folder)
+            key = HashedOnce((lowered.lowered.structure, lowered.asked, folder))
             shared = cache and lowered.lowered.shareable
         with stages.stage("prepare"):
             for structure in STRUCTURES.get(key) if shared else ():
