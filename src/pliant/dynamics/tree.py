@@ -189,11 +189,14 @@ class RememberedTree:
         parts = [*system.links.values(), *system.frames(), *system.cut_joints.values()]
         held = [closure.coordinates for closure in system.closures.values()]
         rest = (len(system.links), len(system.cut_joints), repr(system.gravity), held)
-        if self._last is not None:
-            before, rest_before, tree = self._last
+        known: dict[int, Integrated] = {}
+        last = self._last  # which another thread may exchange
+        if last is not None:
+            before, rest_before, tree = last
             if rest == rest_before and len(parts) == len(before) and all(a is b for a, b in zip(parts, before, strict=True)):
                 return tree
-        tree = build_tree(system)
+            known = {id(node.link.body): tree.bodies[node.name] for node in tree.nodes}
+        tree = build_tree(system, known)
         self._last = (parts, rest, tree)
         return tree
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -18,5 +19,7 @@ class MappingContent(NamedTuple):
 
     @property
     def is_as_it_was(self) -> bool:
+        if not self.content:  # as most are
+            return not self.mapping
         now = (*self.mapping.keys(), *self.mapping.values())
-        return len(now) == len(self.content) and all(a is b for a, b in zip(now, self.content, strict=True))
+        return len(now) == len(self.content) and all(map(operator.is_, now, self.content))

@@ -114,11 +114,10 @@ class Resolving:
                 new[name] = visited
         if not new:
             return x
-        whole = {name: new.get(name, getattr(x, name)) for name in names}
-        made = type(x)(**{field.name: whole[field.name] for field in fields(x) if field.init})
-        for field in fields(x):
-            if not field.init:
-                object.__setattr__(made, field.name, whole[field.name])
+        given, later = _given(type(x))
+        made = type(x)(**{name: new[name] if name in new else getattr(x, name) for name in given})
+        for name in later:
+            object.__setattr__(made, name, new[name] if name in new else getattr(x, name))
         return made
 
 
@@ -132,6 +131,17 @@ def _names(kind: type) -> tuple[str, ...] | None:
     if kind not in _NAMES:
         _NAMES[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
     return _NAMES[kind]
+
+
+_GIVEN: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def _given(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Fields that a dataclass is made with, and those that are set later."""
+    if kind not in _GIVEN:
+        given, later = ([field.name for field in fields(kind) if field.init is init] for init in (True, False))
+        _GIVEN[kind] = (tuple(given), tuple(later))
+    return _GIVEN[kind]
 
 
 class Search:

@@ -143,7 +143,7 @@ class TracedSystem:
             original=lowered.original,
             breakpoints=lowered.breakpoints,
             y0=np.concatenate([start, np.zeros(self.y0.size - start.size)]),
-            pairs=tuple(replace(slots, pair=laws[slots.pair.name]) for slots in self.pairs),
+            pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
             near=lowered.near,
             t_start=lowered.t_start,
             warnings=lowered.warnings,
