@@ -188,3 +188,28 @@ def test_rotary_inertia_given_to_an_euler_bernoulli_beam_counts():
 def test_an_order_that_is_not_there_is_refused(call):
     with pytest.raises(ValueError, match="order must be"):
         call(modes_of("cf")[1][0])
+
+
+def test_beams_that_share_dimensionless_modes_have_their_own_lengths_frequencies_and_scales():
+    """Bernoulli's beam: frequencies go with sqrt(E I / mu) / l^2, shapes with x / l."""
+    material = {"density": 2700.0, "nu": 0.33}
+
+    def modes(length, modulus, **more):
+        beam = Beam(length=length, section=Section.rectangle(0.006, 0.03), material=Material(E=modulus, **material),
+                    theory="euler-bernoulli", modes=Modes("cf", 2, **more))  # fmt: skip
+        return bending_modes(beam, beam.mode_sets[0])
+
+    x = np.linspace(0.0, 0.5, 7)
+    for soft, stiff, by_length in zip(modes(0.5, 2e10), modes(1.0, 8e10), modes(0.5, 2e10, normalise="length"), strict=True):
+        assert stiff.frequency == pytest.approx(0.5 * soft.frequency, rel=1e-14)
+        assert stiff.w(2.0 * x) == pytest.approx(soft.w(x), rel=1e-13, abs=1e-15)
+        assert stiff.theta(2.0 * x) == pytest.approx(0.5 * soft.theta(x), rel=1e-13, abs=1e-15)
+        assert np.abs(soft.w(np.linspace(0.0, 0.5, 1001))).max() == pytest.approx(1.0, rel=1e-14)
+        assert float(by_length.w(0.5)) == pytest.approx(2.0 * float(soft.w(0.5)), rel=1e-12)
+
+
+def test_what_beams_share_cannot_be_written_to():
+    beam = Beam(length=0.5, section=PAPER, material=STEEL, mass_per_length=1.0, theory="euler-bernoulli", modes=Modes("cf", 1))
+    (mode,) = bending_modes(beam, beam.mode_sets[0])
+    with pytest.raises(ValueError, match="read-only"):
+        mode.parts[0] = 3.0

@@ -48,3 +48,8 @@ def test_meshes_that_would_not_fit_are_refused_with_their_size(modes: pl.Element
 def test_what_is_free_is_known_here() -> None:
     assert 10**7 < memory._of_machine() < 10**15
     assert memory._of_group() > 0
+
+
+def test_a_few_rows_are_not_worth_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: pytest.fail("asked"))
+    assert pl.simulate(pendulum(), 1e-3).ok

@@ -8,6 +8,7 @@ first bump of cc, cs, sc is positive.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ Floats = NDArray[np.float64]
 
 SAMPLES_PER_WAVE = 40  # points a wavelength on which the largest deflection is looked for
 CANDIDATE = 0.98  # part of the largest sample from which on a bump may hold the maximum: samples miss up to 0.3 %
+MOST_KEPT = 512  # dimensionless beams whose modes a process remembers
 NEWTON_STEPS = 4  # from such a point to the extremum, quadratic
 
 
@@ -116,14 +118,23 @@ class BendingMode:
 def bending_modes(beam: Beam, modes: Modes) -> list[BendingMode]:
     """The modes that a beam's mode set asks for, in order of frequency, normalised as it says."""
     problem, unit = bending_problem(beam, modes)
-    found = roots(problem, modes.count)
+    found = [replace(mode, frequency=mode.frequency * unit, length=beam.length) for mode in unit_modes(problem, modes.count)]
+    return [_normalised(mode, beam, modes, problem) for mode in found]
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def unit_modes(problem: BendingProblem, count: int) -> tuple[BendingMode, ...]:
+    """Modes of the dimensionless beam, max |W| = 1: beams that differ in size or stiffness alone share them."""
+    found = roots(problem, count)
     result = []
-    for omega, kind, parts in zip(found.omega, found.kinds, found.vectors, strict=True):
+    for omega, kind, vector in zip(found.omega, found.kinds, found.vectors, strict=True):
         wave = Wave(*(np.asarray(part, dtype=np.float64) for part in problem.wave(np.asarray(omega))))
-        mode = BendingMode(float(omega) * unit, beam.length, problem.shear, wave, int(kind), parts.astype(np.float64))
+        mode = BendingMode(float(omega), 1.0, problem.shear, wave, int(kind), vector.astype(np.float64))
         mode = _scaled(mode, _sign(mode) / _largest(mode))
-        result.append(_normalised(mode, beam, modes, problem))
-    return result
+        for array in (*mode.wave, mode.parts):
+            array.setflags(write=False)  # many beams read it
+        result.append(mode)
+    return tuple(result)
 
 
 def bending_problem(beam: Beam, modes: Modes) -> tuple[BendingProblem, float]:
@@ -139,9 +150,8 @@ def bending_problem(beam: Beam, modes: Modes) -> tuple[BendingProblem, float]:
     if beam.theory == "timoshenko":
         assert section.shear_factor is not None and beam.material.shear_modulus is not None  # checked by Beam
         shear = stiffness / (section.shear_factor * section.A * beam.material.shear_modulus * length**2)
-    problem = BendingProblem(
-        modes.ends, rotary / (mu * length**2), shear, _payload(beam, modes) if modes.payload else (0.0, 0.0, 0.0)
-    )
+    payload = _payload(beam, modes) if modes.payload else (0.0, 0.0, 0.0)
+    problem = BendingProblem(modes.ends, float(rotary / (mu * length**2)), float(shear), payload)
     return problem, float(np.sqrt(stiffness / mu) / length**2)
 
 
@@ -152,7 +162,7 @@ def _payload(beam: Beam, modes: Modes) -> tuple[float, float, float]:
     axis, side = (2, 1) if modes.plane == "y" else (1, 2)
     inertia = float(load.inertia[axis][axis]) + load.mass * load.offset[side] ** 2  # type: ignore[index]
     whole = beam.mass
-    return load.mass / whole, inertia / (whole * beam.length**2), load.offset[0] / beam.length
+    return float(load.mass / whole), float(inertia / (whole * beam.length**2)), float(load.offset[0] / beam.length)
 
 
 def _sign(mode: BendingMode) -> float:

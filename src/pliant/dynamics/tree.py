@@ -115,15 +115,15 @@ class Tree:
     def slots(self) -> list[Slot]:
         return [slot for node in self.nodes for slot in node.slots]
 
-    @property
-    def prescribed(self) -> list[PrescribedCoordinate]:
+    @cached_property
+    def prescribed(self) -> tuple[PrescribedCoordinate, ...]:
         """All prescribed coordinates, of joints and of bodies."""
         coordinates = []
         for node in self.nodes:
             for name, motion in node.link.prescribed.items():
                 label = f"{node.name}.{name}"
                 coordinates.append(PrescribedCoordinate(self.positions.index(label), self.rates.index(label), motion))
-        return coordinates
+        return tuple(coordinates)
 
     def index(self, body: str) -> int:
         return self._index[body]
@@ -173,6 +173,32 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None) -> Tr
     tree.places.update({node.link.on: node.place for node in nodes})
     tree.places.update({frame: tree.place(frame) for frame in system.frames()})
     return tree
+
+
+class RememberedTree:
+    """The tree of a System, made again where it would be another one: with other links, frames, gravity.
+
+    For Systems whose links cannot change unseen.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[list[Any], tuple[Any, ...], Tree] | None = None
+
+    def of(self, system: System) -> Tree:
+        # parts by their identity, which none can take over while they are kept here; 0.0 and -0.0 are two numbers
+        parts = [*system.links.values(), *system.frames(), *system.cut_joints.values()]
+        held = [closure.coordinates for closure in system.closures.values()]
+        rest = (len(system.links), len(system.cut_joints), repr(system.gravity), held)
+        known: dict[int, Integrated] = {}
+        last = self._last  # which another thread may exchange
+        if last is not None:
+            before, rest_before, tree = last
+            if rest == rest_before and len(parts) == len(before) and all(a is b for a, b in zip(parts, before, strict=True)):
+                return tree
+            known = {id(node.link.body): tree.bodies[node.name] for node in tree.nodes}
+        tree = build_tree(system, known)
+        self._last = (parts, rest, tree)
+        return tree
 
 
 def _place(node: int, body: Integrated | None, frame: Frame) -> Place:

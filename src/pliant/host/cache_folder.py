@@ -48,6 +48,8 @@ def _absolute(variable: str) -> Path | None:
 
 def make_private(folder: Path) -> None:
     """The folder, and those above it that are missing, for this user alone; those that are there stay as they are."""
+    if folder.is_dir():
+        return
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
     if not folder.is_dir():

@@ -9,6 +9,7 @@ from pathlib import Path
 from pliant.errors import ModelError
 
 SHARE = 0.8  # of what is free may be asked for
+SMALL = 8 * 1024**2  # bytes that are there: Python itself takes more, and asking costs a run as much as its rows do
 UNKNOWN = 8 * 1024**3  # bytes taken as free where the system does not tell
 _GROUP = Path("/sys/fs/cgroup")  # of Linux: what a container may use
 
@@ -20,6 +21,8 @@ def free_memory() -> int:
 
 def require_memory(part: str, field: str, rule: str, size: float, value: object) -> None:
     """Refuse what would need more than is free, naming both sizes."""
+    if size <= SMALL:
+        return
     free = free_memory()
     if size > SHARE * free:
         raise ModelError.of(part, field, f"{rule}: some {_words(size)} would be needed, {_words(free)} are free", value)

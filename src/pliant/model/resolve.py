@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pliant.errors import ModelError
 from pliant.model.captured import captured, globals_read
 from pliant.model.check import did_you_mean
+from pliant.model.mapping_content import MappingContent
 from pliant.model.parameter import Expression, Parameter, TiedFloat, Values, evaluated
 
 
 def parameters_of(root: Any) -> dict[str, Parameter]:
     """All parameters that parts and formulas are written with, by name."""
+    search = Search()
+    search.visit(root)
+    return by_name(search.parameters)
+
+
+def by_name(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
+    """Parameters that were met, in that order; one name must mean one parameter."""
     found: dict[str, Parameter] = {}
-    for parameter in _Search().parameters(root):
+    for parameter in parameters:
         known = found.setdefault(parameter.name, parameter)
         if known is not parameter and not known.is_like(parameter):
             rule = "must be one parameter: two of this name differ in value, unit or bounds"
@@ -39,32 +47,62 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any] | No
 
 def resolved(root: Any, values: Values) -> Any:
     """The same with every expression at its value; parts without one, and their sharing, stay as they are."""
-    return _Resolving(values).visit(root)
+    return Resolving(values).visit(root)
 
 
-class _Resolving:
-    def __init__(self, values: Values) -> None:
+class Made(NamedTuple):
+    """What became of a part, and which values that took."""
+
+    part: Any  # kept alive: it is known by its identity
+    made: Any
+    at: Mapping[str, str]  # values of the parameters in it, as texts: -0.0 is not 0.0
+
+    def is_good_for(self, values: Values) -> bool:
+        return all(name in values and repr(values[name]) == text for name, text in self.at.items())
+
+
+class Resolving:
+    """Makes parts at values of parameters; of parts that cannot change unseen those made before serve again, where values allow."""
+
+    def __init__(self, values: Values, before: Mapping[int, Made] | None = None) -> None:
         self._values = values
-        self._made: dict[int, tuple[Any, Any]] = {}  # by identity: the old one, kept alive, and the new one
+        self._before = before or {}
+        self.made: dict[int, Made] = {}  # by identity
+        self._read: dict[str, str] = {}  # values that the part read which is being made
 
     def visit(self, x: Any) -> Any:
         kind = type(x)
         if kind in _PLAIN:
             return x
         if kind is TiedFloat or isinstance(x, Expression):
-            return float(evaluated(x, self._values))
+            return self._value(x)
         if kind is tuple or kind is list:
             items = [self.visit(item) for item in x]
             return x if all(a is b for a, b in zip(x, items, strict=True)) else kind(items)
+        names = _names(kind)
+        if names is not None:
+            return self._made_of(x, names)
         if isinstance(x, Mapping):
             values = {key: self.visit(value) for key, value in x.items()}
             return x if all(values[key] is x[key] for key in x) else values
-        names = _names(kind)
-        if names is None:
-            return x
-        if id(x) not in self._made:
-            self._made[id(x)] = (x, self._part(x, names))
-        return self._made[id(x)][1]
+        return x
+
+    def _value(self, x: Any) -> float:
+        expression = x.expression if type(x) is TiedFloat else x
+        self._read.update((leaf.name, repr(leaf.evaluate(self._values))) for leaf in expression.leaves())
+        return float(evaluated(expression, self._values))
+
+    def _made_of(self, x: Any, names: tuple[str, ...]) -> Any:
+        known = self.made.get(id(x))
+        if known is None:
+            known = self._before.get(id(x))
+            if known is None or not known.is_good_for(self._values):
+                around, self._read = self._read, {}
+                known = Made(x, self._part(x, names), self._read)
+                self._read = around
+            self.made[id(x)] = known
+        self._read.update(known.at)
+        return known.made
 
     def _part(self, x: Any, names: tuple[str, ...]) -> Any:
         """A part made again, so that its rules are asked again; the same one where nothing in it changes."""
@@ -76,15 +114,15 @@ class _Resolving:
                 new[name] = visited
         if not new:
             return x
-        whole = {name: new.get(name, getattr(x, name)) for name in names}
-        made = type(x)(**{field.name: whole[field.name] for field in fields(x) if field.init})
-        for field in fields(x):
-            if not field.init:
-                object.__setattr__(made, field.name, whole[field.name])
+        given, later = _given(type(x))
+        made = type(x)(**{name: new[name] if name in new else getattr(x, name) for name in given})
+        for name in later:
+            object.__setattr__(made, name, new[name] if name in new else getattr(x, name))
         return made
 
 
-_PLAIN = frozenset((float, int, str, bool, type(None), range, types.FunctionType))
+_CONSTANT = frozenset((float, int, str, bool, type(None), range))
+_PLAIN = _CONSTANT | {types.FunctionType}
 _NAMES: dict[type, tuple[str, ...] | None] = {}
 
 
@@ -95,23 +133,52 @@ def _names(kind: type) -> tuple[str, ...] | None:
     return _NAMES[kind]
 
 
-class _Search:
+_GIVEN: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def _given(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Fields that a dataclass is made with, and those that are set later."""
+    if kind not in _GIVEN:
+        given, later = ([field.name for field in fields(kind) if field.init is init] for init in (True, False))
+        _GIVEN[kind] = (tuple(given), tuple(later))
+    return _GIVEN[kind]
+
+
+class Search:
     """Looks for parameters in parts, and in what formulas capture or read by name."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, Any] = {}
+        self.parameters: list[Parameter] = []  # as they are met
+        self.mappings: list[MappingContent] = []  # in parts
+        self.seen: dict[int, tuple[Any, bool]] = {}  # by identity: what was visited, and the answer
 
-    def parameters(self, x: Any) -> Iterator[Parameter]:
-        if (type(x) in _PLAIN and type(x) is not types.FunctionType) or id(x) in self._seen:
-            return
-        self._seen[id(x)] = x
-        if type(x) is TiedFloat:
-            yield from x.expression.leaves()
-        elif isinstance(x, Expression):
-            yield from x.leaves()
+    def visit(self, x: Any) -> bool:
+        """Whether it stays as it is, unless a mapping in it is written to: formulas may read what changes, lists may."""
+        kind = type(x)
+        if kind in _CONSTANT:
+            return True
+        known = self.seen.get(id(x))
+        if known is not None:
+            return known[1]
+        self.seen[id(x)] = (x, False)  # what leads back to itself goes by a function
+        if kind is TiedFloat or isinstance(x, Expression):
+            self.parameters.extend((x.expression if kind is TiedFloat else x).leaves())
+            stays = True
         else:
+            stays = _stays(x)
             for inside in _inside(x):
-                yield from self.parameters(inside)
+                stays = self.visit(inside) and stays
+            if isinstance(x, Mapping):
+                self.mappings.append(MappingContent.of(x))
+        self.seen[id(x)] = (x, stays)
+        return stays
+
+
+def _stays(x: Any) -> bool:
+    """Whether a thing itself stays as it is, apart from what is inside it."""
+    if _names(type(x)) is not None:
+        return bool(x.__dataclass_params__.frozen)
+    return isinstance(x, (tuple, frozenset, Mapping, float, int, str, bytes))
 
 
 def _inside(x: Any) -> Iterator[Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -306,6 +307,14 @@ class System:
             raise ModelError.of(part, "function", "must be a function of (t, q, v)", function)
         check.choice(part, "direction", direction, DIRECTIONS)
         self.conditions[name] = Condition(name, function, direction, bool(stop))
+
+    def snapshot(self) -> Self:
+        """The System as it is now: what is added to the other later is no part of it."""
+        taken = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict):
+                setattr(taken, name, dict(value))
+        return taken
 
     @property
     def parameters(self) -> dict[str, Parameter]:

@@ -9,6 +9,7 @@ With the rows `root_position` and `orientation` it stands in space. So a file of
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 Spot = tuple[int, int]  # body, point; body GROUND is the ground
 
 GROUND = -1
+_MAKE = "_make"  # of a drawing that is still to be made: how
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,35 @@ class Drawing:
     bodies: tuple[BodyDrawing, ...]
     closures: tuple[tuple[str, Spot, Spot], ...]  # kind and the two places held together
     contacts: tuple[ContactDrawing, ...]
+
+    @classmethod
+    def later(cls, make: Callable[[], Drawing]) -> Drawing:
+        """A drawing that is made when something of it is first read: most runs of a sweep are never looked at.
+
+        What `make` reads must not change in the meantime.
+        """
+        drawing = object.__new__(cls)
+        vars(drawing)[_MAKE] = make
+        return drawing
+
+    def __getattr__(self, name: str) -> Any:
+        """Python asks here for what it does not find: fields of a drawing that is still to be made."""
+        if not name.startswith("_"):
+            self._finish()
+            if name in vars(self):
+                return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Elsewhere it goes as it is drawn."""
+        self._finish()
+        return vars(self)
+
+    def _finish(self) -> None:
+        make = vars(self).get(_MAKE)
+        if make is not None:
+            vars(self).update(vars(make()))
+            vars(self).pop(_MAKE, None)  # another thread may have been here
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=lambda array: array.tolist(), separators=(",", ":"))

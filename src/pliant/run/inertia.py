@@ -6,6 +6,8 @@ of links do not count (1e9 to 1e-9 and beyond pass), only motions that cost no k
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.intp]
 
 ALL_JUDGED = 30  # rates up to which M is judged whole; of more, what each body and the one it stands on move by
 MOST_JUDGED = 500  # rates up to which that is done
@@ -34,7 +37,7 @@ class Resistance:
         """kinetic: where the observer writes the kinetic energy."""
         traced = compiled.traced
         self._code, self._kinetic, self._n_q = compiled.observe, kinetic, len(traced.free_q)
-        self._groups = _groups(traced) if len(traced.free_v) <= MOST_JUDGED else []
+        self._groups, self._pairs = _judged(traced)
         self._names = [traced.tree.rates[k] for k in traced.free_v]
         self._largest = np.zeros(len(self._names))  # the largest diagonal so far: what it could be
         self._prescribes = bool(traced.tree.prescribed)
@@ -53,13 +56,12 @@ class Resistance:
         if np.any(bad):
             return ", ".join(name for name, is_bad in zip(self._names, bad, strict=True) if is_bad)
         self._largest = np.maximum(self._largest, alone)
+        scaled = units.copy()
         units /= np.sqrt(alone)[:, None]
-        pairs = sorted({(a, b) for group in self._groups for a in group for b in group if a < b})
-        i, j = np.array(pairs, dtype=int).reshape(-1, 2).T
-        scaled = np.eye(n)
+        i, j = self._pairs
         scaled[i, j] = scaled[j, i] = 0.5 * (self._quadratic(t, y, p, units[i] + units[j]) - 2.0)
         for group in self._groups:  # a part of M that is singular makes the whole so
-            values, vectors = np.linalg.eigh(scaled[np.ix_(group, group)])
+            values, vectors = np.linalg.eigh(scaled if len(group) == n else scaled[np.ix_(group, group)])
             if values[0] <= nothing * len(group):
                 part = np.zeros(n)
                 part[group] = vectors[:, 0]
@@ -82,7 +84,8 @@ class Resistance:
         found = np.empty(len(rates))
         for first in range(0, len(rates), CHUNK):
             part = rates[first : first + CHUNK]
-            states = np.repeat(y[None], len(part), axis=0)
+            states = np.empty((len(part), y.size))
+            states[:] = y
             states[:, self._n_q : self._n_q + part.shape[1]] = part
             out = np.empty((len(part), self._code.n_out))
             evaluate_rows(self._code.address, np.full(len(part), t), states, p, out, self._code.n_work)
@@ -90,13 +93,25 @@ class Resistance:
         return found
 
 
-def _groups(traced: TracedSystem) -> list[list[int]]:
-    """Rates, by their number among the free ones, whose part of M is judged together."""
-    if len(traced.free_v) <= ALL_JUDGED:
-        return [list(range(len(traced.free_v)))]
+def _judged(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole, Whole]]:
+    """Rates, by their number among the free ones, whose part of M is judged together; and all pairs among them."""
+    count = len(traced.free_v)
+    if not 0 < count <= MOST_JUDGED:
+        return (), _pairs(0)
+    if count <= ALL_JUDGED:
+        return (range(count),), _pairs(count)
     from pliant.dynamics.denoc import numbers
 
     place = {number: k for k, number in enumerate(traced.free_v)}
     own = [[place[number] for number in numbers(node) if number in place] for node in traced.tree.nodes]
-    pairs = [own[k] + (own[node.parent] if node.parent >= 0 else []) for k, node in enumerate(traced.tree.nodes)]
-    return [sorted(group) for group in pairs if group]
+    groups = [own[k] + (own[node.parent] if node.parent >= 0 else []) for k, node in enumerate(traced.tree.nodes)]
+    pairs = sorted({(a, b) for group in groups for a in group for b in group if a < b})
+    first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
+    return [sorted(group) for group in groups if group], (first, second)
+
+
+@cache
+def _pairs(count: int) -> tuple[Whole, Whole]:
+    """All pairs of so many rates."""
+    first, second = np.triu_indices(count, 1)
+    return first, second

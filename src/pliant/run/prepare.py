@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
 from pliant.host.stages import Stages, Tell
-from pliant.model.resolve import checked_values, resolved
+from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
-from pliant.run.recent import Recent
+from pliant.run.recent import HashedOnce, Recent
+from pliant.run.system_memory import SystemMemory
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.function import TracedFunction
     from pliant.codegen.jacobian_kernel import JacobianKernel
     from pliant.codegen.llvm import MachineCode
+    from pliant.dynamics.tree import Tree
     from pliant.integrate.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
     from pliant.trace.lowered_system import LoweredSystem
@@ -144,10 +146,14 @@ class Compiled:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """What pictures draw of the mechanism, made once for all runs; where it moves to is in their rows."""
-        from pliant.show.drawing import draw
+        """What pictures draw of the mechanism, made once for all runs, if at all; where it moves to is in their rows."""
+        return Drawing.later(partial(_draw, self.traced.system, self.traced.tree))
 
-        return draw(self.traced.system, self.traced.tree)
+
+def _draw(system: System, tree: Tree) -> Drawing:
+    from pliant.show.drawing import draw
+
+    return draw(system, tree)
 
 
 def compile_system(
@@ -167,16 +173,18 @@ def compile_system(
     parameters, by name. phase is called with words for what is being made.
     """
     stages = Stages(phase)
+    known, system = SystemMemory.of(system, snapshot := system.snapshot()), snapshot
     with stages.stage("import"):
         from pliant.trace.tracing import lower_system
 
     with _telling_of_overflow(system):
         with stages.stage("trace", LOWERING):
-            values = checked_values(system.parameters, parameters)
-            plain = resolved(system, values) if values else system
-            lowered = replace(lower_system(plain, formulation, still, near, t_start, values), original=system)
+            values = checked_values(known.parameters(system), parameters)
+            plain = known.resolved(system, values)
+            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree), original=system)
+            lowered = replace(lowered, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
-            key = (lowered.lowered.structure, lowered.asked, folder)
+            key = HashedOnce((lowered.lowered.structure, lowered.asked, folder))
             shared = cache and lowered.lowered.shareable
         with stages.stage("prepare"):
             for structure in STRUCTURES.get(key) if shared else ():

@@ -5,7 +5,6 @@ The text is made when it is asked for (a result is written, or looked at), from 
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -31,7 +30,7 @@ class Provenance:
         parameters: values of the run. more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no
         part of the model file.
         """
-        self._system = _frozen(system)
+        self._system = system.snapshot()
         self._settings, self._began, self._parameters, self._more = dict(settings), began, dict(parameters), more
 
     def __call__(self) -> Mapping[str, Any]:
@@ -57,15 +56,6 @@ class KnownProvenance:
 
     def __call__(self) -> Mapping[str, Any]:
         return self._data
-
-
-def _frozen(system: System) -> System:
-    """The System as it is now: what is added to it later is no part of the run."""
-    made = copy.copy(system)
-    for name, value in vars(system).items():
-        if isinstance(value, dict):
-            setattr(made, name, dict(value))
-    return made
 
 
 def _model(system: System, settings: Mapping[str, Any], parameters: Mapping[str, float]) -> dict[str, str]:

@@ -11,12 +11,27 @@ from typing import Generic, TypeVar
 Thing = TypeVar("Thing")
 
 
+class HashedOnce:
+    """A large key: its hash is computed once, its content compared only with content of the same hash."""
+
+    __slots__ = ("_content", "_hash")
+
+    def __init__(self, content: Hashable) -> None:
+        self._content, self._hash = content, hash(content)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HashedOnce) and self._hash == other._hash and self._content == other._content
+
+
 class Recent(Generic[Thing]):
     """Several things may have one key; the newest stands first."""
 
     def __init__(self, most: int) -> None:
         self._most, self._total = most, 0
-        self._kept: OrderedDict[Hashable, list[tuple[int, Thing]]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Hashable, list[tuple[int, Thing]]]] = OrderedDict()  # with the key itself
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._renew)
@@ -29,18 +44,21 @@ class Recent(Generic[Thing]):
 
     def get(self, key: Hashable) -> list[Thing]:
         with self._lock:
-            if key not in self._kept:
+            entry = self._kept.get(key)
+            if entry is None:
                 return []
-            self._kept.move_to_end(key)
-            return [thing for _, thing in self._kept[key]]
+            kept, things = entry  # the key that is there: found by identity, its content need not be compared again
+            self._kept.move_to_end(kept)
+            return [thing for _, thing in things]
 
     def put(self, key: Hashable, thing: Thing, size: int) -> None:
         with self._lock:
-            self._kept.setdefault(key, []).insert(0, (size, thing))
-            self._kept.move_to_end(key)
+            kept, things = self._kept.setdefault(key, (key, []))
+            things.insert(0, (size, thing))
+            self._kept.move_to_end(kept)
             self._total += size
             while self._total > self._most and len(self._kept) > 1:
-                _, gone = self._kept.popitem(last=False)
+                _, (_, gone) = self._kept.popitem(last=False)
                 self._total -= sum(size for size, _ in gone)
 
     def clear(self) -> None:

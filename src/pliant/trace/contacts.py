@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -38,6 +38,10 @@ class PairSlots:
     let_go: int | None
     near: int | None
     switches: range
+
+    def of(self, pair: ContactPair) -> PairSlots:
+        """The same place for a pair of other numbers."""
+        return self if pair is self.pair else replace(self, pair=pair)
 
 
 def contact_forces(

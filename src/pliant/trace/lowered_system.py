@@ -13,7 +13,7 @@ from pliant.dynamics.tree import Tree
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Signal
 from pliant.model.system import System
 from pliant.trace.assembly import Assembly
-from pliant.trace.lowering import Lowered, lower
+from pliant.trace.lowering import Lowered, RememberedReadings, lower
 
 Floats = NDArray[np.float64]
 Table = PiecewiseConstant | PiecewiseLinear | MotionTable
@@ -33,11 +33,12 @@ class LoweredSystem:
     parameters: Mapping[str, float]  # values of the user's parameters
     start: Assembly  # coordinates and rates with exact loops closed, and which of their rows are independent
     warnings: tuple[str, ...]
+    readings: RememberedReadings | None = None  # of an earlier run of the System
 
     @cached_property
     def lowered(self) -> Lowered:
         """Of everything that a trace reads; parameters, which formulas may read, come first."""
-        lowered = lower(self.root)
+        lowered = lower(self.root, self.readings)
         return replace(
             lowered,
             structure=(tuple(self.parameters), lowered.structure),

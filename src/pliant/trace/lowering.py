@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.codegen.numbers import Number
+from pliant.model.mapping_content import MappingContent
 from pliant.model.value_keys import value_key
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
@@ -23,6 +25,8 @@ STRUCTURE = "structure"
 OUTSIDE = ("OUTSIDE_EQUATIONS", "STARTS", "START_RATES")  # fields that no equation reads
 DERIVED = "DERIVED"  # cached properties that equations read and that only plain numbers can be asked for: a root, a table
 PRESENCE = "PRESENCE"  # fields of which it only matters whether there is anything in them
+
+REMEMBERED_DEPTH = 2  # of parts in parts: a System and its tree, and what these hold
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,19 @@ class Lowered:
     shareable: bool  # whether the structure can be told from others: not where a formula reads what may change unseen
 
 
-def lower(root: Any) -> Lowered:
+class RememberedReadings:
+    """What was read of parts, for the next time: of those that stay as they are."""
+
+    def __init__(self) -> None:
+        self.readings: dict[int, _PartRead] = {}
+
+
+def lower(root: Any, remembered: RememberedReadings | None = None) -> Lowered:
     """The structure and the numbers of everything that a trace reads."""
-    walk = _Reading()
+    walk = _Reading() if remembered is None else _RememberedReading(remembered.readings)
     walk.visit(root)
+    if remembered is not None:
+        remembered.readings = walk.readings
     return Lowered(tuple(walk.structure), walk.numbers, walk.shareable)
 
 
@@ -53,38 +66,57 @@ class _Reading:
         self.structure: list[Any] = []  # all of it can be hashed
         self.numbers: list[float] = []
         self.shareable = True
+        self.readings: dict[int, _PartRead] = {}
         self._own: dict[float, int] = {}  # numbers of the part that is being visited
         self._met: dict[int, int] = {}  # where objects that are shared were met first, by identity
-        self._alive: list[Any] = []  # what was made on the way: its identity must not go to another object
+        self._alive: list[Any] = []  # in that order; what was made on the way must not leave its identity to another object
 
     def visit(self, x: Any) -> None:
         kind = type(x)
-        if kind is float or isinstance(x, float):
+        if kind is float:
             if x in UNITS:
-                self.structure.append(float(x))
+                self.structure.append(x)
             else:
-                self._visit_number(float(x))
-        elif kind is tuple or kind is list:
+                self._visit_number(x)
+        elif kind is tuple:
             self.structure.append(len(x))
             for item in x:
                 self.visit(item)
         elif kind in _PLAIN:
             self.structure.append(x)
-        elif isinstance(x, Mapping):
-            self._visit_mapping(x)
-        elif isinstance(x, np.ndarray):
-            self.structure.append(x.shape)
-            for item in x.ravel().tolist():
-                self.visit(item)
+        elif kind in _READ:
+            self._visit_part(x)
         else:
-            self._visit_object(x)
+            self._visit_other(x)
 
     def _visit_number(self, x: float) -> None:
         known = self._own.get(x)
         if known is None:
             self._own[x] = len(self._own)
             self.numbers.append(x)
-        self.structure.append(("#", known))
+            self.structure.append(_NEW)
+        else:
+            self.structure.append(("#", known))
+
+    def _visit_other(self, x: Any) -> None:
+        if isinstance(x, float):
+            self.visit(float(x))
+        elif isinstance(x, list):
+            self._visit_list(x)
+        elif isinstance(x, Mapping):
+            self._visit_mapping(x)
+        elif isinstance(x, np.ndarray):
+            self._visit_array(x)
+        elif is_dataclass(x) or hasattr(type(x), STRUCTURE):
+            _READ[type(x)] = _how_to_read(type(x))
+            self._visit_part(x)
+        elif not self._is_met(x):
+            self._visit_callable(x)
+
+    def _visit_list(self, x: list[Any]) -> None:
+        self.structure.append(len(x))
+        for item in x:
+            self.visit(item)
 
     def _visit_mapping(self, x: Mapping[Any, Any]) -> None:
         self.structure.append(len(x))
@@ -92,29 +124,136 @@ class _Reading:
             self.visit(key)
             self.visit(value)
 
-    def _visit_object(self, x: Any) -> None:
+    def _visit_array(self, x: NDArray[Any]) -> None:
+        self.structure.append(x.shape)
+        for item in x.ravel().tolist():
+            self.visit(item)
+
+    def _is_met(self, x: Any) -> bool:
         met = self._met.get(id(x))
         if met is not None:
             self.structure.append(("again", met))
-            return
+            return True
         self._met[id(x)] = len(self._met)
         self._alive.append(x)
-        kind = type(x)
-        if hasattr(kind, STRUCTURE):
-            self.structure += (kind, x.structure)
-        elif is_dataclass(x):
-            self.structure.append(kind)
-            self.structure += [bool(getattr(x, name)) for name in getattr(kind, PRESENCE, ())]
-            around, self._own = self._own, {}
-            for name in (*equation_fields(kind), *getattr(kind, DERIVED, ())):
-                self.visit(getattr(x, name))
-            self._own = around
-        elif callable(x):
-            key = value_key(x)
-            self.shareable &= key is not None
-            self.structure.append(key)
-        else:
-            raise TypeError(f"lowering: {kind.__name__} has neither fields nor a structure")
+        return False
+
+    def _visit_part(self, x: Any) -> None:
+        if not self._is_met(x):
+            self._read_part(x, _READ[type(x)])
+
+    def _read_part(self, x: Any, how: _HowToRead) -> None:
+        self.structure.append(type(x))
+        if how.whole:
+            self.structure.append(x.structure)
+            return
+        self.structure += [bool(getattr(x, name)) for name in how.presence]
+        around, self._own = self._own, {}
+        for name in how.names:
+            self.visit(getattr(x, name))
+        self._own = around
+
+    def _visit_callable(self, x: Any) -> None:
+        if not callable(x):
+            raise TypeError(f"lowering: {type(x).__name__} has neither fields nor a structure")
+        key = value_key(x)
+        self.shareable &= key is not None
+        self.structure.append(key)
+
+
+class _PartRead(NamedTuple):
+    """What a walk read of one part, and what of the walk that depends on."""
+
+    part: Any  # kept alive, and with it all that is inside: they are known by their identity
+    first: int  # how many objects were met before
+    structure: list[Any]
+    numbers: list[float]
+    before: dict[int, int]  # objects in it that were met before, and where
+    inside: dict[int, int]  # those that were met in it first
+    alive: list[Any]
+    mappings: list[MappingContent]  # in it
+
+
+class _RememberedReading(_Reading):
+    """Takes over what an earlier walk read of the same parts, of those that a System or its tree holds directly."""
+
+    def __init__(self, before: Mapping[int, _PartRead]) -> None:
+        super().__init__()
+        self._before = before
+        self._depth = 0  # of parts in parts
+        self._changeable = 0  # things visited that may change unseen
+        self._again: list[tuple[int, int]] = []
+        self._mappings: list[MappingContent] = []
+
+    def _is_met(self, x: Any) -> bool:
+        met = self._met.get(id(x))
+        if met is not None:
+            self._again.append((id(x), met))
+        return super()._is_met(x)
+
+    def _visit_list(self, x: list[Any]) -> None:
+        self._changeable += 1
+        super()._visit_list(x)
+
+    def _visit_array(self, x: NDArray[Any]) -> None:
+        self._changeable += 1
+        super()._visit_array(x)
+
+    def _visit_callable(self, x: Any) -> None:
+        self._changeable += 1
+        super()._visit_callable(x)
+
+    def _visit_mapping(self, x: Mapping[Any, Any]) -> None:
+        self._mappings.append(MappingContent.of(x))
+        super()._visit_mapping(x)
+
+    def _visit_part(self, x: Any) -> None:
+        if self._depth >= REMEMBERED_DEPTH:
+            super()._visit_part(x)
+            return
+        known = self._before.get(id(x))
+        if known is not None and self._take_over(known):
+            self.readings[id(x)] = known
+            return
+        self._depth += 1
+        self._read_and_remember(x)
+        self._depth -= 1
+
+    def _take_over(self, known: _PartRead) -> bool:
+        """Everything that was met before it must have been met in the same places, what is in it nowhere, and be as it was."""
+        if known.first != len(self._met) or not known.inside.keys().isdisjoint(self._met):
+            return False
+        if not all(self._met.get(k) == place for k, place in known.before.items()):
+            return False
+        if not all(mapping.is_as_it_was for mapping in known.mappings):
+            return False
+        self._met |= known.inside
+        self._again += known.before.items()
+        self._alive += known.alive
+        self._mappings += known.mappings
+        self.structure += known.structure
+        self.numbers += known.numbers
+        return True
+
+    def _read_and_remember(self, x: Any) -> None:
+        first, changeable = len(self._met), self._changeable
+        structure, numbers = len(self.structure), len(self.numbers)
+        again, mappings = len(self._again), len(self._mappings)
+        self._changeable += not _READ[type(x)].frozen
+        super()._visit_part(x)
+        if self._changeable != changeable or len(self._met) == first:
+            return  # it may change, or was met before
+        alive = self._alive[first:]
+        self.readings[id(x)] = _PartRead(
+            part=x,
+            first=first,
+            structure=self.structure[structure:],
+            numbers=self.numbers[numbers:],
+            before={k: place for k, place in self._again[again:] if place < first},
+            inside={id(each): first + k for k, each in enumerate(alive)},
+            alive=alive,
+            mappings=self._mappings[mappings:],
+        )
 
 
 class _Copying:
@@ -169,6 +308,26 @@ class _Copying:
 
 
 _PLAIN = frozenset((str, int, bool, type(None), range, bytes))
+_NEW = ("#", None)  # a number that the part has not had before
+
+
+class _HowToRead(NamedTuple):
+    """Of a class: what of its objects a trace can depend on."""
+
+    whole: bool  # they say it themselves, by STRUCTURE
+    presence: tuple[str, ...]
+    names: tuple[str, ...]  # fields and derived properties
+    frozen: bool
+
+
+_READ: dict[type, _HowToRead] = {}
+
+
+def _how_to_read(kind: Any) -> _HowToRead:
+    frozen = is_dataclass(kind) and bool(kind.__dataclass_params__.frozen)  # type: ignore[union-attr]
+    if hasattr(kind, STRUCTURE):
+        return _HowToRead(True, (), (), frozen)
+    return _HowToRead(False, getattr(kind, PRESENCE, ()), (*equation_fields(kind), *getattr(kind, DERIVED, ())), frozen)
 
 
 _EQUATION_FIELDS: dict[type, tuple[str, ...]] = {}

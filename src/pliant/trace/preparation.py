@@ -43,6 +43,7 @@ class Preparation:
     def constants(self, numbers: Floats) -> Floats | None:
         """The constants for these numbers; None where the trace is not good for them."""
         out = self.code(0.0, np.empty(0), numbers)
-        if not np.allclose(out[self.count :], self.answers, rtol=SAME, atol=0.0):
+        given = out[self.count :]
+        if not (np.array_equal(given, self.answers) or np.allclose(given, self.answers, rtol=SAME, atol=0.0)):
             return None
         return out[: self.count]

@@ -38,6 +38,8 @@ from pliant.trace.layout import (
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.preparation import Preparation
 
+SHARED = ("states", "layout", "columns")  # properties that the structure decides: names and counts are part of it
+
 
 @dataclass(frozen=True)
 class TracedSystem:
@@ -141,14 +143,14 @@ class TracedSystem:
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""
         laws, start = lowered.system.contacts, lowered.start_of(self.free_q, self.free_v)
-        return replace(
+        other = replace(
             self,
             system=lowered.system,
             tree=lowered.tree,
             original=lowered.original,
             breakpoints=lowered.breakpoints,
             y0=np.concatenate([start, np.zeros(self.y0.size - start.size)]),
-            pairs=tuple(replace(slots, pair=laws[slots.pair.name]) for slots in self.pairs),
+            pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
             near=lowered.near,
             t_start=lowered.t_start,
             warnings=lowered.warnings,
@@ -156,6 +158,8 @@ class TracedSystem:
             parameter_values=lowered.parameters,
             owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(SWITCHES), constants),
         )
+        vars(other).update({name: getattr(self, name) for name in SHARED})
+        return other
 
     def _width(self, name: str) -> int:
         place = self.layout.p[name]

@@ -35,7 +35,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
-from pliant.dynamics.tree import Node, Tree, build_tree
+from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
@@ -100,10 +100,11 @@ def lower_system(
     near: float | None = None,
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
+    known: RememberedTree | None = None,
 ) -> LoweredSystem:
     """What of a System is structure, what is numbers, and where it starts. See `trace`.
 
-    parameters: values of those that formulas may read; parts hold plain numbers already.
+    parameters: values of those that formulas may read; parts hold plain numbers already. known: of an earlier run of the System.
     """
     check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
@@ -114,7 +115,7 @@ def lower_system(
         floating, warnings = absolute_coordinates(system, t_start)
         apart = lower_system(floating, "articulated", still, near, t_start, parameters)
         return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
-    tree = build_tree(system)
+    tree = build_tree(system) if known is None else known.of(system)
     for node in tree.nodes:
         check_formulation(node, formulation)
     if len(tree.rates) == len(tree.prescribed) and not still:
