@@ -93,6 +93,6 @@ def _compile(bitcode: Bitcode, target: Target) -> bytes:
 
 
 def _key(name: str, shipped: Bitcode | None, target: Target) -> str:
-    """Names the code by all it depends on: every source beside this one, Numba, LLVM, the processor."""
+    """Names the code by all it depends on: its sources, Numba, LLVM, the processor."""
     made_by = version("numba") if shipped is None else shipped.numba
-    return content_key((name, sources_key(), made_by, *VERSIONS, target.triple, target.cpu, target.features))
+    return content_key((name, sources_key(name), made_by, *VERSIONS, target.triple, target.cpu, target.features))

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.run_record import EXTREMES
-
-LOWEST, HIGHEST, HIGHEST_AT, RISE, RISEN_AT = range(EXTREMES)  # columns of `extremes`
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,11 @@ class Memory:
         padded = -(-n // BLOCK) * BLOCK
         self.set(n=n, n_padded=padded, n_events=n_events)
         self.bind(atol=atol, k=np.zeros((2, padded)))
-        self.bind(**{name: np.zeros(padded) for name in ("zeros", "y", "y_new", "y_try", "y_kept", "spare", "steepest", "y_seen")})
-        self.bind(**{name: np.zeros(n_events) for name in ("g", "g_new", "g_try", "g_low", "g_high")})
-        self.bind(dead=np.zeros(n_events), noise=np.zeros(n_events))
-        sides = ("side", "before", "required", "direction", "hit", "blind")
-        self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in sides})
-        self.bind(active=np.ones(n_events, dtype=np.uint8), kind=np.full(n_events, STOPS, dtype=np.uint8))
-        self.bind(watched=np.zeros(n_events, dtype=np.int64), was_watched=np.zeros(n_events, dtype=np.uint8))
+        self.bind_alike(padded, np.float64, "zeros", "y", "y_new", "y_try", "y_kept", "spare", "steepest", "y_seen")
+        self.bind_alike(n_events, np.float64, "g", "g_new", "g_try", "g_low", "g_high", "dead", "noise", "turned_t")
+        self.bind_alike(n_events, np.int64, "side", "before", "required", "direction", "hit", "blind", "watched")
+        self.bind_alike(n_events, np.uint8, "active", "kind", "was_watched")
+        self.arrays["active"][:], self.arrays["kind"][:] = True, STOPS
         self.bind_phases(n_events)
         self.bind(longest=np.zeros(1), moving=np.zeros(2 * n), theta=np.zeros(SAMPLES), samples=np.zeros((SAMPLES, n_events)))
         self.bind_knots(np.zeros(0))
@@ -72,6 +70,15 @@ class Memory:
             self.arrays[name] = np.ascontiguousarray(array)
             self.run[name] = self.arrays[name].ctypes.data
 
+    def bind_alike(self, n: int, kind: type, *names: str) -> None:
+        """Arrays of n zeros each, in one piece of memory."""
+        block: NDArray[Any] = np.zeros((len(names), n), dtype=kind)
+        address = block.ctypes.data
+        for name, row in zip(names, block, strict=True):
+            self.arrays[name] = row
+            self.run[name] = address
+            address += row.nbytes
+
     def bind_parameters(self, p: Floats, changing: int) -> None:
         """p, of which only the first entries may change."""
         self.set(n_parameters=changing)
@@ -83,25 +90,25 @@ class Memory:
 
     def bind_phases(self, n_events: int) -> None:
         """What events do inside the loop: nothing, until somebody says otherwise; and room for what they leave behind."""
-        nothing = np.full(n_events, -1, dtype=np.int64)
-        self.bind(event_pair=nothing, flag=nothing.copy(), turned_t=np.zeros(n_events))
-        self.bind(**{name: np.zeros(n_events, dtype=np.int64) for name in ("pressed", "reported", "turns")})
+        self.bind_alike(n_events, np.int64, "event_pair", "flag", "pressed", "reported", "turns")
+        self.arrays["event_pair"][:] = self.arrays["flag"][:] = -1
         self.bind_pairs(np.zeros((0, PAIR_PLACES), dtype=np.int64), np.zeros((0, PAIR_NUMBERS)))
         room = max(LEAST_LOGGED, 2 * (1 + NOTES) * n_events)
         self.set(max_logged=room, near=-np.inf)
-        self.bind(log_t=np.empty(room), log_event=np.empty(room, dtype=np.int64), log_direction=np.empty(room, dtype=np.int64))
+        self.bind_alike(room, np.float64, "log_t")
+        self.bind_alike(room, np.int64, "log_event", "log_direction")
 
     def bind_pairs(self, places: NDArray[np.int64], numbers: Floats) -> None:
         """The contacts, and room for what is known of each and for those that have ended."""
         n, room = len(places), max(LEAST_LOGGED, 2 * len(places)) if len(places) else 0
         self.set(n_pairs=n, max_touches=room, n_holding=int(np.count_nonzero(places[:, GRIP] >= 0)))
         self.bind(pair_places=places, pair_numbers=numbers, touch=np.zeros((n, TOUCH)), finished=np.empty((room, FINISHED)))
-        self.bind(**{name: np.zeros(n, dtype=np.int64) for name in ("pair_start", "close_by", "breaking")})
+        self.bind_alike(n, np.int64, "pair_start", "close_by", "breaking")
 
     def bind_observed(self, kernel: int, n_observed: int) -> None:
         """A kernel whose numbers stand beside every row; contacts are judged by them too."""
         self.set(observe=kernel, n_observed=n_observed)
-        self.bind(**{name: np.zeros(n_observed) for name in ("observed", "observed_try", "doubt")})
+        self.bind_alike(n_observed, np.float64, "observed", "observed_try", "doubt")
 
     def bind_pieces(self, ends: Floats, heads: Floats) -> None:
         """Pieces of time: where each ends, and the head of p on it."""
@@ -113,7 +120,7 @@ class Memory:
         count = NOTES * recording
         self.set(max_notes=count)
         self.bind(note_t=np.empty(count), note_y=np.empty((count, n)))
-        self.bind(note_event=np.empty(count, dtype=np.int64), note_direction=np.empty(count, dtype=np.int64))
+        self.bind_alike(count, np.int64, "note_event", "note_direction")
 
     def bind_rows(self, plan: Floats, capacity: int) -> None:
         n, n_observed = int(self.run["n"]), int(self.run["n_observed"])
@@ -137,7 +144,7 @@ class Memory:
 
     def bind_tableau(self, tableau: Tableau) -> None:
         """Room and numbers for an explicit method; the derivative at hand stays."""
-        scheme, padded = pack(tableau), int(self.run["n_padded"])
+        scheme, padded = packed(tableau), int(self.run["n_padded"])
         n_k = scheme["c"].size
         if self.arrays["k"].shape[0] < n_k:
             k = np.zeros((n_k, padded))
@@ -189,12 +196,21 @@ class Memory:
         self.set(n_constraints=m, n_positions=positions, n_rates=rates, partitions=0)
 
     def forget_motion(self) -> None:
-        self.set(**dict.fromkeys(MOTION, 0))
+        self._record.view(np.int64)[: len(MOTION)] = 0  # fields of eight bytes, the first of the record
         self.set(effort=1.0, contraction_factor=1.0)
 
 
-def pack(tableau: Tableau) -> dict[str, NDArray[Any]]:
-    """A tableau in arrays."""
+_PACKED: dict[int, tuple[Tableau, dict[str, NDArray[Any]]]] = {}  # by identity: tableaus are made once, with the package
+
+
+def packed(tableau: Tableau) -> dict[str, NDArray[Any]]:
+    """A tableau in arrays, which no loop writes to."""
+    if id(tableau) not in _PACKED:
+        _PACKED[id(tableau)] = tableau, _pack(tableau)
+    return _PACKED[id(tableau)][1]
+
+
+def _pack(tableau: Tableau) -> dict[str, NDArray[Any]]:
     s, n_k = tableau.stages, tableau.stages + 1 + len(tableau.extra_a)
     rows = [sorted(row.items()) for row in (*tableau.a, tableau.b, *tableau.extra_a, *tableau.error)]
     dense = [*hermite_rows(tableau.b, s), *tableau.dense]

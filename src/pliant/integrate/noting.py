@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.course import HIGHEST, HIGHEST_AT, LOWEST, RISE, RISEN_AT
 from pliant.integrate.kernels import compiled, floats, put
-from pliant.integrate.run_record import EXTREMES, KEPT
+from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOWEST, RISE, RISEN_AT
 
 
 @compiled

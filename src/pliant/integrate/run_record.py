@@ -12,7 +12,8 @@ BLOCK = 8  # components that a stage sum takes at a time: vectors are filled up 
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
 INTERIOR = 5  # places inside a step where events are looked for
 KEPT = 128  # states of its course that a run keeps at most, half as many at least where it has taken more steps; even
-EXTREMES = 5  # numbers that are kept of the course of every added component; see `course`
+LOWEST, HIGHEST, HIGHEST_AT, RISE, RISEN_AT = range(5)  # columns of `extremes`, kept of the course of every added component
+EXTREMES = 5
 SAMPLES = INTERIOR + 2 + 12  # with both ends, and room for a closer look and for turning points of event functions
 NOTES = 4  # crossings of one recording event that a single step can note
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pliant.host.object_cache import content_key
 
 FOLDER = Path(__file__).parent / "bitcode"  # package data, one file a loop
 _MAGIC = b"pliant loop 1\n"
+_BESIDE = re.compile(r"^from pliant\.integrate\.(\w+) import", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,16 @@ class _Head:
 
 
 @functools.cache
-def sources_key() -> str:
-    """Names all that loops are made from: every source beside this one."""
-    return content_key(f"{path.name} {path.read_text()}" for path in sorted(Path(__file__).parent.glob("*.py")))
+def sources_key(loop: str) -> str:
+    """Names all that a loop is made from: its own source, and those beside it that it imports, and so on."""
+    sources: dict[str, str] = {}
+    waiting = [loop]
+    while waiting:
+        name = waiting.pop()
+        if name not in sources:
+            sources[name] = (Path(__file__).parent / f"{name}.py").read_text()
+            waiting += _BESIDE.findall(sources[name])
+    return content_key(f"{name} {text}" for name, text in sorted(sources.items()))
 
 
 def shipped_loop(name: str, triple: str, folder: Path | None = None) -> Bitcode | None:
@@ -71,4 +80,4 @@ def file_of(bitcode: Bitcode, name: str, triple: str) -> bytes:
 
 
 def _key(name: str, triple: str) -> str:
-    return content_key((name, sources_key(), triple))
+    return content_key((name, sources_key(name), triple))
