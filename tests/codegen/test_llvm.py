@@ -50,6 +50,14 @@ def test_it_says_what_a_caller_needs():
     np.testing.assert_allclose(code(0.5, Y, P), expected(), rtol=1e-14)
 
 
+def test_a_program_is_left_as_it_was():
+    program = read_program(oscillator())
+    first, second = (compile_function(program, cache=None) for _ in range(2))
+    assert program == read_program(oscillator())
+    assert first.operations == second.operations == 7
+    np.testing.assert_array_equal(first(0.5, Y, P), second(0.5, Y, P))
+
+
 def test_arguments_of_the_wrong_length_are_refused():
     code = compile_function(oscillator(), cache=None)
     with pytest.raises(SolveError, match="y must have 2 values, got 3"):

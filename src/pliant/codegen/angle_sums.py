@@ -69,7 +69,7 @@ class Plan:
 def add_angles(program: Program) -> Program:
     """The same program with sines of sums made of those of their summands, where that spares passes of the batch."""
     asked = batched_angles(program, [ALWAYS] * len(program.kind))
-    if not any(program.kind[angle] in _SUMS for angle in asked):
+    if not Plan.of(program, asked, asked).sums:
         return program
     if program.guards:
         asked = batched_angles(program, guarded(program))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -86,18 +86,22 @@ def compile_function(
     optimise: bool | None = None,
     chunk_size: int = CHUNK_SIZE,
     roll: bool = True,
+    guard: bool = True,
     largest: int = LARGEST_OPTIMISED,
 ) -> MachineCode:
     """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
 
     `optimise` says whether LLVM schedules instructions and registers well or quickly; by default it does so well up to
-    `largest` operations in the text. `roll`: what repeats becomes loops, with the same bits.
+    `largest` operations in the text. `roll`: what repeats becomes loops, with the same bits. `guard`: what guards leave out is
+    branched around, with the same bits while nothing is left out, and the same values but for signs of zeros.
     """
     began = time.perf_counter()
     target = host()
     program = share_reciprocals(_program(function))
     operations = program.operations
     program = add_angles(program)
+    if not guard:
+        program = replace(program, guards=())
     if target.fused:
         fuse(program)
     schedule = make_schedule(program, chunk_size, roll=roll)
@@ -121,8 +125,8 @@ def compile_function(
 
 
 def _program(function: ca.Function | TracedFunction | Program) -> Program:
-    if isinstance(function, Program):
-        return function
+    if isinstance(function, Program):  # a copy: products are fused in place
+        return replace(function, kind=[*function.kind], a=[*function.a], b=[*function.b], c=[*function.c])
     return function.program() if isinstance(function, TracedFunction) else read_program(function)
 
 
