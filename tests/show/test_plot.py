@@ -48,6 +48,15 @@ def test_a_picture_is_written_whole_or_not_at_all(chain, tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["picture.png"]
 
 
+def test_a_saved_picture_is_what_matplotlib_saves_and_keeps_its_layout(chain, tmp_path):
+    figure, other = pl.plot.overview(chain), pl.plot.overview(chain)
+    engine = figure.get_layout_engine()
+    pl.plot.save(figure, tmp_path / "picture.png")
+    other.savefig(tmp_path / "other.png", format="png")
+    assert (tmp_path / "picture.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+    assert figure.get_layout_engine() is engine is not None
+
+
 def test_a_result_from_a_file_gives_the_same_picture(chain, read_back):
     for name in ("mechanism", "contact_forces", "ledger"):
         first, second = (PLOTS[name](run) for run in (chain, read_back))

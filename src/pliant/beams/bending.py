@@ -7,8 +7,9 @@ first bump of cc, cs, sc is positive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +24,12 @@ Floats = NDArray[np.float64]
 
 SAMPLES_PER_WAVE = 40  # points a wavelength on which the largest deflection is looked for
 CANDIDATE = 0.98  # part of the largest sample from which on a bump may hold the maximum: samples miss up to 0.3 %
+MOST_STATES = 512  # of modes at places along them that a process remembers: integrals, and those of beams alike, ask at the same
+LARGEST_STATE = 1000  # places: beyond it is not remembered
 MOST_KEPT = 512  # dimensionless beams whose modes a process remembers
 NEWTON_STEPS = 4  # from such a point to the extremum, quadratic
+
+_STATES: dict[tuple[Any, ...], Floats] = {}  # by shape and places
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class BendingMode:
     wave: Wave
     kind: int  # of basis, see `waves`
     parts: Floats  # (4,) in that basis
+    _shape: object = field(default_factory=object, repr=False, compare=False)  # the same for modes of other lengths and frequencies
 
     @property
     def wavenumber(self) -> float:
@@ -64,7 +70,17 @@ class BendingMode:
     def state(self, x: ArrayLike) -> Floats:
         """(w, Theta, M, V) of the dimensionless beam at x: (4, ...)."""
         xi = np.asarray(x, dtype=np.float64) / self.length
-        return np.moveaxis(combined(self.wave, self.kind, xi, self.parts), -1, 0)
+        if xi.size > LARGEST_STATE:
+            return np.moveaxis(combined(self.wave, self.kind, xi, self.parts), -1, 0)
+        key = (self._shape, xi.shape, xi.tobytes())
+        state = _STATES.get(key)
+        if state is None:
+            state = np.moveaxis(combined(self.wave, self.kind, xi, self.parts), -1, 0)
+            state.setflags(write=False)
+            if len(_STATES) >= MOST_STATES:
+                _STATES.clear()
+            _STATES[key] = state
+        return state
 
     def w(self, x: ArrayLike, order: int = 0) -> Floats:
         """Deflection W or its derivative of order 1, 2: w' = Theta + s2 V, w'' = M - sigma w."""
@@ -207,4 +223,4 @@ def _normalised(mode: BendingMode, beam: Beam, modes: Modes, problem: BendingPro
 
 
 def _scaled(mode: BendingMode, factor: float) -> BendingMode:
-    return replace(mode, parts=mode.parts * factor)
+    return replace(mode, parts=mode.parts * factor, _shape=object())

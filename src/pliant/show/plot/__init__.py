@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,26 @@ PLOTS: dict[str, Callable[..., Figure]] = {
 
 def save(figure: Figure, target: str | Path) -> None:
     """Write a picture; the file appears whole or not at all."""
-    with atomic_write(target) as draft:
+    with atomic_write(target) as draft, _laid_out(figure):
         figure.savefig(draft, format=draft.suffix[1:] or "png")
+
+
+@contextmanager
+def _laid_out(figure: Figure) -> Iterator[None]:
+    """The layout made beforehand: else matplotlib draws the figure once for its layout's sake alone, and then again."""
+    import matplotlib as mpl
+
+    engine = figure.get_layout_engine()
+    if engine is None or mpl.rcParams["savefig.dpi"] != "figure":  # the layout is to be that of the picture's own dots
+        yield
+        return
+    engine.execute(figure)
+    with mpl.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
 
 
 __all__ = [
