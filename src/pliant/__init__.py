@@ -89,7 +89,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
-from pliant.run.prepare import absolute_coordinates, compile_system
+from pliant.run.prepare import Compiled, absolute_coordinates, compile_system
 from pliant.run.save_times import every
 from pliant.run.simulate import simulate
 from pliant.scalar import (
@@ -136,6 +136,7 @@ __all__ = [
     "BengisuAkay",
     "Capsule",
     "CarvalhoMartins",
+    "Compiled",
     "Constant",
     "Coulomb",
     "CoulombStiction",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -56,27 +55,13 @@ class MachineCode:
     def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
         state, parameters = _column("y", y, self.n_y), _column("p", p, self.n_p)
-        out = np.empty(self.n_out)
-        self._function(t, _address(state), _address(parameters), _address(out), self._work())
+        out, work = np.empty(self.n_out), np.empty(max(self.n_work, 1))
+        self._function(t, _address(state), _address(parameters), _address(out), _address(work))
         return out
 
     @cached_property
     def _function(self) -> Any:
         return _C_SIGNATURE(self.address)
-
-    @cached_property
-    def _of_thread(self) -> threading.local:
-        return threading.local()
-
-    def _work(self) -> int:
-        """Address of this thread's work array: the call lets other threads run, and they may call the same code."""
-        mine = self._of_thread
-        try:
-            return mine.address  # type: ignore[no-any-return]
-        except AttributeError:
-            mine.work = np.empty(max(self.n_work, 1))
-            mine.address = _address(mine.work)
-            return mine.address  # type: ignore[no-any-return]
 
 
 def compile_function(
