@@ -23,6 +23,7 @@ from pliant.integrate.shipped_loops import Bitcode, shipped_loop, sources_key
 CompiledLoop = Callable[[int], int]  # address of a run's record -> code of `status`
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_MEMBERS_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 4)
 WORDS = "compiling the time loop for this processor, once on this machine ({})"
 _C_FUNCTIONS = ("exp", "exp2", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
 
@@ -45,6 +46,25 @@ def _march_loop() -> CompiledLoop:
         return answer.value
 
     loop.engine = engine  # type: ignore[attr-defined]  # the code lives as long as its engine
+    return loop
+
+
+def march_address(stages: Stages) -> int:
+    """Of `march._advance`, for compiled code to call."""
+    return _machine_code("march", stages)[0]
+
+
+def members_loop(stages: Stages) -> Callable[[int, int], int]:
+    """`members._run_members` as machine code: of the addresses of a run's record and of a batch's."""
+    address, _ = _machine_code("members", stages)  # kept for as long as the process lives
+    call = _MEMBERS_SIGNATURE(address)
+
+    def loop(run: int, batch: int) -> int:
+        answer, trouble = ctypes.c_int64(), ctypes.c_void_p()
+        if call(ctypes.addressof(answer), ctypes.addressof(trouble), run, batch) != 0:
+            raise SolveError("time loop: must not fail inside compiled code, but did")
+        return answer.value
+
     return loop
 
 
