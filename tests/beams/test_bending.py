@@ -10,6 +10,7 @@ from pliant.model.material import Material
 from pliant.model.modes import BENDING_ENDS, Modes
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
+from pliant.model.value_keys import value_key
 
 PAPER = Section(A=3.75e-4, Iz=0.03 * 0.0125**3 / 12, Iy=0.0125 * 0.03**3 / 12, shear_factor=5 / 6)
 STEEL = Material(E=2e11, G=2e11 / 2.6)
@@ -214,3 +215,15 @@ def test_what_beams_share_cannot_be_written_to():
     for array in (mode.parts, mode.w(np.linspace(0.0, 0.5, 7)), mode.wave.a):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 3.0
+
+
+def test_a_mode_that_serves_as_a_given_shape_has_a_key():
+    """By which beams of equal content are integrated once, and share their equations."""
+
+    def key(ends):
+        beam = Beam(length=0.5, section=PAPER, material=STEEL, mass_per_length=1.0, theory="timoshenko", rotary_inertia=1e-5,
+                    modes=Modes(ends, 1))  # fmt: skip
+        return value_key(bending_modes(beam, beam.mode_sets[0])[0].w)
+
+    assert key("cf") == key("cf") is not None
+    assert key("cf") != key("cc")

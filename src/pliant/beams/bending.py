@@ -7,7 +7,7 @@ first bump of cc, cs, sc is positive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,7 @@ LARGEST_STATE = 1000  # places: beyond it is not remembered
 MOST_KEPT = 512  # dimensionless beams whose modes a process remembers
 NEWTON_STEPS = 4  # from such a point to the extremum, quadratic
 
-_STATES: dict[tuple[Any, ...], Floats] = {}  # by shape and places
+_STATES: dict[tuple[Any, ...], Floats] = {}  # by all that decides them
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ class BendingMode:
     wave: Wave
     kind: int  # of basis, see `waves`
     parts: Floats  # (4,) in that basis
-    _shape: object = field(default_factory=object, repr=False, compare=False)  # the same for modes of other lengths and frequencies
 
     @property
     def wavenumber(self) -> float:
@@ -72,7 +71,7 @@ class BendingMode:
         xi = np.asarray(x, dtype=np.float64) / self.length
         if xi.size > LARGEST_STATE:
             return np.moveaxis(combined(self.wave, self.kind, xi, self.parts), -1, 0)
-        key = (self._shape, xi.shape, xi.tobytes())
+        key = (*map(float, self.wave), self.kind, self.parts.tobytes(), xi.shape, xi.tobytes())
         state = _STATES.get(key)
         if state is None:
             state = np.moveaxis(combined(self.wave, self.kind, xi, self.parts), -1, 0)
@@ -223,4 +222,4 @@ def _normalised(mode: BendingMode, beam: Beam, modes: Modes, problem: BendingPro
 
 
 def _scaled(mode: BendingMode, factor: float) -> BendingMode:
-    return replace(mode, parts=mode.parts * factor, _shape=object())
+    return replace(mode, parts=mode.parts * factor)
