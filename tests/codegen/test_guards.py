@@ -209,7 +209,7 @@ def assert_guards_change_no_function(traced):
     for function in traced.functions.values():
         program = function.program()
         assert list(program.guards) == closed
-        y = traced.y0 + rng.uniform(-0.3, 0.3, traced.y0.size)
+        y = np.resize(traced.y0, program.n_y) + rng.uniform(-0.3, 0.3, program.n_y)
         assert_guards_change_nothing(program, every(len(closed)), y, traced.parameters(0.0, 1.0))
 
 

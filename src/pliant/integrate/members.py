@@ -60,7 +60,7 @@ def _run_members(run: Any, batch: Any) -> int:
                 code = advance(batch.advance, batch.record)
                 if batch.cancelled:
                     return member
-                if code != GO_ON and code != FULL:  # noqa: PLR1714
+                if code != GO_ON and code != FULL:
                     break
                 if code == FULL:
                     _tally(run, batch, member)
@@ -201,7 +201,8 @@ def _take_rows(run: Any, batch: Any, member: int) -> None:
     columns, n = ints(batch.columns, batch.n_columns), batch.n_columns
     low, high = floats(batch.extremes + 16 * n * member, n), floats(batch.extremes + 16 * n * member + 8 * n, n)
     for k in range(run.n_rows if n > 0 else 0):
-        state, observed = floats(run.row_y + 8 * run.n * k, run.n), floats(run.row_observed + 8 * run.n_observed * k, run.n_observed)
+        state = floats(run.row_y + 8 * run.n * k, run.n)
+        observed = floats(run.row_observed + 8 * run.n_observed * k, run.n_observed)
         row = floats(batch.values + 8 * n * (batch.n_rows * member + run.first_row + k), n)
         for i in range(n):
             x = observed[columns[i]] if columns[i] >= 0 else state[-1 - columns[i]]
