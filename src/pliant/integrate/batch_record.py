@@ -21,7 +21,9 @@ BATCH = np.dtype([
     ("y", "i8"),  # (member, component)
     ("p", "i8"),  # (member, parameter)
     ("n_p", "i8"),
+    ("p_step", "i8"),  # bytes from one member to the next; 0: all have the same
     ("numbers", "i8"),  # (member, pair, PAIR_NUMBERS)
+    ("numbers_step", "i8"),
     ("weight", "i8"),  # (member) N
     # how works are controlled: see `begin_member`
     ("plain_atol", "i8"),  # (component)
@@ -41,7 +43,8 @@ BATCH = np.dtype([
     ("mass", "i8"),  # (rate, rate)
     ("balls", "i8"),  # ints, (pair): both sides are balls, which must not have one centre
     # what is kept
-    ("code", "i8"),  # ints, (member): of `status`; SUSPECT: not begun
+    ("code", "i8"),  # ints, (member): of `status`
+    ("event", "i8"),  # ints, (member): the event that ended it, -1: none
     ("start", "i8"),  # ints, (member): PLAIN or SUSPECT
     ("t_end", "i8"),  # (member) s
     ("y_end", "i8"),  # (member, component)

@@ -24,9 +24,10 @@ from pliant.integrate.run_record import (
     PEAK_FORCE,
     REACH,
     RUBBED,
+    STOPS,
 )
 from pliant.integrate.shipped_loops import Bitcode
-from pliant.integrate.status import FULL, GO_ON
+from pliant.integrate.status import AT_EVENT, FULL, GO_ON
 
 COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
 # A pivot of the scaled mass matrix below this is looked at more closely: far above what counts as singular (run.inertia).
@@ -81,8 +82,8 @@ def _begin(run: Any, batch: Any, member: int) -> None:
     for k in range(batch.n_restored):
         _copy(arrays[3 * k], arrays[3 * k + 1], arrays[3 * k + 2])
     put(run.y, batch.y + 8 * run.n * member, run.n)
-    put(run.p, batch.p + 8 * batch.n_p * member, batch.n_p)
-    put(run.pair_numbers, batch.numbers + 8 * PAIR_NUMBERS * run.n_pairs * member, PAIR_NUMBERS * run.n_pairs)
+    put(run.p, batch.p + batch.p_step * member, batch.n_p)
+    put(run.pair_numbers, batch.numbers + batch.numbers_step * member, PAIR_NUMBERS * run.n_pairs)
     call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
     _set_tolerances(run, batch, member)
     plain = not _has_coincident_balls(run, batch) and (batch.judges == 0 or _resists(run, batch))
@@ -232,6 +233,8 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
     ints(batch.steps, n)[member] = run.accepted
     for e in range(run.n_events):
         ints(batch.blind, n)[member] += ints(run.blind, run.n_events)[e]
+        if code == AT_EVENT and ints(run.hit, run.n_events)[e] != 0 and flags(run.kind, run.n_events)[e] == STOPS:
+            ints(batch.event, n)[member] = e
     if batch.n_end > 0:
         call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
         values, columns = floats(batch.end_values + 8 * batch.n_end * member, batch.n_end), ints(batch.end_columns, batch.n_end)

@@ -61,6 +61,10 @@ class Memory:
         """Of the record: what the compiled loop takes."""
         return int(self._record.ctypes.data)
 
+    def bytes_of_record(self) -> NDArray[np.uint8]:
+        """A copy of the record as it is."""
+        return self._record.view(np.uint8).copy()
+
     def set(self, **fields: float) -> None:
         for name, value in fields.items():
             self.run[name] = value
@@ -114,6 +118,12 @@ class Memory:
         """Pieces of time: where each ends, and the head of p on it."""
         self.set(n_pieces=ends.size, n_head=heads.shape[1], piece=0)
         self.bind(piece_end=ends, piece_head=heads)
+
+    def enter_pieces(self, ends: Floats, heads: Floats) -> None:
+        """The loop begins with the first of these pieces of time."""
+        self.bind_pieces(ends, heads)
+        self.arrays["p"][: heads.shape[1]] = heads[0]
+        self.set(t_stop=float(ends[0]), entering=1)
 
     def bind_notes(self, recording: int, n: int) -> None:
         """Room for what events that only record leave behind in a step."""

@@ -15,6 +15,7 @@ from pliant.errors import ModelError
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
+from pliant.integrate.member_runs import MemberRuns
 from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method
 from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime
@@ -155,7 +156,8 @@ class Stepper:
         n_controlled = n_state if n_controlled is None else n_controlled
         _check_counts(n_state, n_controlled + n_added, n_events, events, max_steps, max_seconds)
         self.method, self._n_controlled, self._n_added = method, n_controlled, n_added
-        atol = np.maximum(_tolerances(method, n_state, n_controlled, n_added), atol_floor)
+        self.plain_atol = _tolerances(method, n_state, n_controlled, n_added)
+        atol = np.maximum(self.plain_atol, atol_floor)
         # what no step is judged by may still be solved for
         self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
         self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
@@ -246,9 +248,7 @@ class Stepper:
         if not (np.all(np.isfinite(pieces.ends)) and pieces.ends[0] >= run["t"]):
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
         loop = march_loop(self._stages)
-        self._memory.bind_pieces(pieces.ends, pieces.heads)
-        self.p[: pieces.heads.shape[1]] = pieces.heads[0]
-        run["t_stop"], run["entering"] = pieces.ends[0], 1
+        self._memory.enter_pieces(pieces.ends, pieces.heads)
         reported = perf_counter()
         self._begun = reported if self._begun is None else self._begun
         try:
@@ -272,6 +272,11 @@ class Stepper:
             return self._outcome(Status.INTERRUPTED)
         finally:
             self._seconds = perf_counter() - self._begun
+
+    def members(self, pieces: PiecesOfTime) -> MemberRuns:
+        """Instead of advancing: many runs like the one that was started here."""
+        self._memory.enter_pieces(pieces.ends, pieces.heads)
+        return MemberRuns(self._memory, self._stages, self.plain_atol)
 
     def _piece(self, loop: CompiledLoop) -> int:
         """One entry into the compiled loop; the number of evaluations follows their measured cost."""

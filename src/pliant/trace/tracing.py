@@ -76,6 +76,7 @@ from pliant.trace.traced_system import TracedSystem, owners_of
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
 DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
+WHILE_CLOSED = ("event_functions",)  # asked for only while a contact is closed: nothing is to be gained by leaving contacts out
 
 
 def trace(
@@ -586,7 +587,8 @@ class Trace:
             outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
         first = self.places[CONTACTS].start
         closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
-        return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards=closed)
+        guards = () if name in WHILE_CLOSED else closed
+        return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards)
 
 
 def check_formulation(node: Node, formulation: str) -> None:
