@@ -207,7 +207,7 @@ def assert_guards_change_no_function(traced):
     closed = [slots.closed for slots in traced.pairs]
     rng = np.random.default_rng(3)
     for function in traced.functions.values():
-program = replace(function.program(), guards=tuple(closed))
+        program = replace(function.program(), guards=tuple(closed))
         y = np.resize(traced.y0, program.n_y) + rng.uniform(-0.3, 0.3, program.n_y)
         assert_guards_change_nothing(program, every(len(closed)), y, traced.parameters(0.0, 1.0))
 
