@@ -117,6 +117,8 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
+from pliant.study.ensemble import ensemble
+from pliant.study.ensemble_keep import ExtremesOf, ValuesAt
 from pliant.version import VERSION
 
 __version__ = VERSION
@@ -151,6 +153,7 @@ __all__ = [
     "DormandPrince",
     "ElementModes",
     "Exact",
+    "ExtremesOf",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
@@ -212,6 +215,7 @@ __all__ = [
     "TorsionModes",
     "TwoLoop",
     "Universal",
+    "ValuesAt",
     "VariablePrecisionRK4",
     "WangYanFangJin",
     "Weld",
@@ -229,6 +233,7 @@ __all__ = [
     "deg",
     "denoc",
     "dump_model",
+    "ensemble",
     "equations",
     "every",
     "exp",

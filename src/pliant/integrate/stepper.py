@@ -440,6 +440,11 @@ class Stepper:
         """(pair, TOUCH): what is known of contacts under way."""
         return self._memory.arrays["touch"]
 
+    @property
+    def lost_touches(self) -> bool:
+        """Whether contacts that have ended were counted only, as `members` does when there are too many."""
+        return bool(self._run["first_touch"] > 0 and not self._flushed["touches"])
+
     def touches(self) -> Floats:
         """(touch, FINISHED): contacts that have ended, in that order."""
         return self._all_of("touches")[0]

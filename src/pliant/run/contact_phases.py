@@ -59,7 +59,7 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
         reported=_whole([event.pair is None and event.reported for event in events]),
         direction=_whole([event.direction for event in events]),
         pair_places=_whole([_places(slots) for slots in traced.pairs]).reshape(-1, PAIR_PLACES),
-        pair_numbers=np.array([_numbers(slots) for slots in traced.pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS),
+        pair_numbers=pair_numbers(traced),
         events_closed=compiled.events.address if compiled.events else 0,
         near=-math.inf if traced.near is None else traced.near,
         near_rtol=method.rtol if precise else 0.0,
@@ -78,6 +78,11 @@ def _places(slots: PairSlots) -> list[int]:
     return [slots.closed, slots.entry, missing if slots.grip is None else slots.grip,
             slots.bristles.start, len(slots.bristles), slots.impulse, slots.lost, slots.rubbed,
             *events, slots.switches.start, len(slots.switches)]  # fmt: skip
+
+
+def pair_numbers(traced: TracedSystem) -> Floats:
+    """Of every contact what the loop reads of its laws and shapes."""
+    return np.array([_numbers(slots) for slots in traced.pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
 
 
 def _numbers(slots: PairSlots) -> list[float]:

@@ -78,7 +78,7 @@ def simulate(
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     times = save_plan(save, t_start, t_end)
-    method = _method(method)
+    method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
         compiled = _with_parameters(system, parameters) if parameters else system
@@ -87,7 +87,7 @@ def simulate(
         compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
     stages = Stages(phase)
     with stages.stage("setup"):
-        run = _Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages)
+        run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages)
     run.go(progress)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
@@ -105,7 +105,8 @@ def _state_of(start: Result | FinalState | None) -> FinalState | None:
     return start
 
 
-def _method(method: Method | str | None) -> Method:
+def method_of(method: Method | str | None) -> Method:
+    """The method that was asked for, or the default."""
     if method is None or isinstance(method, str):
         check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
         return Auto()
@@ -130,7 +131,7 @@ def _check_compiled(traced: TracedSystem, near: float | None, t_start: float) ->
         raise ModelError.of("simulate", "system", rule, traced.t_start)
 
 
-class _Run:
+class Run:
     """One run, from its start to its Result."""
 
     def __init__(
@@ -225,8 +226,8 @@ class _Run:
         columns = self.traced.layout.observed
         tips = observed[columns["tip_position"]].reshape(-1, 3)
         size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
-        weight = self.traced.system.mass * float(np.linalg.norm(self.traced.tree.gravity))
-        self.at_hand = weight * size + sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        energies = sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+        self.at_hand = weight_of(self.traced) * size + energies
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
         floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
@@ -236,7 +237,7 @@ class _Run:
         tell = None if progress is None else lambda t: progress(t, self.t_end)
         interrupts = Interrupts()
         with interrupts.held():
-            for pieces in self._pieces_of_time():
+            for pieces in self.pieces_of_time():
                 with interrupts.at_once():
                     self.outcome = self.stepper.advance(pieces, progress=tell)
                 if interrupts.asked and self.outcome.status.goes_on:  # between two entries into the loop
@@ -244,7 +245,7 @@ class _Run:
                 if self.outcome.status is not Status.REACHED:
                     return
 
-    def _pieces_of_time(self) -> Iterator[PiecesOfTime]:
+    def pieces_of_time(self) -> Iterator[PiecesOfTime]:
         """What the loop runs through at once: pieces between breakpoints, with p's head on each."""
         from pliant.integrate.phase_tables import PiecesOfTime
 
@@ -296,7 +297,7 @@ class _Run:
             values=values,
             labels=self.traced.columns,
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
-            contacts=self._contact_table(),
+            contacts=self.contact_table(),
             ok=self.outcome.status.goes_on,
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
@@ -315,7 +316,7 @@ class _Run:
     def _name(self, event: Located) -> str:
         return self.traced.events[event.index].name
 
-    def _contact_table(self) -> ContactTable:
+    def contact_table(self) -> ContactTable:
         if not self.traced.pairs:
             return ContactTable()
         now = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
@@ -367,6 +368,11 @@ def collect_rows(
 def timings(seconds: Mapping[str, float]) -> dict[str, float]:
     """Of `stats`: what each kind of work took."""
     return {f"{kind}_s": seconds.get(kind, 0.0) for kind in STAGES}
+
+
+def weight_of(traced: TracedSystem) -> float:
+    """Of the whole mechanism, N."""
+    return float(traced.system.mass * float(np.linalg.norm(traced.tree.gravity)))
 
 
 def _came_open(traced: TracedSystem, outcome: Outcome) -> str:

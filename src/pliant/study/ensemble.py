@@ -1,0 +1,290 @@
+"""ensemble(): many members of one structure, run inside compiled code on all cores."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time as clock
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.host.stages import Stages
+from pliant.integrate.methods import Method
+from pliant.integrate.status import AT_EVENT, AT_STOP
+from pliant.model import check
+from pliant.model.contact import Plane
+from pliant.model.system import System
+from pliant.run.accounts import extremes_of
+from pliant.run.contact_phases import pair_numbers
+from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
+from pliant.run.prepare import Compiled
+from pliant.run.simulate import AUTO, PIECES_AT_ONCE, Run, method_of, simulate, weight_of
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan, columns_of
+from pliant.study.ensemble_store import EnsembleStore
+from pliant.study.members import MemberPlan, start_at
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from pliant.integrate.member_runs import StartRules
+    from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SPAN_SECONDS = 0.05  # of computing that a thread takes on at once: short enough for the last members to be shared out
+MOST_AT_ONCE = 4096
+LOOK = 0.1  # s between two looks at progress and Ctrl-C
+
+
+def ensemble(
+    system: System | Compiled,
+    t_end: float,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    starts: Mapping[str, ArrayLike] | None = None,
+    rates: Mapping[str, ArrayLike] | None = None,
+    method: Method | str | None = AUTO,
+    keep: Any = (FINAL, CONTACTS),
+    t_start: float = 0.0,
+    formulation: str = "articulated",
+    max_steps: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> xr.Dataset:
+    """Run one mechanism many times, with other numbers and other starts, on all cores; one row of a Dataset for each member.
+
+    parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each one number
+    or a row of them, one for each member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
+    touch), "ledger" (error of the energy balance and its scale, J), ValuesAt(times, quantities ...), ExtremesOf(quantities ...).
+    Every member is what `simulate` gives, to the bit. A member that fails is a row with ok False and a message. progress is called
+    with (members done, members); Ctrl-C keeps what is done. threads: as many as there are processors unless given.
+    """
+    t_start, t_end = check.number("ensemble", "t_start", t_start, "s"), check.number("ensemble", "t_end", t_end, "s")
+    if not t_end > t_start:
+        raise ModelError.of("ensemble", "t_end", f"must be > t_start = {t_start} s", t_end)
+    method = method_of(method)
+    kept = KeepPlan.of(keep, t_start, t_end)
+    plan = MemberPlan.of(system, formulation, method.near, t_start, parameters, starts, rates)
+    workers = (os.cpu_count() or 1) if threads is None else check.count("ensemble", "threads", threads)
+    study = _Ensemble(plan, method, t_end, kept, max_steps)
+    study.run(min(workers, plan.count), progress)
+    return study.store.dataset(study.interrupted)
+
+
+class _Ensemble:
+    """What threads share: the next member, what is kept, whether to go on."""
+
+    def __init__(self, plan: MemberPlan, method: Method, t_end: float, kept: KeepPlan, max_steps: int | None) -> None:
+        self.plan, self.method, self.t_end, self.kept, self.max_steps = plan, method, t_end, kept, max_steps
+        self.store = EnsembleStore(plan, kept)
+        self.interrupted = False
+        self._next, self._lock = 0, threading.Lock()
+        self._workers: list[_Worker] = []
+
+    def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="member")
+        try:
+            self._workers = [_Worker(self) for _ in range(threads)]
+            self._watch([pool.submit(worker.work) for worker in self._workers], progress)
+        except KeyboardInterrupt:
+            self._stop()
+        finally:
+            pool.shutdown(wait=True)
+
+    def _watch(self, futures: list[Future[None]], progress: Callable[[int, int], None] | None) -> None:
+        waiting: Iterable[Future[None]] = futures
+        while waiting:
+            done, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_EXCEPTION)
+            for future in done:
+                if future.exception() is not None:
+                    self._stop()
+                future.result()
+            if progress is not None:
+                progress(self.store.done, self.plan.count)
+
+    def _stop(self) -> None:
+        self.interrupted = True
+        for worker in self._workers:
+            worker.cancel()
+
+    def claim(self, count: int) -> Ints:
+        """The next members that nobody has; none where all are taken or nobody should go on."""
+        with self._lock:
+            first = self._next
+            self._next = self.plan.count if self.interrupted else min(first + count, self.plan.count)
+            return np.arange(first, first if self.interrupted else self._next)
+
+
+class _Worker:
+    """One thread: runs members in a memory of its own."""
+
+    def __init__(self, study: _Ensemble) -> None:
+        self._study, self._plan = study, study.plan
+        self._template: _Template | None = None
+        self._at_once = 1
+
+    def cancel(self) -> None:
+        if self._template is not None:
+            self._template.runs.cancel()
+
+    def work(self) -> None:
+        while (members := self._study.claim(self._at_once)).size:
+            began = clock.perf_counter()
+            self._take(members)
+            seconds = max(clock.perf_counter() - began, 1e-9) / members.size
+            most = 1 if self._study.kept.needs_python else MOST_AT_ONCE
+            self._at_once = int(min(max(SPAN_SECONDS / seconds, 1), 8 * self._at_once, most))
+
+    def _take(self, members: Ints) -> None:
+        """Those that fit into the memory at hand together, the others one by one."""
+        if not self._plan.parameters:
+            self._take_alike(members)
+            return
+        compiled = {}
+        for member in members.tolist():
+            try:
+                compiled[member] = self._plan.compiled(member)
+            except (ModelError, SolveError) as trouble:
+                self._study.store.failed(member, str(trouble))
+        if compiled:
+            template = self._template_for(next(iter(compiled.values())), next(iter(compiled)))
+            fitting = {member: own for member, own in compiled.items() if template is not None and template.fits(own)}
+            for member in compiled.keys() - fitting.keys():
+                self._alone(member, compiled[member])
+            if fitting and template is not None:
+                rows = [self._plan.states(own, np.array([member]))[0] for member, own in fitting.items()]
+                self._together(template, np.array(list(fitting)), list(fitting.values()), np.array(rows))
+
+    def _take_alike(self, members: Ints) -> None:
+        """All with the same numbers."""
+        compiled = self._plan.first
+        template = self._template_for(compiled, int(members[0]))
+        if template is None or not template.fits(compiled):
+            for member in members.tolist():
+                self._alone(member, compiled)
+        else:
+            self._together(template, members, [compiled], self._plan.states(compiled, members))
+
+    def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
+        """The memory that members are run in; made with the first member that can start."""
+        if self._template is None:
+            try:
+                self._template = _Template(self._study, compiled, self._plan.states(compiled, np.array([member]))[0])
+            except SolveError:
+                return None
+        return self._template
+
+    def _together(self, template: _Template, members: Ints, compiled: list[Compiled], states: Floats) -> None:
+        from pliant.integrate.member_runs import Members
+
+        numbers = [template.numbers_of(own) for own in compiled]
+        weights = [weight_of(own.traced) for own in compiled] * (len(members) // len(compiled))
+        ends = template.runs.run(
+            Members(states, np.array([p for p, _ in numbers]), np.array([pairs for _, pairs in numbers]), np.array(weights))
+        )
+        good = ends.plain & (ends.blind == 0) & ((ends.code == AT_STOP) | (ends.code == AT_EVENT))
+        good[ends.done :] = False
+        self._study.store.put(members, ends, good, compiled[0].traced)
+        if self._study.kept.needs_python and np.all(good):
+            good &= self._look_at(template, int(members[0]), compiled[0])
+        for k in np.flatnonzero(~good[: ends.done]).tolist():  # told in full by a run of its own
+            self._alone(int(members[k]), compiled[k if len(compiled) > 1 else 0])
+
+    def _look_at(self, template: _Template, member: int, compiled: Compiled) -> bool:
+        """What only Python knows of the one member that was run last; False where it must be run again for that."""
+        store, kept = self._study.store, self._study.kept
+        if LEDGER in kept.words:
+            course = template.run.stepper.course()
+            store.put_ledger(member, extremes_of(compiled.traced, compiled.observe, compiled.traced.layout.observed, course))
+        if RECORDS in kept.words:
+            if template.run.stepper.lost_touches:
+                return False
+            store.put_records(member, template.run.contact_table())
+        return True
+
+    def _alone(self, member: int, compiled: Compiled) -> None:
+        """By `simulate`: what does not fit, fails, or must be looked at closely."""
+        study, plan = self._study, self._plan
+        if study.interrupted:
+            return
+        save = study.kept.times.tolist() or [study.t_end]
+        try:
+            result = simulate(compiled, study.t_end, method=study.method, save=save, t_start=plan.t_start,
+                              start=plan.start(compiled, member), max_steps=study.max_steps)  # fmt: skip
+        except (ModelError, SolveError) as trouble:
+            study.store.failed(member, str(trouble))
+        else:
+            study.store.put_result(member, result)
+
+
+class _Template:
+    """The memory of a run that was started, in which others of its structure are run."""
+
+    def __init__(self, study: _Ensemble, compiled: Compiled, y: Floats) -> None:
+        from pliant.integrate.member_runs import Kept
+
+        plan, traced = study.plan, compiled.traced
+        self.compiled, self._kept = compiled, study.kept
+        start = start_at(compiled, plan.t_start, y)
+        self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
+        self.pieces = next(self.run.pieces_of_time())
+        self.simple = traced.timed is None and len(self.run.stops) <= PIECES_AT_ONCE and _is_judged_inside(traced)
+        self.runs = self.run.stepper.members(self.pieces)
+        self.runs.judge_by(_start_rules(compiled, study.method))
+        places = columns_of(traced, study.kept.quantities)
+        columns = np.concatenate([*places.values()]) if places else np.empty(0, dtype=np.int64)
+        at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
+        kept = Kept(at_end[at_end >= 0], columns, study.kept.times.size, bool(study.kept.values), bool(study.kept.extremes))
+        self.runs.keep(kept)
+
+    def fits(self, compiled: Compiled) -> bool:
+        """Whether a member is of this structure, with the same breakpoints and tables."""
+        if compiled is self.compiled:
+            return self.simple
+        own, other = compiled.traced, self.compiled.traced
+        alike = compiled.structure is self.compiled.structure and own.breakpoints == other.breakpoints
+        return self.simple and alike and np.array_equal(self._heads(compiled), self.pieces.heads)
+
+    def _heads(self, compiled: Compiled) -> Floats:
+        stops = self.run.stops
+        return np.array([compiled.traced.head(begin, end) for begin, end in pairwise(stops)])
+
+    def numbers_of(self, compiled: Compiled) -> tuple[Floats, Floats]:
+        """(p at the start, numbers of the contacts)."""
+        traced = compiled.traced
+        return traced.parameters(self.run.stops[0], self.run.stops[1]), pair_numbers(traced)
+
+
+def _is_judged_inside(traced: TracedSystem) -> bool:
+    """Whether the loop can judge the mass matrix by itself, or nobody does."""
+    rates = len(traced.free_v)
+    return (rates <= ALL_JUDGED and not traced.tree.prescribed) or rates > MOST_JUDGED
+
+
+def _start_rules(compiled: Compiled, method: Method) -> StartRules:
+    """How starts of members are judged inside the loop; what it finds doubtful, `simulate` looks at."""
+    from pliant.integrate.member_runs import StartRules
+
+    traced = compiled.traced
+    columns, tips = traced.layout.observed, traced.layout.observed["tip_position"]
+    return StartRules(
+        at_tips=tips.start,
+        n_tips=tips.stop - tips.start,
+        at_kinetic=columns["kinetic"].start,
+        at_strain=columns["strain"].start,
+        at_spring=columns["spring"].start,
+        first_rate=len(traced.free_q),
+        n_rates=len(traced.free_v),
+        judges=len(traced.free_v) <= ALL_JUDGED,
+        balls=np.array([not isinstance(slots.pair.against, Plane) for slots in traced.pairs], dtype=np.int64),
+        n_controlled=traced.n_controlled,
+        n_added=len(traced.sources),
+        rtol=method.rtol,
+    )

@@ -1,0 +1,127 @@
+"""What an ensemble keeps of its members: words and quantities, and where they stand in the memory of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.results.table import QUANTITIES, STATES
+from pliant.run.save_times import save_times
+
+if TYPE_CHECKING:
+    from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+
+FINAL, CONTACTS, RECORDS, LEDGER = "final", "contacts", "records", "ledger"
+WORDS = (FINAL, CONTACTS, RECORDS, LEDGER)
+OF_PAIR = ("touches", "impulse", "peak_force", "normal_loss", "friction_loss")  # counts and sums, in the order of a tally
+
+
+@dataclass(frozen=True, init=False)
+class ValuesAt:
+    """Quantities of the result's table at given times (a list, or an interval in s), of every member."""
+
+    times: Any
+    quantities: tuple[str, ...]
+
+    def __init__(self, times: Any, *quantities: str) -> None:
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "quantities", _quantities("ValuesAt", quantities))
+
+
+@dataclass(frozen=True, init=False)
+class ExtremesOf:
+    """Lowest and highest values of quantities over the rows that `save` asks for, 1001 unless given, of every member."""
+
+    quantities: tuple[str, ...]
+    save: Any
+
+    def __init__(self, *quantities: str, save: Any = None) -> None:
+        object.__setattr__(self, "quantities", _quantities("ExtremesOf", quantities))
+        object.__setattr__(self, "save", save)
+
+
+def _quantities(part: str, names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        raise ModelError.of(part, "quantities", "must name at least one quantity of a result's table", names)
+    for name in names:
+        check.choice(part, "quantities", name, tuple(QUANTITIES))
+    return tuple(names)
+
+
+@dataclass(frozen=True)
+class KeepPlan:
+    """What is kept, sorted out; rows are saved at `times`, none where nothing needs them."""
+
+    words: frozenset[str]
+    times: Floats
+    values: tuple[str, ...]
+    extremes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, keep: Any, t_start: float, t_end: float) -> KeepPlan:
+        items = (keep,) if isinstance(keep, (str, ValuesAt, ExtremesOf)) else tuple(keep)
+        words = frozenset(item for item in items if isinstance(item, str))
+        for word in words:
+            check.choice("ensemble", "keep", word, WORDS)
+        values = _only_one(items, ValuesAt)
+        extremes = _only_one(items, ExtremesOf)
+        for item in items:
+            check.instance("ensemble", "keep", item, (str, ValuesAt, ExtremesOf), f"{', '.join(WORDS)}, ValuesAt or ExtremesOf")
+        plans = [save_times(item.times if isinstance(item, ValuesAt) else item.save, t_start, t_end)
+                 for item in (values, extremes) if item is not None]  # fmt: skip
+        if len(plans) == 2 and not np.array_equal(plans[0], plans[1]):
+            rule = "must ask for values and extremes at the same times: ExtremesOf(..., save=times)"
+            raise ModelError.of("ensemble", "keep", rule, items)
+        names = values.quantities if values is not None else (), extremes.quantities if extremes is not None else ()
+        return cls(words, plans[0] if plans else np.empty(0), *names)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Of all rows, each once."""
+        return tuple(dict.fromkeys((*self.values, *self.extremes)))
+
+    @property
+    def needs_python(self) -> bool:
+        """Whether every member is looked at in Python after its run."""
+        return bool(self.words & {RECORDS, LEDGER})
+
+
+def _only_one(items: Sequence[Any], kind: type) -> Any:
+    chosen = [item for item in items if isinstance(item, kind)]
+    if len(chosen) > 1:
+        raise ModelError.of("ensemble", "keep", f"must hold at most one {kind.__name__}", items)
+    return chosen[0] if chosen else None
+
+
+def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """Of each quantity its places in a row, flat: in what is observed, or component i of the state as -1 - i."""
+    from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
+
+    layout, places = traced.layout, {}
+    for name in quantities:
+        if name not in STATES:
+            places[name] = np.arange(layout.observed[name].start, layout.observed[name].stop)
+        elif name == "work":
+            places[name] = -1 - np.arange(layout.y[WORKS].start, layout.y[WORKS].stop)
+        else:
+            positions = name == "q"
+            free, own = (traced.free_q, layout.y[POSITIONS]) if positions else (traced.free_v, layout.y[RATES])
+            prescribed = layout.observed[PRESCRIBED_POSITIONS if positions else PRESCRIBED_RATES]
+            place = np.empty(len(traced.columns["coordinate" if positions else "rate"]), dtype=np.int64)
+            place[list(free)] = -1 - np.arange(own.start, own.stop)
+            told = [coordinate.q if positions else coordinate.v for coordinate in traced.tree.prescribed]
+            place[told] = np.arange(prescribed.start, prescribed.stop)
+            places[name] = place
+    return places
+
+
+def shape_of(traced: TracedSystem, quantity: str) -> tuple[int, ...]:
+    return tuple(len(traced.columns[dimension]) for dimension in QUANTITIES[quantity].dims)

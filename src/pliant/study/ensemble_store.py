@@ -1,0 +1,194 @@
+"""What an ensemble has kept so far, and the Dataset made of it: memory for what is kept, whatever the number of members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.integrate.status import AT_EVENT, Status
+from pliant.results.contacts import NUMBERS, ContactTable
+from pliant.results.table import AXES, QUANTITIES, QUATERNION
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, KeepPlan, columns_of, shape_of
+from pliant.study.members import MemberPlan
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from pliant.integrate.member_runs import Ends
+    from pliant.results.ledger import Extremes
+    from pliant.results.result import Result
+    from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NOT_RUN = "not run: the ensemble was interrupted before"
+UNITS = {"touches": "1", "impulse": "N s", "peak_force": "N", "normal_loss": "J", "friction_loss": "J"}
+
+
+class EnsembleStore:
+    """Arrays with a row for every member; threads write to rows of their own."""
+
+    def __init__(self, plan: MemberPlan, kept: KeepPlan) -> None:
+        self._plan, self._kept, n = plan, kept, plan.count
+        self._traced = traced = plan.first.traced
+        self.ok = np.zeros(n, dtype=np.bool_)
+        self.message: list[str] = [NOT_RUN] * n
+        self.t_end, self.steps = np.full(n, np.nan), np.zeros(n, dtype=np.int64)
+        self.final = {name: np.full((n, *shape_of(traced, name)), np.nan) for name in ("q", "v") if FINAL in kept.words}
+        pairs = len(traced.pairs)
+        self.of_pair = {name: np.zeros((n, pairs)) for name in OF_PAIR if CONTACTS in kept.words}
+        self.values = {name: np.full((n, kept.times.size, *shape_of(traced, name)), np.nan) for name in kept.values}
+        self.extremes = {name: np.full((n, 2, *shape_of(traced, name)), np.nan) for name in kept.extremes}
+        self.ledger = {name: np.full(n, np.nan) for name in ("balance_error", "balance_scale") if LEDGER in kept.words}
+        self.records: dict[int, ContactTable] = {}
+
+    @property
+    def done(self) -> int:
+        """Members that have come to an end."""
+        return sum(message is not NOT_RUN for message in self.message)
+
+    def failed(self, member: int, message: str) -> None:
+        self.message[member] = message
+
+    def put(self, members: Ints, ends: Ends, good: NDArray[np.bool_], traced: TracedSystem) -> None:
+        """Members that came to a good end inside the loop."""
+        own, rows = members[good], np.flatnonzero(good)
+        self.ok[own], self.t_end[own], self.steps[own] = True, ends.t[rows], ends.steps[rows]
+        if self.final:
+            self._put_final(own, ends.y[rows], ends.end_values[rows])
+        if self.of_pair:
+            for k, name in enumerate(OF_PAIR):
+                self.of_pair[name][own] = ends.tally[rows, :, k]
+        self._put_rows(own, ends, rows)
+        for member, k in zip(own.tolist(), rows.tolist(), strict=True):  # the message last: it says that the rest is there
+            self.message[member] = self._sentence(int(ends.code[k]), float(ends.t[k]), int(ends.event[k]))
+
+    def _put_final(self, members: Ints, y: Floats, at_end: Floats) -> None:
+        """Free coordinates from the state, prescribed ones from what was observed at the end."""
+        places = [columns_of(self._traced, (name,))[name] for name in ("q", "v")]
+        taken = 0
+        for name, place in zip(("q", "v"), places, strict=True):
+            free = np.flatnonzero(place < 0)
+            prescribed = np.flatnonzero(place >= 0)
+            values = np.empty((len(members), place.size))
+            values[:, free] = y[:, -1 - place[free]]
+            values[:, prescribed] = at_end[:, taken : taken + prescribed.size]
+            taken += prescribed.size
+            self.final[name][members] = values
+
+    def _put_rows(self, members: Ints, ends: Ends, rows: Ints) -> None:
+        first = 0
+        for name in self._kept.quantities:
+            shape = shape_of(self._traced, name)
+            part = slice(first, first + int(np.prod(shape, dtype=np.int64)))
+            if name in self.values:
+                self.values[name][members] = ends.values[rows][:, :, part].reshape(len(members), -1, *shape)
+            if name in self.extremes:
+                self.extremes[name][members] = ends.extremes[rows][:, :, part].reshape(len(members), 2, *shape)
+            first = part.stop
+
+    def _sentence(self, code: int, t: float, event: int) -> str:
+        if code == AT_EVENT:
+            return f"event {self._traced.events[event].name!r} ended the run at t = {t:.10g} s"
+        return Status.REACHED.sentence(t=t)
+
+    def put_ledger(self, member: int, extremes: Extremes) -> None:
+        self.ledger["balance_error"][member] = extremes.balance_error
+        self.ledger["balance_scale"][member] = extremes.scale
+
+    def put_records(self, member: int, records: ContactTable) -> None:
+        self.records[member] = records
+
+    def put_result(self, member: int, result: Result) -> None:
+        """A member that was run by itself."""
+        self.ok[member] = result.ok
+        self.steps[member] = result.stats["steps"]
+        if result.final_state is not None:
+            self.t_end[member] = result.final_state.t
+            if self.final:
+                self._put_final(np.array([member]), result.final_state.y[None], self._told(result))
+        if self.of_pair:
+            self._tally(member, result.contacts)
+        for name, series in self.values.items():
+            series[member, : len(result.values[name])] = result.values[name]
+        for name, extremes in self.extremes.items():
+            if len(result.values[name]):
+                extremes[member] = result.values[name].min(axis=0), result.values[name].max(axis=0)
+        if self.ledger and result.extremes is not None:
+            self.put_ledger(member, result.extremes)
+        if RECORDS in self._kept.words:
+            self.put_records(member, result.contacts)
+        self.message[member] = "; ".join((result.message, *result.warnings))
+
+    def _told(self, result: Result) -> Floats:
+        """Prescribed positions, then rates, of the last row, where the run ended."""
+        tree = self._traced.tree
+        q, v = result.values["q"][-1:], result.values["v"][-1:]
+        return np.concatenate([q[:, [c.q for c in tree.prescribed]], v[:, [c.v for c in tree.prescribed]]], axis=1)
+
+    def _tally(self, member: int, contacts: ContactTable) -> None:
+        for k, slots in enumerate(self._traced.pairs):
+            own = contacts.of(slots.pair.name)
+            self.of_pair["touches"][member, k] = len(own)
+            self.of_pair["peak_force"][member, k] = max((record.peak_force for record in own), default=0.0)
+            for name in ("impulse", "normal_loss", "friction_loss"):
+                total = 0.0
+                for record in sorted(own, key=lambda record: (np.isnan(record.end), record.end)):
+                    total += getattr(record, name)
+                self.of_pair[name][member, k] = total
+
+    def dataset(self, interrupted: bool) -> xr.Dataset:
+        """Everything, with names and units; rows of members that did not run are nan."""
+        import xarray as xr
+
+        variables: dict[str, Any] = {
+            "ok": ("member", self.ok, {"long_name": "the member came to its end"}),
+            "message": ("member", np.array(self.message, dtype=object), {"long_name": "how it ended"}),
+            "t_end": ("member", self.t_end, {"units": "s"}),
+            "steps": ("member", self.steps, {"units": "1"}),
+        }
+        for name, values in self.final.items():
+            variables[f"{name}_end"] = (("member", *QUANTITIES[name].dims), values, _attributes(name))
+        for name, values in self.of_pair.items():
+            whole = values.astype(np.int64) if name == "touches" else values
+            variables[name] = (("member", "pair"), whole, {"units": UNITS[name]})
+        for name, values in self.values.items():
+            variables[name] = (("member", "time", *QUANTITIES[name].dims), values, _attributes(name))
+        for name, values in self.extremes.items():
+            for k, end in enumerate(("lowest", "highest")):
+                variables[f"{name}_{end}"] = (("member", *QUANTITIES[name].dims), values[:, k], _attributes(name))
+        for name, values in self.ledger.items():
+            variables[name] = ("member", values, {"units": "J"})
+        if RECORDS in self._kept.words:
+            variables |= self._record_variables()
+        for name, values in self._plan.parameters.items():
+            unit = self._traced.original.parameters[name].unit
+            variables[f"parameter {name}"] = ("member", np.array(values), {"units": unit or "1"})
+        for kind, series in (("start", self._plan.starts.positions), ("start rate", self._plan.starts.rates)):
+            variables |= {f"{kind} {name}": ("member", np.array(values)) for name, values in series.items()}
+        attributes = {"title": self._traced.system.name, "interrupted": int(interrupted)}
+        return xr.Dataset(variables, self._coordinates(variables), attributes)
+
+    def _coordinates(self, variables: dict[str, Any]) -> dict[str, Any]:
+        used = {d for value in variables.values() for d in ((value[0],) if isinstance(value[0], str) else value[0])}
+        labels = {**self._traced.columns, "axis": AXES, "quaternion": QUATERNION}
+        known = {name: list(labels[name]) for name in labels if name in used}
+        times = {"time": ("time", self._kept.times, {"units": "s"})} if "time" in used else {}
+        return {"member": np.arange(self._plan.count), **known, **times}
+
+    def _record_variables(self) -> dict[str, Any]:
+        """Every touch of every member, one after the other, each with its member's number."""
+        flat = [(member, record) for member in sorted(self.records) for record in self.records[member]]
+        columns: dict[str, Any] = {
+            "touch_member": ("touch", np.array([member for member, _ in flat], dtype=np.int64)),
+            "touch_pair": ("touch", np.array([record.pair for _, record in flat], dtype=object)),
+        }
+        return columns | {f"touch_{name}": ("touch", np.array([getattr(record, name) for _, record in flat], dtype=np.float64))
+                          for name in NUMBERS}  # fmt: skip
+
+
+def _attributes(quantity: str) -> dict[str, str]:
+    return {"units": QUANTITIES[quantity].unit, "long_name": QUANTITIES[quantity].meaning}

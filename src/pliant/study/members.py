@@ -1,0 +1,156 @@
+"""The members of an ensemble: which numbers and which start each of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ModelError
+from pliant.model.check import did_you_mean
+from pliant.model.resolve import checked_values
+from pliant.model.system import System
+from pliant.results.state import LAYOUT, FinalState
+from pliant.run.prepare import Compiled, compile_system
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Coordinates and rates, by name, that members start with; others start as the System says."""
+
+    positions: Mapping[str, Floats]  # by name: (member)
+    rates: Mapping[str, Floats]
+
+    def __bool__(self) -> bool:
+        return bool(self.positions or self.rates)
+
+
+@dataclass(frozen=True)
+class MemberPlan:
+    """All members of one ensemble."""
+
+    system: System | Compiled
+    formulation: str
+    near: float | None
+    t_start: float
+    count: int
+    parameters: Mapping[str, Floats]  # by name: (member)
+    starts: Starts
+
+    @classmethod
+    def of(
+        cls,
+        system: System | Compiled,
+        formulation: str,
+        near: float | None,
+        t_start: float,
+        parameters: Mapping[str, ArrayLike] | None,
+        starts: Mapping[str, ArrayLike] | None,
+        rates: Mapping[str, ArrayLike] | None,
+    ) -> MemberPlan:
+        given = [(kind, name, _series(kind, name, values))
+                 for kind, mapping in (("parameters", parameters), ("starts", starts), ("rates", rates))
+                 for name, values in (mapping or {}).items()]  # fmt: skip
+        count = _common_length(given)
+        series = {kind: {name: np.broadcast_to(values, count) for k, name, values in given if k == kind}
+                  for kind in ("parameters", "starts", "rates")}  # fmt: skip
+        plan = cls(system, formulation, near, t_start, count, series["parameters"], Starts(series["starts"], series["rates"]))
+        plan._check_names()
+        return plan
+
+    def _check_names(self) -> None:
+        """Names are known before the first run; values of parameters are judged member by member."""
+        original = self.system.traced.original if isinstance(self.system, Compiled) else self.system
+        for name in self.parameters:
+            if name not in original.parameters:
+                checked_values(original.parameters, {name: 0.0})  # refuses the name, and tells the nearest
+        if self.starts:
+            self._places  # noqa: B018  refuses names that cannot be set
+
+    @cached_property
+    def first(self) -> Compiled:
+        """The System as it stands, compiled."""
+        return self.system if isinstance(self.system, Compiled) else self._compiled({})
+
+    def _compiled(self, values: Mapping[str, float]) -> Compiled:
+        if isinstance(self.system, Compiled):
+            traced = self.system.traced
+            values = {**traced.parameter_values, **values}
+            cached = self.system.structure.cache is not None
+            return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start,
+                                  parameters=values)  # fmt: skip
+        return compile_system(self.system, self.formulation, near=self.near, t_start=self.t_start, parameters=values)
+
+    def compiled(self, member: int) -> Compiled:
+        """Of one member; a ModelError or SolveError where its numbers cannot be."""
+        if not self.parameters:
+            return self.first
+        return self._compiled({name: float(values[member]) for name, values in self.parameters.items()})
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], int]:
+        """Where in y the coordinates and rates stand that members start with."""
+        traced = self.first.traced
+        if traced.rows:
+            rule = "must not be given where loops are closed: give parameters in joints, whose start is assembled"
+            raise ModelError.of("ensemble", "starts", rule, [*self.starts.positions, *self.starts.rates])
+        free = {"starts": [traced.tree.positions[k] for k in traced.free_q], "rates": [traced.tree.rates[k] for k in traced.free_v]}
+        first = {"starts": 0, "rates": len(traced.free_q)}
+        places = {}
+        for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
+            for name in series:
+                if name not in free[kind]:
+                    rule = f"must be free coordinates of the mechanism{did_you_mean(name, free[kind])}"
+                    raise ModelError.of("ensemble", kind, rule, name)
+                places[kind, name] = first[kind] + free[kind].index(name)
+        return places
+
+    def states(self, compiled: Compiled, members: NDArray[np.int64]) -> Floats:
+        """(member, component): where these members start, all with the same numbers."""
+        y = np.tile(compiled.traced.y0, (members.size, 1))
+        for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
+            for name, values in series.items():
+                y[:, self._places[kind, name]] = values[members]
+        return y
+
+    def start(self, compiled: Compiled, member: int) -> FinalState | None:
+        """To give to `simulate`; None where the System's own start is meant."""
+        if not self.starts:
+            return None
+        return start_at(compiled, self.t_start, self.states(compiled, np.array([member]))[0])
+
+
+def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:
+    """A state to start from, every contact to be judged."""
+    traced = compiled.traced
+    labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
+    return FinalState(t, y, {}, labels, traced.t_start, t)
+
+
+def _series(kind: str, name: str, values: Any) -> Floats:
+    try:
+        series = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ModelError.of("ensemble", f"{kind}[{name!r}]", "must be numbers, one for each member", values) from None
+    if series.ndim != 1 or series.size == 0:
+        raise ModelError.of("ensemble", f"{kind}[{name!r}]", "must be one number or a row of them", f"shape {series.shape}")
+    return series
+
+
+def _common_length(given: list[tuple[str, str, Floats]]) -> int:
+    """All rows are equally long, or hold one number."""
+    count, first = 1, ""
+    for kind, name, series in given:
+        if series.size not in (1, count) and count > 1:
+            rule = f"must have one number, or {count} as {first} has"
+            raise ModelError.of("ensemble", f"{kind}[{name!r}]", rule, f"{series.size} numbers")
+        if series.size > 1:
+            count, first = series.size, f"{kind}[{name!r}]"
+    return count
+
