@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from pliant.integrate.family import hermite, interpolate, take_step
-from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put, stage
 from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
 BRACKET = 1e-12  # s, width to which an event is enclosed
@@ -23,6 +23,7 @@ BETWEEN = (0.125, 0.375, 0.625, 0.875)  # ... and where else, if it comes near z
 # Of the largest |g| inside a step: nearer to zero than this, the cubic between its ends is not good enough. A long step of a method
 # of high order follows what a cubic does not: after a light touch a ball may hover, dip in and fly off in one.
 NEAR = 0.1
+NEARLY_THERE = 0.5  # of the bracket: what straight lines say is left between the root and a point just beyond it
 GUESS = 1e-7  # of the step: how finely the interpolant is searched before the step itself is asked
 EVERY = -1  # `searched`: all events that end a step
 
@@ -155,6 +156,27 @@ def lost_event(run: Any) -> int:
         if hit[e] == 0 and flags(run.kind, n)[e] < RECORDS and crosses(run, e, g[e], side[e]):
             lost = e + 1
     return lost
+
+
+@compiled
+def crossing_ahead(run: Any, h: float, t_new: float) -> float:
+    """Where in a step that was refused something first crosses zero at which a force may have a corner, s, roughly; 0: nowhere.
+
+    The end of a refused step may mean nothing: the straight line from its start is asked instead.
+    """
+    if run.n_events == 0 or run.at_ends:
+        return 0.0
+    run.searched = EVERY
+    y, k, ahead = floats(run.y, run.n), floats(stage(run, 0), run.n), floats(run.y_try, run.n)
+    for i in range(run.n):
+        ahead[i] = y[i] + h * k[i]
+    measure(run, t_new, run.y_try, run.g_new)
+    _sides_of_start(run)
+    if not any_happened(run, run.g_new):
+        return 0.0
+    put(run.g_low, run.g, run.n_events)
+    put(run.g_high, run.g_new, run.n_events)
+    return _root(run, 0.0, h)
 
 
 @compiled
@@ -426,7 +448,7 @@ def _root(run: Any, low: float, high: float) -> float:
 def _narrow(
     run: Any, on_step: bool, low: float, high: float, width: float, h: float, t_new: float
 ) -> tuple[float, float]:
-    """Secants that aim at the far side of the root, halvings where they stall: high - low <= width at the end.
+    """Secants that aim at the far side of the root, halvings where they stall: high is within width of the root at the end.
 
     Nothing has happened at `low`, something has at `high`; g_low and g_high are g there.
     """
@@ -437,7 +459,8 @@ def _narrow(
         if gap <= width:
             break
         root = _root(run, low, high)
-        push = 0.4 * width + 0.01 * min(root - low, high - root)
+        # by so much straight lines miss the root of what bends over a whole step, or over the bracket
+        push = 0.4 * width + min(0.01 * min(root - low, high - root), (root - low) * (high - root) / h)
         x = root + push if beyond else root - push
         if stalled >= 3:
             x, stalled = 0.5 * (low + high), 0
@@ -452,6 +475,8 @@ def _narrow(
         else:
             high = x
             put(run.g_high, run.g_try, run.n_events)
+            if high - _root(run, low, high) <= NEARLY_THERE * width:
+                break
         stalled = stalled + 1 if high - low > 0.5 * gap else 0
     return low, high
 

@@ -6,6 +6,7 @@ What families do themselves is called by address: see `family`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numba import types
@@ -13,6 +14,7 @@ from numba import types
 from pliant.integrate.begin import begin
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
 from pliant.integrate.events import (
+    crossing_ahead,
     first_event,
     forget_hits,
     hit_matters,
@@ -56,6 +58,8 @@ from pliant.integrate.status import (
 from pliant.integrate.stiffness import wants_turn
 
 PROJECTIONS = 2  # Newton steps after each step
+NEAREST = 1e-3  # of a refused step: a corner nearer than this is left to the error control
+BEYOND = 1.05  # times the way to a corner: where a step ends that is to find it
 
 
 def _advance(run: Any) -> int:
@@ -182,6 +186,8 @@ def _march(run: Any) -> int:
             if run.error_rows == 0:
                 return NOT_A_NUMBER
             shrink(run, h, error)
+            if 1.0 < error < math.inf:
+                _end_at_corner(run, h, t_new)
             continue
         propose(run, h, error)
         turn = run.watching != 0 and wants_turn(run, h)
@@ -215,6 +221,14 @@ def _march(run: Any) -> int:
             forget_hits(run)
         if turn:
             return TURN
+
+
+@compiled
+def _end_at_corner(run: Any, h: float, t_new: float) -> None:
+    """A step was refused. If a force has a corner ahead, the next one ends just beyond it, where it can be located."""
+    crossing = BEYOND * crossing_ahead(run, h, t_new)
+    if NEAREST * h < crossing < run.h:
+        run.h = crossing
 
 
 @compiled

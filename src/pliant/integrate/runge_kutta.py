@@ -6,40 +6,25 @@ import math
 from typing import Any
 
 from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, ints, stage
+from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, stage
 from pliant.integrate.run_record import BLOCK
 from pliant.integrate.shipped_loops import Bitcode
+from pliant.integrate.stage_sums import add_terms, weigh_all
 
 ASTRAY = 2  # `extras_done`: an extra stage means nothing, and the dense output is the cubic through both ends
 STEEPER = 10.0  # than the steepest stage of a step: what no smooth solution does between them
 
 
-@fused
+@compiled
 def combine(run: Any, target: int, base: int, h: float, row: int, n: int) -> None:
     """target = base + h sum a_j k_j of the first n components, eight at a time, their sums in registers.
 
-    The base is rounded once.
+    Products and sums are rounded once where the machine can.
     """
-    stride = 8 * run.n_padded
-    first, last = ints(run.row_first + 8 * row, 2)[0], ints(run.row_first + 8 * row, 2)[1]
-    column, value = ints(run.column, last), floats(run.value, last)
+    stride, terms = 8 * run.n_padded, ints(run.row_first + 8 * row, 2)
+    count, columns, values = terms[1] - terms[0], run.column + 8 * terms[0], run.value + 8 * terms[0]
     for block in range(0, 8 * n, 8 * BLOCK):
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for term in range(first, last):
-            a, k = value[term], floats(run.k + stride * column[term] + block, BLOCK)
-            s0 += a * k[0]
-            s1 += a * k[1]
-            s2 += a * k[2]
-            s3 += a * k[3]
-            s4 += a * k[4]
-            s5 += a * k[5]
-            s6 += a * k[6]
-            s7 += a * k[7]
-        start, out = floats(base + block, BLOCK), floats(target + block, BLOCK)
-        out[0], out[1] = start[0] + h * s0, start[1] + h * s1
-        out[2], out[3] = start[2] + h * s2, start[3] + h * s3
-        out[4], out[5] = start[4] + h * s4, start[5] + h * s5
-        out[6], out[7] = start[6] + h * s6, start[7] + h * s7
+        add_terms(target + block, base + block, h, run.k + block, stride, columns, values, count)
 
 
 @compiled
@@ -113,11 +98,13 @@ def _mismatch(run: Any, h: float) -> float:
     n = run.n_controlled
     y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
     at_stage, at_end = floats(stage(run, run.last_stage), n), floats(stage(run, run.stages), n)
-    worst = 0.0
+    rtol, worst = run.rtol, 0.0
     for i in range(n):
-        size = atol[i] / run.rtol + max(abs(y[i]), abs(y_new[i]))
-        worst = max(worst, abs(h * (at_end[i] - at_stage[i])) / size)
-    return worst if worst > 1.0 else 0.0
+        # divided only where it counts
+        scaled, apart = atol[i] + rtol * max(abs(y[i]), abs(y_new[i])), rtol * abs(h * (at_end[i] - at_stage[i]))
+        if apart > scaled:
+            worst = max(worst, apart / scaled)
+    return worst
 
 
 @compiled
@@ -188,25 +175,8 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
 @compiled
 def _weigh(run: Any, target: int, h: float, n_k: int) -> None:
     """target = y + h sum weights_j k_j, eight components at a time, their sums in registers."""
-    weights, stride = floats(run.weights, n_k), 8 * run.n_padded
-    for block in range(0, stride, 8 * BLOCK):
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for j in range(n_k):
-            a, k = weights[j], floats(run.k + stride * j + block, BLOCK)
-            if a != 0.0:
-                s0 += a * k[0]
-                s1 += a * k[1]
-                s2 += a * k[2]
-                s3 += a * k[3]
-                s4 += a * k[4]
-                s5 += a * k[5]
-                s6 += a * k[6]
-                s7 += a * k[7]
-        start, out = floats(run.y + block, BLOCK), floats(target + block, BLOCK)
-        out[0], out[1] = start[0] + h * s0, start[1] + h * s1
-        out[2], out[3] = start[2] + h * s2, start[3] + h * s3
-        out[4], out[5] = start[4] + h * s4, start[5] + h * s5
-        out[6], out[7] = start[6] + h * s6, start[7] + h * s7
+    for block in range(0, 8 * run.n_padded, 8 * BLOCK):
+        weigh_all(target + block, run.y + block, h, run.k + block, 8 * run.n_padded, run.weights, n_k)
 
 
 @compiled
