@@ -124,10 +124,13 @@ class EnsembleStore:
         self.message[member] = "; ".join((result.message, *result.warnings))
 
     def _told(self, result: Result) -> Floats:
-        """Prescribed positions, then rates, of the last row, where the run ended."""
-        tree = self._traced.tree
+        """Prescribed positions, then rates, where the run ended; nan where no row was saved there."""
+        prescribed, state = self._traced.tree.prescribed, result.final_state
+        assert state is not None
+        if not len(result.time) or result.time[-1] != state.t:
+            return np.full((1, 2 * len(prescribed)), np.nan)
         q, v = result.values["q"][-1:], result.values["v"][-1:]
-        return np.concatenate([q[:, [c.q for c in tree.prescribed]], v[:, [c.v for c in tree.prescribed]]], axis=1)
+        return np.concatenate([q[:, [c.q for c in prescribed]], v[:, [c.v for c in prescribed]]], axis=1)
 
     def _tally(self, member: int, contacts: ContactTable) -> None:
         for k, slots in enumerate(self._traced.pairs):
