@@ -23,6 +23,7 @@ from pliant.integrate.shipped_loops import Bitcode, shipped_loop, sources_key
 CompiledLoop = Callable[[int], int]  # address of a run's record -> code of `status`
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_ROWS_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * 13)
 _MEMBERS_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 4)
 WORDS = "compiling the time loop for this processor, once on this machine ({})"
 _C_FUNCTIONS = ("exp", "exp2", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
@@ -63,6 +64,19 @@ def members_loop(stages: Stages) -> Callable[[int, int], int]:
         answer, trouble = ctypes.c_int64(), ctypes.c_void_p()
         if call(ctypes.addressof(answer), ctypes.addressof(trouble), run, batch) != 0:
             raise SolveError("time loop: must not fail inside compiled code, but did")
+        return answer.value
+
+    return loop
+
+
+def row_loop(stages: Stages) -> Callable[..., int]:
+    """`row_loop._evaluate_rows` as machine code."""
+    call = _ROWS_SIGNATURE(_machine_code("row_loop", stages)[0])
+
+    def loop(*numbers: int) -> int:
+        answer, trouble = ctypes.c_int64(), ctypes.c_void_p()
+        if call(ctypes.addressof(answer), ctypes.addressof(trouble), *numbers) != 0:
+            raise SolveError("rows: must not fail inside compiled code, but did")
         return answer.value
 
     return loop

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from pliant.integrate.kernels import bitcode_of, compiled, floats, stage
+from pliant.integrate.kernels import RECORD, bitcode_of, compiled, floats, stage
 from pliant.integrate.shipped_loops import Bitcode
 
 # `action`:
@@ -82,4 +82,4 @@ def hermite(run: Any, target: int, h: float, x: float, n: int) -> None:
 
 def compile_dispatch(dispatch: Callable[..., float]) -> Bitcode:
     """The code of a family."""
-    return bitcode_of(dispatch, types.float64, types.int64, types.int64, types.float64, types.float64)
+    return bitcode_of(dispatch, types.float64, RECORD, types.int64, types.int64, types.float64, types.float64)

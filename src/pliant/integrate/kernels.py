@@ -112,12 +112,15 @@ def end_slope(run: Any, t_new: float) -> None:
     run.rhs_evaluations += 1
 
 
-def bitcode_of(function: Callable[..., Any], answer: Any, *arguments: Any) -> Bitcode:
-    """Optimised bitcode of answer function(run, *arguments), without the wrappers for Python.
+RECORD = from_dtype(RUN)  # the type of `run`
 
-    As Numba calls compiled code: int32 symbol(answer*, void** trouble, RUN*, ...); what its own disk cache can store.
+
+def bitcode_of(function: Callable[..., Any], answer: Any, *arguments: Any) -> Bitcode:
+    """Optimised bitcode of answer function(*arguments), without the wrappers for Python.
+
+    As Numba calls compiled code: int32 symbol(answer*, void** trouble, ...), records by address; what its own disk cache can store.
     """
-    dispatcher = njit(answer(from_dtype(RUN), *arguments), **OPTIONS, **UNSEEN)(function)
+    dispatcher = njit(answer(*arguments), **OPTIONS, **UNSEEN)(function)
     made = dispatcher.overloads[dispatcher.signatures[0]]
     _, _, data = made.library.serialize_using_bitcode()
     return Bitcode(made.fndesc.llvm_func_name, numba_version, data)

@@ -27,6 +27,7 @@ from pliant.integrate.events import (
 from pliant.integrate.family import attempt, error_norm, interpolate
 from pliant.integrate.grips import settle_grips
 from pliant.integrate.kernels import (
+    RECORD,
     bitcode_of,
     call_kernel,
     compiled,
@@ -320,4 +321,4 @@ def _move(run: Any, t_new: float) -> None:
 
 def compile_code() -> Bitcode:
     """int64 advance(RUN*)."""
-    return bitcode_of(_advance, types.int64)
+    return bitcode_of(_advance, types.int64, RECORD)

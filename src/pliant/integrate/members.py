@@ -10,7 +10,7 @@ from numba import from_dtype, types
 from numba.extending import intrinsic
 
 from pliant.integrate.batch_record import BATCH, PLAIN, SUSPECT, TALLIED
-from pliant.integrate.kernels import bitcode_of, call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.kernels import RECORD, bitcode_of, call_kernel, compiled, flags, floats, ints, put
 from pliant.integrate.pairs import pair_number, pair_place, touch
 from pliant.integrate.phases import is_closed
 from pliant.integrate.run_record import (
@@ -244,4 +244,4 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
 
 def compile_code() -> Bitcode:
     """int64 run_members(RUN*, BATCH*)."""
-    return bitcode_of(_run_members, types.int64, from_dtype(BATCH))
+    return bitcode_of(_run_members, types.int64, RECORD, from_dtype(BATCH))

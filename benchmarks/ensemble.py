@@ -1,0 +1,185 @@
+"""Many runs of one structure: members a second, on one core and on two; peers in the same run.
+
+    python benchmarks/ensemble.py [--json FILE] [--chains N]
+
+falling_chain_per_s_core: the falling chain, 1.5 s, starts scattered by 1 %, DOP853 at rtol 1e-6; final states and contact counts
+are kept. ball_per_s_core: a Hertz ball that bounces for 1 s, the same by RKF45. speedup_2: two threads over one, of the chain, by
+the clock. scipy_ball_per_s: the ball by scipy's solve_ivp (RK45, the same tolerance, contact by terminal events). numba_ball_per_s:
+a hand-written Dormand-Prince 5(4) loop for the ball in Numba, its force switched inside the right-hand side: no events, no works,
+no contact records. --chains N: N falling chains with scattered heights, angles, restitution and friction, rtol 1e-9: how many
+fail, the deepest gap, the largest error of the energy balance over its scale, members a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+from scipy.integrate import solve_ivp
+
+import pliant as pl
+from pliant.gallery.falling_chain import falling_chain
+
+RTOL, ATOL = 1e-6, 1e-9
+GRAVITY, RADIUS, STIFFNESS, MASS, SECONDS = 9.81, 0.05, 1e6, 1.0, 1.0
+CHAIN_SECONDS, CHAINS, BALLS = 1.5, 300, 40_000
+FINE = 1e-9  # rtol of the scattered chains: the ledger of each must close to 1e-6
+
+
+def scattered_angles(count: int) -> np.ndarray:
+    start = float(pl.compile_system(falling_chain()).traced.y0[2])
+    return start * (1.0 + 0.01 * np.random.default_rng(1).normal(size=count))
+
+
+def chains(threads: int, count: int = CHAINS) -> tuple[float, float]:
+    """(Seconds of the processor, seconds by the clock) of an ensemble of falling chains."""
+    compiled = pl.compile_system(falling_chain())
+    method = pl.DOP853(rtol=RTOL, atol=ATOL)
+    cpu, wall = time.process_time(), time.perf_counter()
+    ds = pl.ensemble(compiled, CHAIN_SECONDS, starts={"a.angle": scattered_angles(count)}, method=method, threads=threads)
+    assert ds.ok.all() and ds.touches.sum() > 20 * count
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def heights(count: int) -> np.ndarray:
+    return 1.0 + 0.2 * np.random.default_rng(2).uniform(size=count)
+
+
+def balls(count: int = BALLS) -> float:
+    """Seconds of the processor of an ensemble of bouncing balls."""
+    system = pl.System("ball", gravity=(0, -GRAVITY))
+    ball = system.add("ball", pl.RigidBody(mass=MASS, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
+    system.contact(points=pl.Sphere(ball.root, RADIUS), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=STIFFNESS))
+    compiled, method = pl.compile_system(system), pl.RKF45(rtol=RTOL, atol=ATOL)
+    began = time.process_time()
+    ds = pl.ensemble(compiled, SECONDS, starts={"ball.y": heights(count)}, method=method, threads=1)
+    assert ds.ok.all() and (ds.touches == 1).all()
+    return time.process_time() - began
+
+
+def scipy_ball(height: float) -> float:
+    """Where the ball is after a second."""
+
+    def flight(t: float, y: np.ndarray) -> tuple[float, float]:
+        return y[1], -GRAVITY
+
+    def touching(t: float, y: np.ndarray) -> tuple[float, float]:
+        return y[1], -GRAVITY + STIFFNESS / MASS * max(RADIUS - y[0], 0.0) ** 1.5
+
+    def gap(t: float, y: np.ndarray) -> float:
+        return float(y[0] - RADIUS)
+
+    gap.terminal = True  # type: ignore[attr-defined]
+    t, y, closed = 0.0, np.array([height, 0.0]), False
+    while t < SECONDS:
+        gap.direction = 1.0 if closed else -1.0  # type: ignore[attr-defined]
+        run = solve_ivp(touching if closed else flight, (t, SECONDS), y, rtol=RTOL, atol=ATOL, events=gap)
+        t, y, closed = float(run.t[-1]), run.y[:, -1], not closed
+    return float(y[0])
+
+
+C = (0.2, 0.3, 0.8, 8 / 9, 1.0, 1.0)
+A = np.array([
+    [1 / 5, 0, 0, 0, 0, 0], [3 / 40, 9 / 40, 0, 0, 0, 0], [44 / 45, -56 / 15, 32 / 9, 0, 0, 0],
+    [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0],
+    [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0],
+    [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+])  # fmt: skip
+E = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+
+
+@numba.njit(cache=False)
+def hand_written_balls(starts):  # type: ignore[no-untyped-def]
+    ends = np.empty(starts.size)
+    k = np.empty((7, 2))
+    for member in range(starts.size):
+        t, h, x, v = 0.0, 1e-3, starts[member], 0.0
+        while t < SECONDS:
+            h = min(h, SECONDS - t)
+            k[0, 0], k[0, 1] = v, -GRAVITY + STIFFNESS / MASS * max(RADIUS - x, 0.0) ** 1.5
+            xs = vs = 0.0
+            for i in range(6):
+                xs, vs = x, v
+                for j in range(i + 1):
+                    xs += h * A[i, j] * k[j, 0]
+                    vs += h * A[i, j] * k[j, 1]
+                k[i + 1, 0], k[i + 1, 1] = vs, -GRAVITY + STIFFNESS / MASS * max(RADIUS - xs, 0.0) ** 1.5
+            ex = ev = 0.0
+            for i in range(7):
+                ex += h * E[i] * k[i, 0]
+                ev += h * E[i] * k[i, 1]
+            error = np.sqrt(0.5 * ((ex / (ATOL + RTOL * abs(xs))) ** 2 + (ev / (ATOL + RTOL * abs(vs))) ** 2))
+            if error <= 1.0:
+                t, x, v = t + h, xs, vs
+            h *= min(10.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
+        ends[member] = x
+    return ends
+
+
+def peers() -> dict[str, float]:
+    began = time.process_time()
+    ends = [scipy_ball(height) for height in heights(20)]
+    scipy_seconds = (time.process_time() - began) / 20
+    hand_written_balls(heights(2))
+    began = time.process_time()
+    by_hand = hand_written_balls(heights(BALLS))
+    assert np.allclose(by_hand[:20], ends, atol=1e-3)
+    return {"scipy_ball_per_s": 1.0 / scipy_seconds, "numba_ball_per_s": BALLS / (time.process_time() - began)}
+
+
+def scattered_chains(count: int) -> None:
+    """Heights, angles, restitution and friction of the chain at random: what becomes of them."""
+    rng = np.random.default_rng(7)
+    restitution, mu = pl.Parameter("restitution", 0.5, low=0.0, high=1.0), pl.Parameter("mu", 0.2, low=0.0, high=1.0)
+    section = pl.Section(A=3.75e-4, Iz=4.883e-9, shear_factor=5 / 6)
+    system = pl.System("scattered chain", gravity=(0, -9.81))
+    frame = None
+    for name in "abc":
+        beam = pl.Beam(length=1.0, mass_per_length=1.0, theory="timoshenko", section=section, modes=pl.Modes("ss", 1),
+                       rotary_inertia=2.9473e-5, material=pl.Material(E=2e11, G=7.7e10))  # fmt: skip
+        joint = pl.Planar(position=(0.0, 1.0), angle=0.3) if frame is None else pl.Revolute(angle=0.2)
+        frame = (system.add(name, beam, joint=joint) if frame is None else system.add(name, beam, joint=joint, on=frame)).tip
+    system.contact(points=system.ends(), against=pl.Plane(normal=(0, 1)), normal=pl.HuGuo(stiffness=1e8, restitution=restitution),
+                   friction=pl.Ambrosio(mu=mu, v0=1e-3, v1=1e-2))  # fmt: skip
+    starts = {"a.y": rng.uniform(3.0, 4.5, count), **{f"{name}.angle": rng.uniform(-0.7, 0.7, count) for name in "abc"}}
+    began = time.perf_counter()
+    ds = pl.ensemble(
+        system, CHAIN_SECONDS, starts=starts, method=pl.DOP853(rtol=FINE, atol=1e-3 * FINE),
+        parameters={"restitution": rng.uniform(0.2, 0.9, count), "mu": rng.uniform(0.0, 0.6, count)},
+        keep=("final", "contacts", "ledger", pl.ExtremesOf("gap")),
+    )  # fmt: skip
+    seconds = time.perf_counter() - began
+    ledger = (ds.balance_error / ds.balance_scale).values
+    deepest = float(ds.gap_lowest.min())
+    not_a_number = int(np.isnan(ds.q_end.values).any(axis=1).sum())
+    print(f"{count} scattered chains in {seconds:.0f} s, {count / seconds:.0f} a second; touches {int(ds.touches.sum())}, not ok "
+          f"{int((~ds.ok).sum())}, nan {not_a_number}, deepest gap {1e3 * deepest:.2f} mm, worst ledger {np.nanmax(ledger):.2g}, "
+          f"above 1e-6: {int((ledger > 1e-6).sum())}")  # fmt: skip
+    for message in sorted(set(ds.message.values[~ds.ok.values].tolist())):
+        print("  ", message)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--chains", type=int)
+    options = parser.parse_args()
+    if options.chains:
+        scattered_chains(options.chains)
+        return
+    chains(1, 4)
+    one, two = chains(1), chains(2)
+    balls(100)
+    own = {"falling_chain_per_s_core": CHAINS / one[0], "ball_per_s_core": BALLS / balls(), "speedup_2": one[1] / two[1]}
+    figures = {**own, **peers()}
+    print("\n".join(f"{name:26} {value:12.4g}" for name, value in figures.items()))
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures) + "\n")
+
+
+if __name__ == "__main__":
+    main()
