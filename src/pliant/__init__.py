@@ -117,6 +117,8 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
+from pliant.study.over import Cases, Grid, Sample
+from pliant.study.sweep import open_sweep, sweep
 from pliant.version import VERSION
 
 __version__ = VERSION
@@ -136,6 +138,7 @@ __all__ = [
     "BengisuAkay",
     "Capsule",
     "CarvalhoMartins",
+    "Cases",
     "Constant",
     "Coulomb",
     "CoulombStiction",
@@ -160,6 +163,7 @@ __all__ = [
     "GivenModes",
     "Gonthier",
     "GonthierFriction",
+    "Grid",
     "HerbertMcWhannell",
     "Hertz",
     "HuGuo",
@@ -197,6 +201,7 @@ __all__ = [
     "RigidBody",
     "Rodas5P",
     "SafaeifarFarshidianfar",
+    "Sample",
     "Section",
     "ShapeFunction",
     "ShapeTable",
@@ -240,6 +245,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "open_sweep",
     "pi",
     "player",
     "plot",
@@ -248,6 +254,7 @@ __all__ = [
     "sin",
     "sinh",
     "sqrt",
+    "sweep",
     "tan",
     "tanh",
     "where",

@@ -1,0 +1,1 @@
+"""Many runs: sweeps over numbers of a mechanism."""
