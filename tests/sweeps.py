@@ -2,6 +2,8 @@
 
 import hashlib
 import math
+import os
+import signal
 from pathlib import Path
 
 import pliant as pl
@@ -55,3 +57,26 @@ def last_angle(result: pl.Result) -> float:
 def contents(folder: Path) -> dict[str, str]:
     """Every file by the hash of its bytes; drafts too, of which none may be left."""
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(Path(folder).iterdir())}
+
+
+LENGTHS = [round(0.3 + 0.002 * k, 3) for k in range(100)]
+
+
+def two_hundred(folder: str | Path, **options: object) -> None:
+    """A sweep of 200 cases in 100 batches."""
+    pl.sweep(pendulum(), {"mass": [0.5, 2.0], "length": LENGTHS}, RUN, KEEP, store=folder, batch=2, **options)
+
+
+def deadly(length: float) -> pl.System:
+    """Takes its process with it in one case, as a library that crashes does."""
+    if length == 0.5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chain(1, length)
+
+
+def deadly_once(length: float, trace: str = "") -> pl.System:
+    """Takes its process with it the first time that one case is computed."""
+    if length == 0.5 and not Path(trace).exists():
+        Path(trace).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chain(1, length)

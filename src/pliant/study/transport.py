@@ -32,21 +32,25 @@ class TravelError(PliantError):
 
 def pack(job: Job, cases: tuple[Case, ...]) -> bytes:
     """The job as bytes; refused where what arrives would give other Systems in these cases."""
+    for as_files in (True, False):
+        packed, arrived = _sent(job, as_files)
+        if all(_content(job, case) == _content(arrived, case) for case in cases):
+            return packed
+    rule = "must arrive as it was sent; give a function that builds the System instead"
+    raise ModelError.of("sweep", "system", rule, f"another one than {job.subject.title!r}")
+
+
+def _sent(job: Job, as_files: bool) -> tuple[bytes, Job]:
     buffer = io.BytesIO()
     try:
-        _pickler()(buffer, protocol=5).dump(job)
-        arrived: Job = pickle.loads(buffer.getvalue())
+        _pickler(as_files)(buffer, protocol=5).dump(job)
+        return buffer.getvalue(), pickle.loads(buffer.getvalue())
     except Exception as trouble:  # whatever a class of the user's own raises
         hint = "" if _has_cloudpickle() else "; or install cloudpickle, which takes functions as they are"
         rule = "must be importable where cases are computed: functions at the top of a module, and nothing that is open or running"
         raise ModelError(
             f"sweep: what is run in other processes {rule}{hint} ({type(trouble).__name__}: {trouble})"
         ) from trouble
-    for case in cases:
-        if _content(job, case) != _content(arrived, case):
-            rule = "must arrive as it was sent; give a function that builds the System instead"
-            raise ModelError.of("sweep", "system", rule, f"another one than {job.subject.title!r}")
-    return buffer.getvalue()
 
 
 def unpack(packed: bytes) -> Job:
@@ -72,7 +76,7 @@ def _content(job: Job, case: Case) -> str:
         return str(trouble)
 
 
-def _pickler() -> Callable[..., pickle.Pickler]:
+def _pickler(as_files: bool) -> Callable[..., pickle.Pickler]:
     """cloudpickle's where it is there, with our own words for Systems and tied numbers."""
     try:
         from cloudpickle import CloudPickler as Base
@@ -81,7 +85,7 @@ def _pickler() -> Callable[..., pickle.Pickler]:
 
     class Travelling(Base):  # type: ignore[misc]
         def reducer_override(self, x: Any) -> Any:
-            own = _reduced(x)
+            own = _reduced(x, as_files)
             if own is not None:
                 return own
             above = getattr(super(), "reducer_override", None)
@@ -90,12 +94,12 @@ def _pickler() -> Callable[..., pickle.Pickler]:
     return Travelling
 
 
-def _reduced(x: Any) -> Any:
+def _reduced(x: Any, as_files: bool) -> Any:
     if type(x) is TiedFloat:
         return TiedFloat.of, (x.expression,)
     if type(x) is ParsedFormula:
         return parsed_again, (x.text, x.variables, x.numbers, tuple((name, d.text) for name, d in x.definitions))
-    if type(x) is System:
+    if type(x) is System and as_files:
         try:
             return _system, (dump_model(x),)
         except ModelError:  # it holds Python functions
