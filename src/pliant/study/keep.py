@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,6 +121,8 @@ def _piece(name: str, what: What, result: Result) -> Piece:
         quantity = QUANTITIES[what]
         labels = {d: np.array(list(result.labels[d]), dtype=object) for d in quantity.dims}
         attributes = {"units": quantity.unit, "long_name": quantity.meaning}
+        if what == "q" and result.drawing is not None:  # they differ from one to the other
+            attributes["units_of"] = json.dumps(result.drawing.units)
         return Piece((TIME, *quantity.dims), np.asarray(result.values[what]), {TIME: result.time, **labels}, attributes)
     unit = result.drawing.units.get(what, "") if result.drawing is not None else ""
     return Piece((TIME,), result[what], {TIME: result.time}, {"long_name": what} | ({"units": unit} if unit else {}))

@@ -125,6 +125,11 @@ class FileSubject:
         return self._base.subject.identity
 
     @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Of the System that it describes."""
+        return self._base.subject.parameters
+
+    @property
     def settings(self) -> RunSettings | None:
         return self._base.model.run
 
