@@ -115,6 +115,21 @@ def test_run_may_be_a_function_of_the_system():
     assert np.array_equal(data["bob.angle"].sel(mass=0.5), again["bob.angle"])
 
 
+def test_a_run_may_take_numbers_that_are_swept(counted):
+    """As a study of convergence does: the tolerance belongs to the run, the mass to the mechanism."""
+
+    def run(system, rtol, rows=3):
+        return pl.simulate(system, 0.4, method=pl.DOP853(rtol=rtol, atol=1e-12), save=0.4 / (rows - 1))
+
+    data = pl.sweep(pendulum(), {"mass": [0.5, 1.0], "rtol": [1e-4, 1e-10]}, run, "bob.angle")
+    method = pl.DOP853(rtol=1e-4, atol=1e-12)
+    alone = pl.simulate(pendulum(), 0.4, method=method, save=0.2, parameters={"mass": 0.5})
+    assert np.array_equal(data["bob.angle"].sel(mass=0.5, rtol=1e-4), alone["bob.angle"]) and len(counted) == 4
+    assert not np.array_equal(data["bob.angle"].sel(rtol=1e-4), data["bob.angle"].sel(rtol=1e-10))
+    with pytest.raises(pl.ModelError, match="parameters: name must name one of"):
+        pl.sweep(pendulum(), {"atol": [1e-4]}, run)
+
+
 def test_whole_results_come_back_as_results(tmp_path):
     data = pl.sweep(pendulum(), {"mass": [0.5, 1.0, 2.0]}, RUN, "result", store=tmp_path / "s", batch=2)
     result = data["result"].sel(mass=2.0).item()

@@ -38,7 +38,7 @@ def test_what_arrives_computes_what_was_sent(kind, tmp_path):
     if kind == "functions":
         pytest.importorskip("cloudpickle")
     job = Job(subject_of(given), RUN, keep_of(["q", "kinetic"]))
-    job.subject.check(over_of(OVER))
+    job.check(over_of(OVER))
     arrived = unpack(pack(job, tuple(OVER)))
     assert arrived is not job and unpack(pack(job, tuple(OVER))) is arrived  # made once
     for case in OVER:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pliant.errors import ModelError, PliantError
@@ -20,12 +21,12 @@ from pliant.run.save_times import save_plan
 from pliant.run.simulate import AUTO, simulate
 from pliant.study.fingerprint import fingerprint, short_hash
 from pliant.study.keep import Keep, Piece
-from pliant.study.over import Case
+from pliant.study.over import Case, Over
 from pliant.study.subject import Mechanism, Subject
 from pliant.version import VERSION
 
 SETTINGS = ("t_end", "method", "save", "t_start", "formulation", "max_steps", "max_seconds", "cache")  # of simulate
-Run = Mapping[str, Any] | Callable[[Any], Result]
+Run = Mapping[str, Any] | Callable[..., Result]
 Stopping = Callable[[], bool]
 
 _COMPILING = threading.Lock()  # threads that want the same structure wait for the one that compiles it
@@ -54,6 +55,12 @@ class Job:
     subject: Subject
     run: Run
     keep: Keep
+    of_run: frozenset[str] = frozenset()  # numbers of a case that `run` takes, and not the subject
+
+    def check(self, over: Over) -> None:
+        """Refuse names and values that nobody takes."""
+        columns = {name: values for name, (_, values) in over.columns.items() if name not in self.of_run}
+        self.subject.check(columns, (self._parted(case)[0] for case in over))
 
     @cached_property
     def run_identity(self) -> str:
@@ -65,9 +72,18 @@ class Job:
 
     def key(self, case: Case) -> str:
         """One name for all that a record depends on: model, numbers, settings, what is kept, version."""
-        settings = self.subject.settings_of(case)
-        own = "" if settings is None or callable(self.run) else fingerprint("sweep", "run", settings)
-        return short_hash([*self._common, own, sorted(self.subject.numbers(case).items())])
+        mine, of_run = self._parted(case)
+        settings = None if callable(self.run) else self.subject.settings_of(mine)
+        own = "" if settings is None else fingerprint("sweep", "run", settings)
+        return short_hash([*self._common, own, sorted(self.subject.numbers(mine).items()), sorted(of_run.items())])
+
+    def mechanism(self, case: Case) -> Mechanism:
+        return self.subject.mechanism(self._parted(case)[0])
+
+    def _parted(self, case: Case) -> tuple[Case, Case]:
+        """What the subject takes, and what `run` takes."""
+        of_run = {name: value for name, value in case.items() if name in self.of_run}
+        return {name: value for name, value in case.items() if name not in of_run}, of_run
 
     def compute(self, case: Case, stopping: Stopping | None = None) -> Record:
         """Whatever is wrong with a case is told in its record; what is wrong with the machine is raised."""
@@ -94,14 +110,14 @@ class Job:
         )
 
     def _result(self, case: Case, stopping: Stopping | None) -> Result:
-        mechanism = self.subject.mechanism(case)
+        mechanism = self.mechanism(case)
         if callable(self.run):
-            return _called(self.run, mechanism)
+            return _called(partial(self.run, **self._parted(case)[1]), mechanism)
         return _simulated(mechanism, self.options(case), stopping)
 
     def options(self, case: Case) -> dict[str, Any]:
         """Arguments of simulate: the model's own settings, and those that were given instead."""
-        settings = self.subject.settings_of(case)
+        settings = self.subject.settings_of(self._parted(case)[0])
         own = {} if settings is None else {"t_end": settings.t_end, **settings.options}
         return {**own, **(self.run if isinstance(self.run, Mapping) else {})}
 
@@ -122,6 +138,17 @@ def checked_run(run: Any, own: bool) -> Run:
     if "t_end" not in run and not own:
         raise ModelError.of("sweep", "run", "must hold t_end", dict(run))
     return dict(run)
+
+
+def names_of_run(run: Run, names: Iterable[str]) -> frozenset[str]:
+    """Those of the names that a function takes beside the System."""
+    if not callable(run):
+        return frozenset()
+    try:
+        _, *more = inspect.signature(run).parameters.values()
+    except (TypeError, ValueError):  # nothing is known of it, or it takes nothing
+        return frozenset()
+    return frozenset(p.name for p in more if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)).intersection(names)
 
 
 def check_settings(options: Mapping[str, Any]) -> None:
@@ -154,9 +181,13 @@ def _method(given: Any) -> Any:
 
 
 def _called(run: Callable[[Any], Result], mechanism: Mechanism) -> Result:
-    """Parameters have no values of their own in a System: with some it goes as what was compiled of it."""
+    """A System has its parameters' own values: with others it goes as what was compiled of it."""
     system, parameters = mechanism
-    result = run(compile_system(system, parameters=parameters) if parameters else system)
+    ready: Any = system
+    if parameters:
+        with _COMPILING:
+            ready = compile_system(system, parameters=parameters)
+    result = run(ready)
     if not isinstance(result, Result):
         raise ModelError.of("sweep", "run", "must return a Result", result)
     return result

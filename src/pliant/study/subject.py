@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +15,9 @@ from pliant.model.parameter import Parameter
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.study.fingerprint import fingerprint
-from pliant.study.over import Case, Over, Value
+from pliant.study.over import Case, Value
+
+Columns = Mapping[str, tuple[Value, ...]]  # of every number, its values
 
 
 class Mechanism(NamedTuple):
@@ -44,7 +46,7 @@ class Subject(Protocol):
     def units(self) -> Mapping[str, str]:
         """Of the numbers that have one."""
 
-    def check(self, over: Over) -> None:
+    def check(self, columns: Columns, cases: Iterable[Case]) -> None:
         """Refuse names and values that it cannot take, before anything runs."""
 
     def numbers(self, case: Case) -> dict[str, Any]:
@@ -93,8 +95,8 @@ class SystemSubject:
     def units(self) -> Mapping[str, str]:
         return {name: parameter.unit for name, parameter in self.parameters.items() if parameter.unit}
 
-    def check(self, over: Over) -> None:
-        for name, (_, values) in over.columns.items():
+    def check(self, columns: Columns, cases: Iterable[Case]) -> None:
+        for name, values in columns.items():
             for value in set(values):
                 checked_values(self.parameters, {name: value})
 
@@ -137,9 +139,9 @@ class FileSubject:
     def units(self) -> Mapping[str, str]:
         return self._base.subject.units
 
-    def check(self, over: Over) -> None:
+    def check(self, columns: Columns, cases: Iterable[Case]) -> None:
         parameters = self._base.subject.parameters
-        for name, (_, values) in over.columns.items():
+        for name, values in columns.items():
             if name in self._values:
                 raise ModelError.of("sweep", "over", "must leave out what is set to one value", name)
             for value in set(values):
@@ -149,7 +151,7 @@ class FileSubject:
                     raise ModelError.of(f"parameter {name!r}", "value", "must be a number", value)
                 else:
                     self._read({name: value})
-        for case in over:  # all that are needed are read here: where cases are computed, the file need not be
+        for case in cases:  # all that are needed are read here: where cases are computed, the file need not be
             self._variant(case)
 
     def numbers(self, case: Case) -> dict[str, Any]:
@@ -214,22 +216,20 @@ class FunctionSubject:
     def units(self) -> Mapping[str, str]:
         return {}
 
-    def check(self, over: Over) -> None:
+    def check(self, columns: Columns, cases: Iterable[Case]) -> None:
         if self._signature is None:
             return
         parameters = self._signature.parameters.values()
         takes = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
-        for name in over.columns:
+        for name in columns:
             if name not in takes and not open_ended:
                 rule = f"must name arguments of {self.title}: {', '.join(takes) or '(none)'}{did_you_mean(name, takes)}"
                 raise ModelError.of("sweep", "over", rule, name)
-        missing = [
-            p.name for p in parameters if p.default is p.empty and p.name in takes and p.name not in over.columns
-        ]
+        missing = [p.name for p in parameters if p.default is p.empty and p.name in takes and p.name not in columns]
         if missing:
             rule = f"must have values for {', '.join(missing)}, which {self.title} asks for"
-            raise ModelError.of("sweep", "over", rule, list(over.columns))
+            raise ModelError.of("sweep", "over", rule, list(columns))
 
     def numbers(self, case: Case) -> dict[str, Any]:
         return {"of": self.identity, **self._defaults, **case}

@@ -11,7 +11,7 @@ from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.batch import MemoryBatch, gather
 from pliant.study.executors import Task, compute_all
-from pliant.study.job import Job, Record, check_settings, checked_run
+from pliant.study.job import Job, Record, check_settings, checked_run, names_of_run
 from pliant.study.keep import FACTS, OWN_DIMENSIONS, RESULT, What, keep_of
 from pliant.study.over import Case, Cases, Grid, Over, Value, over_of
 from pliant.study.store import Keys, Manifest, Store, manifest_of, planned
@@ -32,7 +32,7 @@ class SweepInterrupted(KeyboardInterrupt):
 def sweep(
     system_or_function: System | str | Path | Callable[..., System],
     over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
-    run: Mapping[str, Any] | Callable[[Any], Result] | None = None,
+    run: Mapping[str, Any] | Callable[..., Result] | None = None,
     keep: What | Sequence[What] | Mapping[str, What] | None = None,
     store: str | Path | None = None,
     executor: Any = None,
@@ -42,14 +42,17 @@ def sweep(
 ) -> xarray.Dataset:
     """Run a mechanism over a grid, a list or a sample of numbers, and keep what is asked for of each run, as one Dataset.
 
-    system_or_function: a System, whose parameters are swept; a model file, whose definitions are; or a function of numbers that
-    returns a System. over: {name: values} for a grid (or `Grid`), a list of {name: value} (or `Cases`), or a `Sample`. run:
-    arguments of `simulate` by name, or a function of a System that returns a Result; a model file may have its own. keep: names of
-    quantities or coordinates, functions of a Result that return numbers or arrays, a mapping of names to these; "result" keeps
-    whole Results; coordinates, tips and contact forces unless given. store: a folder; a sweep that ended early goes on there, and a
-    longer axis computes only what is new. executor: threads here unless given; anything that meets concurrent.futures.Executor.
-    batch: how many cases are computed and stored together. progress is called with the numbers of cases done, of all, and of those
-    that failed.
+    - system_or_function: a System, whose parameters are swept; a model file, whose definitions are; or a function of numbers that
+      returns a System.
+    - over: {name: values} for a grid (or `Grid`), a list of {name: value} (or `Cases`), or a `Sample`.
+    - run: arguments of `simulate` by name, or a function of a System that returns a Result; it may take numbers that are swept as
+      further arguments. A model file may have its own settings.
+    - keep: names of quantities or coordinates, functions of a Result that return numbers or arrays, or a mapping of names to these;
+      "result" keeps whole Results. Unless given: coordinates, tips and contact forces.
+    - store: a folder; a sweep that ended early goes on there, and a longer axis computes only what is new.
+    - executor: threads here unless given; anything that meets concurrent.futures.Executor.
+    - batch: how many cases are computed and stored together.
+    - progress: called with the numbers of cases done, of all, and of those that failed.
 
     The Dataset has `ok`, `message`, `warnings` and `balance_error` of every case beside what is kept. With a store it is lazy.
     """
@@ -67,7 +70,8 @@ def sweep_subject(
     size: int | None,
     progress: Progress | None,
 ) -> xarray.Dataset:
-    job = Job(subject, checked_run(run, subject.settings is not None), keep_of(keep))
+    checked = checked_run(run, subject.settings is not None)
+    job = Job(subject, checked, keep_of(keep), names_of_run(checked, over.columns))
     _check(job, over)
     if size is not None:
         check.count("sweep", "batch", size)
@@ -118,12 +122,12 @@ def _check(job: Job, over: Over) -> None:
     for name in over.columns:
         if name in taken:
             raise ModelError.of("sweep", "over", f"must have names that the results have not: {', '.join(taken)}", name)
-    job.subject.check(over)
+    job.check(over)
     first = next(iter(over))
     if not callable(job.run):
         check_settings(job.options(first))
     try:
-        system = job.subject.mechanism(first).system
+        system = job.mechanism(first).system
     except ModelError as trouble:
         if "must be a System" in str(trouble):
             raise

@@ -70,7 +70,7 @@ def unpack(packed: bytes) -> Job:
 def _content(job: Job, case: Case) -> str:
     """What tells the System of a case from others, all numbers at their values."""
     try:
-        system, parameters = job.subject.mechanism(case)
+        system, parameters = job.mechanism(case)
         return fingerprint("sweep", "system", resolved(system, checked_values(system.parameters, parameters)))
     except PliantError as trouble:
         return str(trouble)
