@@ -106,7 +106,7 @@ def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path):
         )
     assert data["ok"].values.tolist() == [True, True, False, True, True]
     assert (
-        "it was tried 3 times, and its worker was lost each time (BrokenProcessPool"
+        "it was tried 3 times, and its worker was lost each time (BrokenProcessPool)"
         in data["message"].sel(length=0.5).item()
     )
 

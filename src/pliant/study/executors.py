@@ -115,8 +115,7 @@ class _Executing:
             records = self._outcome(future)
             if records is not None:
                 return records[0]
-        trouble = f"{type(self._last).__name__}: {self._last}"
-        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({trouble})")
+        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})")
 
     def _submit(self, task: Task) -> Any:
         try:
@@ -167,6 +166,12 @@ class _Executing:
         if self._own:
             close_pool(broken)
         self._executor, self._own = futures.ProcessPoolExecutor(**given), True
+
+
+def _reason(trouble: BaseException) -> str:
+    """What the machine said; what an executor says of a worker names processes and ports, which are others every time."""
+    name = type(trouble).__name__
+    return f"{name}: {trouble}" if isinstance(trouble, (OSError, MemoryError)) else name
 
 
 def _at_once(executor: Any) -> int:
