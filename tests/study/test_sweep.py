@@ -142,6 +142,21 @@ def test_whole_results_come_back_as_results(tmp_path):
     assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
 
 
+@pytest.mark.parametrize("stored", [True, False], ids=["stored", "in memory"])
+def test_a_case_without_a_result_has_none(tmp_path, stored):
+    system, damper = pendulum(), pl.Parameter("damper", 0.1)
+    rod = pl.RigidBody.rod(mass=0.1, length=0.1)
+    system.add("hand", rod, joint=pl.Revolute(damper=pl.Damper(damper)), on=system.handle("bob").tip)
+    data = pl.sweep(system, {"damper": [-1.0, 0.1]}, RUN, "result", tmp_path / "s" if stored else None)
+    assert data["result"].sel(damper=-1.0).item() is None and data["result"].sel(damper=0.1).item().ok
+
+
+def test_the_order_in_which_things_are_kept_does_not_matter(tmp_path, counted):
+    pl.sweep(pendulum(), OVER, RUN, ["kinetic", "bob.angle"], tmp_path / "s")
+    counted.clear()
+    assert pl.sweep(pendulum(), OVER, RUN, ["bob.angle", "kinetic"], tmp_path / "s")["ok"].values.all() and not counted
+
+
 def test_rows_at_every_step_have_times_of_their_own(tmp_path):
     data = pl.sweep(
         pendulum(), {"mass": [0.5, 2.0]}, {**RUN, "save": "steps"}, "kinetic", store=tmp_path / "s", batch=1

@@ -24,12 +24,12 @@ from pliant.results.result import Result
 from pliant.study.alignment import Axis, common_axis
 from pliant.study.fingerprint import LENGTH
 from pliant.study.job import Record
-from pliant.study.keep import BALANCE, MESSAGE, OK, WARNINGS
+from pliant.study.keep import BALANCE, KEY, MESSAGE, OK, WARNINGS
 from pliant.study.over import CASE
 from pliant.version import VERSION
 
 FORMAT = 1  # of the file
-KEY, RESULTS, ROW = "key", "results", "_row"
+RESULTS, ROW = "results", "_row"
 SUFFIX, CHECKSUM = ".nc", "checksum"
 TROUBLES = (
     OSError,
@@ -64,7 +64,8 @@ class Batch(Protocol):
     def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
         """One variable of these cases."""
 
-    def result(self, row: int) -> Result: ...
+    def result(self, row: int) -> Result | None:
+        """A whole Result; None where the case has none."""
 
 
 def batch_name(keys: Sequence[str]) -> str:
@@ -86,8 +87,8 @@ class MemoryBatch:
     def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
         return self.values[name][rows]
 
-    def result(self, row: int) -> Result:
-        return self.results[row]
+    def result(self, row: int) -> Result | None:
+        return self.results.get(row)
 
 
 def gather(keys: Sequence[str], records: Sequence[Record]) -> MemoryBatch:
@@ -194,8 +195,10 @@ class FileBatch:
         with _opened(self.path) as file:
             return np.asarray(file[name][rows])
 
-    def result(self, row: int) -> Result:
-        return Result.from_netcdf(self.path, f"{RESULTS}/{row}")
+    def result(self, row: int) -> Result | None:
+        with _opened(self.path) as file:
+            there = RESULTS in file.groups and str(row) in file[RESULTS].groups
+        return Result.from_netcdf(self.path, f"{RESULTS}/{row}") if there else None
 
 
 def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:

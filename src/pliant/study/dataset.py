@@ -9,8 +9,8 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.study.alignment import Axis, common_axis
-from pliant.study.batch import KEY, ROW, Batch, Variable
-from pliant.study.keep import BALANCE, MESSAGE, OK, RESULT, WARNINGS
+from pliant.study.batch import ROW, Batch, Variable
+from pliant.study.keep import BALANCE, KEY, MESSAGE, OK, RESULT, WARNINGS
 from pliant.study.store import Manifest
 
 if TYPE_CHECKING:

@@ -115,7 +115,9 @@ class _Executing:
             records = self._outcome(future)
             if records is not None:
                 return records[0]
-        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})")
+        return Record(
+            False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})"
+        )
 
     def _submit(self, task: Task) -> Any:
         try:
@@ -177,7 +179,7 @@ def _reason(trouble: BaseException) -> str:
 def _at_once(executor: Any) -> int:
     """Tasks that an executor holds: of a process pool few, for all that it holds are lost with one worker."""
     if isinstance(executor, futures.ProcessPoolExecutor):
-        return int(getattr(executor, "_max_workers", processors())) + 1
+        return 2 * int(getattr(executor, "_max_workers", processors()))
     return 1_000_000
 
 

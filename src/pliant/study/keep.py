@@ -16,12 +16,14 @@ from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.table import QUANTITIES
 from pliant.study.fingerprint import fingerprint
+from pliant.study.over import CASE
 
 RESULT = "result"  # keeps the whole Result
 OK, MESSAGE, WARNINGS, BALANCE = "ok", "message", "warnings", "balance_error"  # what is kept of every case
 FACTS = (OK, MESSAGE, WARNINGS, BALANCE)
-TIME = "time"
+TIME, KEY = "time", "key"  # the latter is the name of a case in its batch
 OWN_DIMENSIONS = (TIME, *dict.fromkeys(d for quantity in QUANTITIES.values() for d in quantity.dims))
+TAKEN = (*FACTS, RESULT, KEY, CASE, *OWN_DIMENSIONS)  # names that nothing else may have
 DEFAULT = ("q", "tip_position", "tip_deflection", "normal_force")
 
 What = str | Callable[[Result], Any]
@@ -47,7 +49,7 @@ class Keep:
 
     @property
     def identity(self) -> str:
-        return fingerprint("sweep", "keep", [self.what, self.whole])
+        return fingerprint("sweep", "keep", [sorted(self.what.items()), self.whole])
 
     @property
     def names(self) -> list[str]:
@@ -91,11 +93,9 @@ def keep_of(given: Any) -> Keep:
     for name, wanted in what.items():
         if not isinstance(wanted, str) and not callable(wanted):
             raise ModelError.of("sweep", "keep", "must hold names of quantities and functions of a Result", wanted)
-        if not isinstance(name, str) or not name or "/" in name or name in (*FACTS, RESULT, *OWN_DIMENSIONS):
-            taken = (
-                f"must be kept under a name without '/' that is none of {', '.join((*FACTS, RESULT, *OWN_DIMENSIONS))}"
-            )
-            raise ModelError.of("sweep", "keep", f"{taken}: keep={{'name': ...}}", name)
+        if not isinstance(name, str) or not name or "/" in name or name in TAKEN:
+            rule = f"must be kept under a name without '/' that is none of {', '.join(TAKEN)}: keep={{'name': ...}}"
+            raise ModelError.of("sweep", "keep", rule, name)
     return Keep(what, len(what) < len(given))
 
 

@@ -24,7 +24,7 @@ from pliant.version import VERSION
 
 FORMAT = 1  # of the folder
 MANIFEST = "sweep.json"
-MOST_BATCHES, LARGEST_BATCH = 64, 256  # of what is planned at once, unless its size is given
+MOST_BATCHES, LARGEST_BATCH = 256, 256  # of what is planned at once, unless its size is given
 
 Keys = tuple[str, ...]
 

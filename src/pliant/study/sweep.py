@@ -12,7 +12,7 @@ from pliant.results.result import Result
 from pliant.study.batch import MemoryBatch, gather
 from pliant.study.executors import Task, compute_all
 from pliant.study.job import Job, Record, check_settings, checked_run, names_of_run
-from pliant.study.keep import FACTS, OWN_DIMENSIONS, RESULT, What, keep_of
+from pliant.study.keep import TAKEN, What, keep_of
 from pliant.study.over import Case, Cases, Grid, Over, Value, over_of
 from pliant.study.store import Keys, Manifest, Store, manifest_of, planned
 from pliant.study.subject import Subject, subject_of
@@ -118,7 +118,7 @@ def _in_memory(manifest: Manifest, batches: Sequence[MemoryBatch]) -> xarray.Dat
 
 def _check(job: Job, over: Over) -> None:
     """Before anything runs: names, values, settings, and what can be asked of the first System."""
-    taken = (*FACTS, RESULT, *OWN_DIMENSIONS, *job.keep.names)
+    taken = (*TAKEN, *job.keep.names)
     for name in over.columns:
         if name in taken:
             raise ModelError.of("sweep", "over", f"must have names that the results have not: {', '.join(taken)}", name)

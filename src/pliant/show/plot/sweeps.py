@@ -161,7 +161,7 @@ def kind_of(data: xarray.Dataset) -> str:
         return points.__name__
     kinds = {1: family.__name__, 2: heat_map.__name__, 3: multiples.__name__}
     if len(axes) not in kinds:
-        rule = "must have three axes at most to be drawn: choose a value of the others, as in data.sel(name=value)"
+        rule = "must be one, two or three to be drawn: choose a value of the others, as in data.sel(name=value)"
         raise ModelError.of("plot sweep", "axes", rule, axes)
     return kinds[len(axes)]
 
