@@ -16,7 +16,7 @@ PAGES = {  # title, what is on it, where its names come from
     "contact": ("Contact", "Shapes that touch, and the laws between them.",
                 ("pliant.model.contact", "pliant.model.normal_law", "pliant.model.friction_law", "pliant.model.hertz")),
     "running": ("Running", "From a System to a Result, and what a run may go wrong with.",
-                ("pliant.run", "pliant.integrate", "pliant.files", "pliant.errors", "pliant.analysis")),
+                ("pliant.run", "pliant.integrate", "pliant.files", "pliant.errors", "pliant.analysis", "pliant.study")),
     "results": ("Results", "What comes out.", ("pliant.results", "pliant.show", "pliant.equations")),
     "formulas": ("Formulas", "Mathematics over numbers, arrays and traced scalars alike.", ("pliant.scalar",)),
 }  # fmt: skip

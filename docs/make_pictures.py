@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -78,6 +79,42 @@ def spatial() -> pl.Result:
     return _both(spatial_arm(), 2.0)
 
 
+def lifting_arm() -> pl.System:
+    """The arm of docs/sweeps.md."""
+    page = (Path(__file__).parent / "sweeps.md").read_text(encoding="utf-8")
+    model = re.search(r"```yaml\n(# arm.yaml\n.*?)```", page, re.DOTALL)
+    assert model is not None
+    return pl.loads_model(model[1]).system
+
+
+def largest_deflection(result: pl.Result) -> float:
+    return float(np.abs(result.of_body("tip_deflection", "arm")[:, 1]).max())
+
+
+def lifts(over: object, keep: object = largest_deflection) -> object:
+    return pl.sweep(lifting_arm(), over, {"t_end": 0.8, "save": 4e-3}, keep)  # type: ignore[arg-type]
+
+
+def _family() -> object:
+    data = lifts({"payload": np.linspace(0.1, 1.0, 10)}, ["arm.angle", "tip_deflection"])
+    return pl.plot.sweep(data, ["arm.angle", "tip_deflection arm y"])
+
+
+def _deflections(**counts: int) -> object:
+    ends = {"payload": (0.1, 1.0), "E": (40e9, 200e9), "height": (7e-3, 10e-3)}
+    data = lifts({name: np.linspace(*ends[name], count) for name, count in counts.items()})
+    data["largest_deflection"].attrs |= {"units": "m"}
+    return pl.plot.sweep(data)
+
+
+def _points() -> object:
+    tolerances = {"payload": ("truncated_normal", 0.5, 0.05, 0.0, 2.0), "E": ("normal", 70e9, 1.5e9),
+                  "height": ("uniform", 7.9e-3, 8.1e-3)}  # fmt: skip
+    data = lifts(pl.Sample(tolerances, 128, "sobol", seed=1))
+    data["largest_deflection"].attrs |= {"units": "m"}
+    return pl.plot.sweep(data)
+
+
 PLOTS: dict[str, Callable[[], object]] = {
     "overview": lambda: pl.plot.overview(chain()),
     "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
@@ -92,6 +129,10 @@ PLOTS: dict[str, Callable[[], object]] = {
     "balance_error": lambda: pl.plot.balance_error(chain()),
     "phase_portrait": lambda: pl.plot.phase_portrait(tipping()),
     "spectrum": lambda: pl.plot.spectrum(tipping()),
+    "sweep-family": _family,
+    "sweep-map": lambda: _deflections(payload=16, E=17),
+    "sweep-multiples": lambda: _deflections(payload=10, E=9, height=4),
+    "sweep-points": _points,
 }
 # name: (result, s, deformation scale, light or dark)
 PAGES = {

@@ -119,6 +119,8 @@ from pliant.scalar import (
 from pliant.show import animation, player, plot
 from pliant.study.ensemble import ensemble
 from pliant.study.ensemble_keep import ExtremesOf, ValuesAt
+from pliant.study.over import Cases, Grid, Sample
+from pliant.study.sweep import open_sweep, sweep
 from pliant.version import VERSION
 
 __version__ = VERSION
@@ -138,6 +140,7 @@ __all__ = [
     "BengisuAkay",
     "Capsule",
     "CarvalhoMartins",
+    "Cases",
     "Compiled",
     "Constant",
     "Coulomb",
@@ -164,6 +167,7 @@ __all__ = [
     "GivenModes",
     "Gonthier",
     "GonthierFriction",
+    "Grid",
     "HerbertMcWhannell",
     "Hertz",
     "HuGuo",
@@ -201,6 +205,7 @@ __all__ = [
     "RigidBody",
     "Rodas5P",
     "SafaeifarFarshidianfar",
+    "Sample",
     "Section",
     "ShapeFunction",
     "ShapeTable",
@@ -246,6 +251,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "open_sweep",
     "pi",
     "player",
     "plot",
@@ -254,6 +260,7 @@ __all__ = [
     "sin",
     "sinh",
     "sqrt",
+    "sweep",
     "tan",
     "tanh",
     "where",

@@ -19,7 +19,8 @@ from pliant.files.schema import schema
 from pliant.model.system import System
 from pliant.run.simulate import simulate
 
-NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame"}  # what runs give, and what the file itself and its places are
+# What runs give, what the file itself and its places are, and which cases a sweep runs.
+NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame", "Grid", "Cases", "Sample"}
 NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold
 SCHEMA = schema()
 CLASSES = [found for found in map(vars(pl).get, pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)]

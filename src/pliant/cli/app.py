@@ -17,12 +17,14 @@ from pliant.cli.plot import plot
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
 from pliant.cli.schema import schema
+from pliant.cli.sweep import sweep
 
 # Every command with an example that can be typed.
 COMMANDS: dict[Callable[..., None], str] = {
     new: "pliant new arm.yaml",
     check: "pliant check arm.yaml",
     run: "pliant run arm.yaml --out arm.nc --plot arm.png",
+    sweep: "pliant sweep arm.yaml --over payload=0.1:1.0:20 --out arm-sweep --workers 4",
     info: "pliant info arm.nc",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",

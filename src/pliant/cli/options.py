@@ -39,12 +39,12 @@ def load_model(file: Path, includes_outside: bool = False, settings: Sequence[st
     from pliant import files
 
     try:
-        return files.load_model(file, includes_outside, _values(settings or ()))
+        return files.load_model(file, includes_outside, read_settings(settings or ()))
     except ModelError as trouble:
         stop(WRONG, str(trouble))
 
 
-def _values(settings: Sequence[str]) -> dict[str, str]:
+def read_settings(settings: Sequence[str]) -> dict[str, str]:
     """payload=310 g -> the name and the text of its value."""
     values: dict[str, str] = {}
     for setting in settings:

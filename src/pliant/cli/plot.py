@@ -13,26 +13,39 @@ import typer
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
+from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError
 
 
 def plot(
-    file: Annotated[Path | None, typer.Argument(metavar="RESULT.nc", help="The result of a run.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="RESULT.nc|FOLDER", help="The result of a run, or the folder of a sweep.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Where the picture goes: PNG, PDF or SVG; RESULT_KIND.png unless given.")
     ] = None,
-    kind: Annotated[str, typer.Option("--kind", help="What to draw; --list tells which there are.")] = "overview",
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="What to draw; --list tells which there are; overview unless given.")
+    ] = None,
     names: Annotated[
-        list[str] | None, typer.Option("--name", help="Draw these coordinates or bodies only; may stand several times.")
+        list[str] | None,
+        typer.Option("--name", help="Draw these coordinates or bodies only, of a sweep what was kept; may stand several times."),
     ] = None,
     at: Annotated[list[float] | None, typer.Option("--at", help="Times of snapshots, s; may stand several times.")] = None,
     scale: Annotated[float | None, typer.Option("--scale", help="How much deformations are magnified.")] = None,
     zoom: Annotated[str | None, typer.Option("--zoom", help="Which touch to look at closely: a number, or none.")] = None,
+    reduce: Annotated[
+        str | None, typer.Option("--reduce", help="Of a sweep: what is taken of courses over time: largest, final or range.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="NAME=VALUE", help="Of a sweep: only the cases nearest to this value of an axis, SI."),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Print the kinds of pictures and leave.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a picture of a result."""
+    """Draw a picture of a result; of a sweep, curves for one axis, a map for two, small multiples for three."""
     from pliant.show.plot import PLOTS, save
 
     if listing:
@@ -40,6 +53,14 @@ def plot(
         return
     if file is None:
         stop(WRONG, "RESULT.nc must be given: the result of a run")
+    if file.is_dir():
+        alien = {"--kind": kind, "--at": at, "--scale": scale, "--zoom": zoom}
+        draw_sweep(file, out, names, reduce, where, alien, quiet, as_json)
+        return
+    for option, given in (("--reduce", reduce), ("--where", where)):
+        if given is not None:
+            stop(WRONG, f"{option}: must be left out where the result of one run is drawn")
+    kind = kind or "overview"
     if kind not in PLOTS:
         close = difflib.get_close_matches(kind, PLOTS, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""

@@ -46,7 +46,7 @@ def run(
         if path is not None:
             check_target(option, path)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
-    with _ended_softly():
+    with ended_softly():
         result = simulate_model(model, settings, start, quiet or as_json)
         _write(result, target, csv)
         if plot is not None:
@@ -103,7 +103,7 @@ def _same_model(earlier: Result, model: Model) -> bool:
 
 
 @contextlib.contextmanager
-def _ended_softly() -> Iterator[None]:
+def ended_softly() -> Iterator[None]:
     """A polite kill is taken as Ctrl-C is: what was computed is kept. In the background, where Ctrl-C is ignored, too."""
     try:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -124,15 +124,20 @@ def _given(parameter: Parameter, kind: Kind, value: float | str) -> tuple[Parame
     """The parameter with another value, a number in SI or a text such as 310 g."""
     unit = parameter.unit
     if isinstance(value, str):
-        found = units.split(value) if not is_expression(value) else None
-        try:
-            if found is None:
-                value = parse_number(value)
-            else:
-                if unit is not None:
-                    units.kind_of(unit)  # which says so where it is none
-                value = units.convert(*found, unit)
-                kind, unit = kind or units.kind_of(found[1]), unit or units.si_unit(found[1])
-        except ModelError as trouble:
-            raise ModelError(f"parameter {parameter.name!r}: value {trouble}") from None
+        value, own = read_value(parameter.name, value, unit)
+        if own is not None:
+            kind, unit = kind or units.kind_of(own), unit or units.si_unit(own)
     return Parameter(parameter.name, parameter.check(value), unit, parameter.low, parameter.high), kind
+
+
+def read_value(name: str, text: str, unit: str | None) -> tuple[float, str | None]:
+    """A parameter's value given as a text such as 310 g, in SI, and the unit of the text, if any; unit: the parameter's own."""
+    found = units.split(text) if not is_expression(text) else None
+    try:
+        if found is None:
+            return parse_number(text), None
+        if unit is not None:
+            units.kind_of(unit)  # which says so where it is none
+        return units.convert(*found, unit), found[1]
+    except ModelError as trouble:
+        raise ModelError(f"parameter {name!r}: value {trouble}") from None

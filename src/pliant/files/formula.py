@@ -103,7 +103,7 @@ class ParsedFormula:
 
     def __reduce__(self) -> tuple[Any, ...]:
         numbers = tuple((name, float(number)) for name, number in self.numbers)
-        return (_parsed_again, (self.text, self.variables, numbers, tuple((name, d.text) for name, d in self.definitions)))
+        return (parsed_again, (self.text, self.variables, numbers, tuple((name, d.text) for name, d in self.definitions)))
 
 
 Definitions = Mapping[str, ParsedFormula]  # names that formulas may use, in the order they were defined
@@ -157,7 +157,7 @@ def check_name(name: str) -> None:
         raise ModelError(f"definition {short(name)!r}: must be a new name of letters, digits and _, got {short(name)!r}")
 
 
-def _parsed_again(
+def parsed_again(
     text: str, variables: tuple[str, ...], numbers: tuple[tuple[str, float], ...], formulas: tuple[tuple[str, str], ...]
 ) -> ParsedFormula:
     known = {name: number_definition(number) for name, number in numbers}

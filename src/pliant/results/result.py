@@ -124,7 +124,7 @@ class Result:
 
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
-        dataset = self._dataset_for_file()
+        dataset = self.dataset_for_file()
         with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
             dataset.to_netcdf(draft, engine="netcdf4")
 
@@ -135,7 +135,7 @@ class Result:
         """
         write_csv(self, path, quantities)
 
-    def _dataset_for_file(self) -> xarray.Dataset:
+    def dataset_for_file(self) -> xarray.Dataset:
         """Strings and events as plain variables, the rest as attributes: any netCDF reader can open it."""
         dataset = self.data.drop_vars(["body_of_coordinate", "body_of_rate"])
         empty = [dimension for dimension, names in self.labels.items() if not names]
@@ -169,10 +169,11 @@ class Result:
 
     @classmethod
     @refusing
-    def from_netcdf(cls, path: str | Path) -> Result:
+    def from_netcdf(cls, path: str | Path, group: str | None = None) -> Result:
+        """Read what `to_netcdf` wrote; group: where it stands in a file of several."""
         import xarray
 
-        with xarray.open_dataset(path, engine="netcdf4") as opened:
+        with xarray.open_dataset(path, engine="netcdf4", group=group) as opened:
             check_size(path, opened.nbytes)
             dataset = opened.load()
         if "pliant" not in dataset.attrs:

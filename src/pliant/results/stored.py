@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
@@ -19,20 +19,20 @@ from pliant.results.table import QUANTITIES
 if TYPE_CHECKING:
     from pliant.results.result import Result
 
-Class = TypeVar("Class")
-Read = Callable[[Class, "str | Path"], "Result"]
+Given = ParamSpec("Given")
 WHOLE = "must be a result as pliant writes it, and whole"
 LARGEST = 1e300
 COPIES = 2  # of what a file holds, while it is read
 
 
-def refusing(read: Read[Class]) -> Read[Class]:
+def refusing(read: Callable[Given, Result]) -> Callable[Given, Result]:
     """The reader; what is wrong with a file is a ModelError that names it, what hinders reading stays an OSError."""
 
     @functools.wraps(read)
-    def refused(cls: Class, path: str | Path) -> Result:
+    def refused(*given: Given.args, **options: Given.kwargs) -> Result:
+        path = options["path"] if "path" in options else given[1]  # behind the class
         try:
-            result = read(cls, path)
+            result = read(*given, **options)
             check_result(result)
         except PliantError:
             raise

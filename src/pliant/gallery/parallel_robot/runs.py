@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
+from pliant.gallery.reproduction import swept
 from pliant.integrate.methods import DOP853, DormandPrince, Method
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
@@ -111,11 +113,28 @@ def run(
     times: Floats = GRID,
 ) -> Run:
     """The robot driven by the torques of the rose; tight where no method is given, closed exactly where no stiffness is."""
-    if method is None:
-        limit = 1e6 if prestretched else STIFF
-        method = TIGHT_STIFF if stiffness is not None and stiffness >= limit else TIGHT
+    method = method or tight(stiffness, prestretched)
     system = parallel_robot(stiffness, damping=damping, prestretched=prestretched)
     return Run(_finished(simulate(compile_system(system), float(times[-1]), method=method, save=times.tolist())))
+
+
+def run_springs(names: Sequence[str], method: Method | None = None, **start: Any) -> dict[str, Run]:
+    """Springs of several stiffnesses, one after the other, for their seconds are compared; tight where no method is given."""
+    runs: dict[str, Run] = {}
+    prestretched = bool(start.get("prestretched", False))
+    with ThreadPoolExecutor(1) as alone:
+        for chosen in (method,) if method else (TIGHT, TIGHT_STIFF):
+            fitting = [name for name in names if method or tight(STIFFNESSES[name], prestretched) is chosen]
+            axes = {"stiffness": [STIFFNESSES[name] for name in fitting], **{name: [value] for name, value in start.items()}}
+            settings = {"t_end": float(GRID[-1]), "method": chosen, "save": GRID.tolist()}
+            results = swept(parallel_robot, axes, settings, executor=alone) if fitting else []
+            runs |= {name: Run(result) for name, result in zip(fitting, results, strict=True)}
+    return runs
+
+
+def tight(stiffness: float | None, prestretched: bool) -> Method:
+    limit = 1e6 if prestretched else STIFF
+    return TIGHT_STIFF if stiffness is not None and stiffness >= limit else TIGHT
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.gallery.parallel_robot.claims import REACTIONS_AT, Study, claims
 from pliant.gallery.parallel_robot.figures import figures
-from pliant.gallery.parallel_robot.runs import PAPERS, STIFFNESSES, Run, derivations, inverse, run
+from pliant.gallery.parallel_robot.runs import PAPERS, STIFFNESSES, Run, derivations, inverse, run, run_springs
 from pliant.gallery.parallel_robot.system import T_LOOP
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 
@@ -49,19 +49,18 @@ def compute(progress: Progress) -> Study:
     """All runs."""
     progress("closing the loops exactly", 0.0)
     run()  # what a process does once, the first time, is no part of a case's time
-    tight, rough = {}, {}
-    for k, (ks, stiffness) in enumerate(STIFFNESSES.items()):
-        progress(f"springs of {ks} N/m", COMPUTING * (k + 1) / (len(STIFFNESSES) + 2))
-        tight[ks] = run(stiffness)
-        rough[ks] = run(stiffness, PAPERS)
-    progress("reactions and inverse dynamics", COMPUTING * (len(STIFFNESSES) + 1) / (len(STIFFNESSES) + 2))
+    progress("tight springs", COMPUTING * 0.1)
+    tight = run_springs(list(STIFFNESSES))
+    progress("springs as the paper ran them", COMPUTING * 0.5)
+    rough = run_springs(list(STIFFNESSES), PAPERS)
+    progress("reactions and inverse dynamics", COMPUTING * 0.8)
     exact = run()
     return Study(
         multipliers=exact,
         multipliers_rk45=run(method=PAPERS),
         tight=tight,
         rk45=rough,
-        prestretched={ks: run(STIFFNESSES[ks], prestretched=True) for ks in CALM},
+        prestretched=run_springs(CALM, prestretched=True),
         beginnings={name: run(STIFFNESSES[REACTIONS_AT], times=BEGINNING, **start) for name, start in STARTS.items()},
         damped=run(STIFFNESSES[REACTIONS_AT], damping=DAMPING),
         damping=DAMPING,

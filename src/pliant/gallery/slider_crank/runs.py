@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
+from pliant.gallery.reproduction import swept
 from pliant.gallery.slider_crank.system import (
     AREA,
     MATERIALS,
@@ -242,11 +244,24 @@ class Driven(Mechanism):
 
 def run(elements: int = 1, damped: bool = False, method: Method = TIGHT, t_end: float = T_END) -> Run:
     """One run, saved evenly and more finely in the first impact. elements = 0 is a rigid rod."""
+    return Run(elements, _done(slider_crank(elements, damped), t_end, _impact_rows(t_end), method))
+
+
+def run_all(
+    elements: Sequence[int], damped: Sequence[bool], tell: Callable[[float], None] | None = None
+) -> dict[tuple[int, bool], Run]:
+    """All combinations, by elements and damping."""
+    settings = {"t_end": T_END, "method": TIGHT, "save": _impact_rows(T_END)}
+    results = swept(slider_crank, {"damped": damped, "elements": elements}, settings, tell)
+    return {(n, d): Run(n, result) for (d, n), result in zip(product(damped, elements), results, strict=True)}
+
+
+def _impact_rows(t_end: float) -> list[float]:
     begin, end, step = IMPACT
     grid = np.arange(round(t_end / FINE) + 1) * FINE
     impact = begin + step * np.arange(round((end - begin) / step) + 1)
-    times = np.unique(np.concatenate([grid, impact[impact < t_end]]).round(9))
-    return Run(elements, _done(slider_crank(elements, damped), t_end, times.tolist(), method))
+    times: list[float] = np.unique(np.concatenate([grid, impact[impact < t_end]]).round(9)).tolist()
+    return times
 
 
 def drive(material: str = "steel", elements: int = 1, damped: bool = True, slider_mass: float = SLIDER_MASS,
@@ -254,6 +269,12 @@ def drive(material: str = "steel", elements: int = 1, damped: bool = True, slide
     """Four turns of the driven crank."""
     system = driven_crank(material, elements, damped, slider_mass)
     return Driven(elements, _done(system, TURNS * TURN, DRIVEN_GRID, method), material)
+
+
+def drive_all(cases: Sequence[Mapping[str, Any]]) -> list[Driven]:
+    """Four turns each: mappings of arguments of `driven_crank`, the same ones in all."""
+    results = swept(driven_crank, cases, {"t_end": TURNS * TURN, "method": TIGHT, "save": DRIVEN_GRID})
+    return [Driven(int(case.get("elements", 1)), result, case["material"]) for case, result in zip(cases, results, strict=True)]
 
 
 def delivered_restitution(speed: float = 15.0) -> float:

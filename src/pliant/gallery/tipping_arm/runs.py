@@ -6,6 +6,7 @@ event is a row: an extreme is read off a row, not off an interpolant.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,13 +17,16 @@ from numpy.typing import NDArray
 from pliant.beams import beam_shapes
 from pliant.dynamics.tree import build_tree
 from pliant.errors import SolveError
+from pliant.gallery.reproduction import swept
 from pliant.gallery.tipping_arm.system import Case, arm, tipping_arm
 from pliant.integrate.methods import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.model.parameter import Parameter
+from pliant.model.system import System
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.simulate import simulate
+from pliant.study.over import Grid
 
 Floats = NDArray[np.float64]
 
@@ -189,15 +193,37 @@ def tip_weights(beam: Beam) -> tuple[Parameter, ...]:
     return tuple(Parameter(f"tip_weight_{k}", w) for k, w in enumerate(tip_values(beam), start=1))
 
 
-def run(case: Case, method: Method = TIGHT, t_end: float | None = None) -> Run:
-    """One run with every step saved."""
+def watched(case: Case) -> System:
+    """The arm with the events that extremes are read off."""
     system = tipping_arm(case)
     tips = tip_weights(arm(case))
     system.event(ARM_TURNS, lambda t, q, v: v["arm.angle"])
     system.event(TIP_TURNS, lambda t, q, v: sum(w * v[f"arm.y{k + 1}"] for k, w in enumerate(tips)))
+    return system
+
+
+def run(case: Case, method: Method = TIGHT, t_end: float | None = None) -> Run:
+    """One run with every step saved."""
+    system = watched(case)
     result = simulate(system, T_END[case.geometry] if t_end is None else t_end, method=method, save="steps")
     if result.interrupted:
         raise KeyboardInterrupt
     if not result.ok:
         raise SolveError(f"{system.name}: {result.message}")
     return Run(case, result)
+
+
+def run_all(tell: Callable[[float], None] | None = None, t_end: float | None = None, **axes: Sequence[Any]) -> list[Run]:
+    """All combinations of numbers of cases of one geometry, the last one fastest, every step saved."""
+    geometry = str(axes.get("geometry", [Case.geometry])[0])
+    settings = {"t_end": T_END[geometry] if t_end is None else t_end, "method": TIGHT, "save": "steps"}
+    results = swept(_watched, axes, settings, tell)
+    return [Run(_case(**case), result) for case, result in zip(Grid(axes), results, strict=True)]
+
+
+def _case(**numbers: Any) -> Case:
+    return Case(**numbers)
+
+
+def _watched(**numbers: Any) -> System:
+    return watched(_case(**numbers))

@@ -14,7 +14,7 @@ from pliant.gallery.reproduction import Progress, Summary, save_figures, save_re
 from pliant.gallery.tipping_arm import spin_up
 from pliant.gallery.tipping_arm.claims import BENDINGS, SOFTER, Study, claims
 from pliant.gallery.tipping_arm.figures import figures
-from pliant.gallery.tipping_arm.runs import Run, run
+from pliant.gallery.tipping_arm.runs import Run, run_all
 from pliant.gallery.tipping_arm.system import ALPHA, MODELS, STIFFNESS, WALL, Case
 
 CASES, COMPUTING = 0.55, 0.75  # of the whole: when the cases are done, and when all runs are
@@ -37,43 +37,38 @@ def reproduce(out: Path, progress: Progress) -> Summary:
     return summary
 
 
-def cases() -> Iterator[Case]:
-    """The 48 of summary.json."""
-    for geometry, model, law, alpha, bending in product(
-        WALL, MODELS, ("hertz", "hunt-crossley"), (0.0, ALPHA), BENDINGS
-    ):
-        yield Case(geometry, model, law, alpha, bending)
-
-
 def compute(progress: Progress) -> Study:
     """All runs; those that are not drawn are kept as numbers only."""
-    todo = list(cases())
     entries, kept = {}, {}
-    for k, case in enumerate(todo):
-        progress(f"running {case.name}", CASES * k / len(todo))
-        done = run(case)
-        entries[case.name] = done.entry
-        if _drawn(case):
-            kept[case.name] = done
+    for k, geometry in enumerate(WALL):
+        for done in _cases(geometry, progress, k):
+            entries[done.case.name] = done.entry
+            if _drawn(done.case):
+                kept[done.case.name] = done
     progress("running other walls, other numbers of modes, the spin-up", CASES)
     return Study(
         entries=entries,
         runs=kept,
-        dashpot=_each(Case(law="dashpot", bending=bending) for bending in BENDINGS),
-        soft=_each(Case(stiffness=STIFFNESS / SOFTER, bending=bending) for bending in BENDINGS),
-        by_modes={modes: run(Case(modes=modes), t_end=IMPACT_OVER) for modes in MODES},
+        dashpot={done.case.bending: done for done in run_all(law=["dashpot"], bending=BENDINGS)},
+        soft={done.case.bending: done for done in run_all(stiffness=[STIFFNESS / SOFTER], bending=BENDINGS)},
+        by_modes=dict(zip(MODES, run_all(modes=MODES, t_end=IMPACT_OVER), strict=True)),
         spin_up={done.name: done for done in _spins()},
     )
+
+
+def _cases(geometry: str, progress: Progress, before: int) -> list[Run]:
+    """The 24 of summary.json that fall this way; before: ways that are done."""
+
+    def tell(share: float) -> None:
+        progress(f"running {geometry}", CASES * (before + share) / len(WALL))
+
+    return run_all(tell, geometry=[geometry], model=MODELS, law=("hertz", "hunt-crossley"), alpha=(0.0, ALPHA), bending=BENDINGS)
 
 
 def _drawn(case: Case) -> bool:
     if case.geometry == "down45" and case.model == "full":
         return True
     return case.law == "hertz" and case.alpha == 0.0 and (case.geometry == "down45" or case.model == "full")
-
-
-def _each(some: Iterator[Case]) -> dict[float, Run]:
-    return {case.bending: run(case) for case in some}
 
 
 def _spins() -> Iterator[spin_up.SpinUp]:

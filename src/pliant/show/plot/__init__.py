@@ -1,4 +1,4 @@
-"""Pictures of a result: each function takes a Result and returns a matplotlib Figure; nothing opens on screen by itself."""
+"""Pictures: each function takes a Result, `sweep` takes a sweep's Dataset; all return a matplotlib Figure, none opens on screen."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pliant.show.plot.over_time import coordinates, tip_deflection
 from pliant.show.plot.overview import overview
 from pliant.show.plot.phase_portrait import phase_portrait
 from pliant.show.plot.spectrum import spectrum
+from pliant.show.plot.sweeps import SWEEP_PLOTS, sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,6 +53,7 @@ def _laid_out(figure: Figure) -> Iterator[None]:
 
 __all__ = [
     "PLOTS",
+    "SWEEP_PLOTS",
     "balance_error",
     "contact_forces",
     "coordinates",
@@ -63,5 +65,6 @@ __all__ = [
     "phase_portrait",
     "save",
     "spectrum",
+    "sweep",
     "tip_deflection",
 ]

@@ -24,7 +24,7 @@ INK, QUIET, ALARM = "#222222", "#8a8a8a", "#C1272D"
 WIDTH, PANEL = 8.0, 2.6  # inches: of a figure, and the height of one panel
 TIME = "time, s"
 
-PREFIXED = {"m", "N", "J", "N m", "m/s", "rad"}  # units that take a prefix
+PREFIXED = {"m", "N", "J", "N m", "m/s", "rad", "Pa", "Hz", "W"}  # units that take a prefix
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
 
 STYLE = {

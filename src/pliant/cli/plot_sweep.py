@@ -1,0 +1,78 @@
+"""pliant plot FOLDER: a picture of a sweep, also of one that still goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.options import check_target
+from pliant.errors import ModelError
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def draw_sweep(
+    folder: Path,
+    out: Path | None,
+    names: Sequence[str] | None,
+    reduce: str | None,
+    where: Sequence[str] | None,
+    alien: Mapping[str, Any],
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """alien: options that only results of one run have."""
+    from pliant.show.plot import save, sweep
+    from pliant.show.plot.sweeps import kind_of
+    from pliant.study.sweep import open_sweep
+
+    for option, given in alien.items():
+        if given is not None:
+            stop(WRONG, f"{option}: must be left out where a sweep is drawn")
+    target = out or Path(f"{folder.resolve().name}.png")
+    check_target("--out", target)
+    try:
+        with progress.waiting("drawing the sweep", quiet or as_json):
+            data = _selected(open_sweep(folder), where or ())
+            kind = kind_of(data)
+            save(sweep(data, names, reduce), target)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except OSError as trouble:
+        stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
+    if as_json:
+        write_json({"written": str(target), "kind": kind})
+    elif not quiet:
+        typer.echo(f"written to {target}")
+
+
+def _selected(data: xarray.Dataset, where: Sequence[str]) -> xarray.Dataset:
+    """Without the axes of which one value is asked for: the nearest that there is."""
+    from pliant.model.check import did_you_mean
+    from pliant.show.plot.sweeps import own_axes
+
+    for text in where:
+        name, _, value = (part.strip() for part in text.partition("="))
+        axes = own_axes(data)
+        if name not in axes:
+            stop(WRONG, f"--where: must name one of {', '.join(axes)}{did_you_mean(name, axes)}, got {name!r}")
+        if data[name].dtype.kind in "iuf":
+            try:
+                data = data.sel({name: float(value)}, method="nearest")
+            except ValueError:
+                stop(WRONG, f"--where: must be NAME=VALUE with a number in SI, got {text!r}")
+        else:
+            known = [str(x) for x in data[name].values]
+            if value not in known:
+                stop(
+                    WRONG,
+                    f"--where: {name} must be one of {', '.join(known)}{did_you_mean(value, known)}, got {value!r}",
+                )
+            data = data.isel({name: known.index(value)})
+    return data

@@ -1,0 +1,164 @@
+"""pliant sweep: a model file over numbers that it defines, stored in a folder that can be gone on with."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.axes import parse_axes
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, read_settings
+from pliant.cli.run import ended_softly
+from pliant.errors import ModelError, PliantError
+
+if TYPE_CHECKING:
+    import xarray
+
+LISTED_FAILURES = 3
+
+
+def sweep(
+    file: ModelArgument,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over", metavar="NAME=VALUES", help="An axis: payload=0.1:1.0:20 or E=60,70,200GPa; may be repeated."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where the cases go.")] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="NAME", help="A quantity or a coordinate to keep, or result; may be repeated."),
+    ] = None,
+    t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Processes here; threads unless given.")] = None,
+    dask: Annotated[
+        str | None, typer.Option("--dask", metavar="ADDRESS", help="The scheduler of a Dask cluster.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what the folder holds of this sweep.")] = False,
+    batch: Annotated[int | None, typer.Option("--batch", help="Cases that are computed and stored together.")] = None,
+    values: Set = None,
+    includes_outside: IncludesOutside = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a model over all combinations of numbers that it defines. Ctrl-C, or worse, keeps the cases that are done."""
+    from pliant.study.over import Grid
+    from pliant.study.subject import FileSubject
+
+    _check_options(over, out, workers, dask, resume)
+    assert out is not None
+    try:
+        subject = FileSubject(file, includes_outside, read_settings(values or ()))
+        grid = Grid(parse_axes(over or (), subject.parameters))
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    if subject.settings is None and t_end is None:
+        stop(WRONG, f"{file}: run must be given (t_end and method), got no run section; or give --t-end")
+    run = None if t_end is None else {"t_end": t_end}
+    with _executor(workers, dask) as executor, ended_softly():
+        asked = {"run": run, "keep": keep, "folder": out, "executor": executor, "size": batch}
+        data = _sweep(subject, grid, quiet or as_json, **asked)
+    _report(data, out, quiet, as_json)
+
+
+def _check_options(
+    over: list[str] | None, out: Path | None, workers: int | None, dask: str | None, resume: bool
+) -> None:
+    if not over:
+        stop(WRONG, "--over must be given: an axis such as payload=0.1:1.0:20")
+    if out is None:
+        stop(WRONG, "--out must be given: a folder for the cases")
+    if workers is not None and dask is not None:
+        stop(WRONG, "--workers and --dask: one of them at most must be given")
+    if workers is not None and workers < 1:
+        stop(WRONG, f"--workers: must be >= 1, got {workers}")
+    if not resume and (out / "sweep.json").exists():
+        stop(WRONG, f"--out: {str(out)!r} holds a sweep already; --resume goes on with it")
+
+
+@contextlib.contextmanager
+def _executor(workers: int | None, dask: str | None) -> Iterator[Any]:
+    from pliant.study.executors import process_pool
+
+    if dask is not None:
+        with _dask(dask) as executor:
+            yield executor
+    elif workers is not None:
+        with process_pool(workers) as executor:
+            yield executor
+    else:
+        yield None
+
+
+@contextlib.contextmanager
+def _dask(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        stop(WRONG, "--dask: Dask must be installed: pip install 'pliant[dask]'")
+    try:
+        client = Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as trouble:
+        stop(FAILED, f"--dask: no cluster answers at {address!r} ({trouble})")
+    with client:
+        yield client.get_executor()
+
+
+def _sweep(subject: Any, grid: Any, quiet: bool, **options: Any) -> xarray.Dataset:
+    from pliant.study.sweep import SweepInterrupted, sweep_subject
+
+    try:
+        with progress.bar(0.0, float(len(grid)), quiet, "preparing the cases") as tell:
+            return sweep_subject(subject, grid, **options, progress=_Rate(tell))
+    except SweepInterrupted as trouble:
+        stop(INTERRUPTED, f"{trouble}, with --resume")
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+
+
+class _Rate:
+    """120 of 200 cases, 35 a second, 2 failed; what was stored before does not count for the rate."""
+
+    def __init__(self, tell: progress.Tell) -> None:
+        self._tell, self._began, self._first = tell, perf_counter(), -1
+
+    def __call__(self, done: int, total: int, failed: int) -> None:
+        if self._first < 0:
+            self._first, self._began = done, perf_counter()
+        rate = (done - self._first) / max(perf_counter() - self._began, 1e-9)
+        pace = [] if done == self._first else [f"{rate:.3g} a second" if rate >= 1.0 else f"{1.0 / rate:.3g} s each"]
+        words = [f"{done} of {total} cases", *pace, *([f"{failed} failed"] if failed else [])]
+        self._tell(float(done), ", ".join(words))
+
+
+def _report(data: xarray.Dataset, out: Path, quiet: bool, as_json: bool) -> None:
+    ok, messages = data["ok"].values.ravel(), data["message"].values.ravel()
+    failures = [str(message) for message in messages[~ok]]
+    code = FAILED if failures and not ok.any() else DONE
+    if as_json:
+        write_json(
+            {
+                "cases": int(ok.size),
+                "failed": len(failures),
+                "failures": failures,
+                "written": str(out),
+                "exit_code": code,
+            }
+        )
+    elif not quiet:
+        say(f"{ok.size} cases in {out}: {', '.join(f'{name} ({data.sizes[name]})' for name in data['ok'].dims)}")
+    if failures and not as_json:
+        say(f"{len(failures)} of {ok.size} cases failed:", err=True)
+        for message in list(dict.fromkeys(failures))[:LISTED_FAILURES]:
+            say(f"  {message}", err=True)
+    if code != DONE:
+        raise typer.Exit(code)

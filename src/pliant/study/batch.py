@@ -1,0 +1,293 @@
+"""The records of several cases as one table, and as one netCDF file whose bytes depend on nothing else.
+
+A batch has the dimension `case`. What a case has not is nan. A dimension whose numbers differ from case to case, as the times of
+runs that save every step, is only counted (`time_row`), and its numbers are a variable (`time`). Whole Results stand in groups.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.host.atomic_files import atomic_write
+from pliant.host.interrupts import postponed
+from pliant.results.result import Result
+from pliant.study.alignment import Axis, common_axis
+from pliant.study.fingerprint import LENGTH
+from pliant.study.job import Record
+from pliant.study.keep import BALANCE, KEY, MESSAGE, OK, WARNINGS
+from pliant.study.over import CASE
+from pliant.version import VERSION
+
+FORMAT = 1  # of the file
+RESULTS, ROW = "results", "_row"
+SUFFIX, CHECKSUM = ".nc", "checksum"
+TROUBLES = (
+    OSError,
+    RuntimeError,
+    KeyError,
+    IndexError,
+    ValueError,
+    AttributeError,
+)  # with a file that is not ours, or not whole
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of a batch: its dimensions after `case`, and its attributes."""
+
+    dims: tuple[str, ...]
+    attributes: Mapping[str, str]
+
+
+class Batch(Protocol):
+    """Cases that were computed, in memory or in a file."""
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+
+    @property
+    def axes(self) -> Mapping[str, Axis]: ...
+
+    @property
+    def variables(self) -> Mapping[str, Variable]: ...
+
+    def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """One variable of these cases."""
+
+    def result(self, row: int) -> Result | None:
+        """A whole Result; None where the case has none."""
+
+
+def batch_name(keys: Sequence[str]) -> str:
+    """The name of the file of these cases."""
+    return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:LENGTH]
+
+
+# ---- in memory
+
+
+@dataclass(frozen=True)
+class MemoryBatch:
+    keys: tuple[str, ...]
+    axes: Mapping[str, Axis]
+    variables: Mapping[str, Variable]
+    values: Mapping[str, NDArray[Any]]
+    results: Mapping[int, Result] = field(default_factory=dict)
+
+    def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+        return self.values[name][rows]
+
+    def result(self, row: int) -> Result | None:
+        return self.results.get(row)
+
+
+def gather(keys: Sequence[str], records: Sequence[Record]) -> MemoryBatch:
+    """One table of records."""
+    texts = {KEY: list(keys), MESSAGE: [r.message for r in records], WARNINGS: ["\n".join(r.warnings) for r in records]}
+    values: dict[str, NDArray[Any]] = {name: np.array(column, dtype=object) for name, column in texts.items()}
+    values[OK] = np.array([r.ok for r in records], dtype=np.int8)
+    values[BALANCE] = np.array([r.balance_error for r in records])
+    variables = {name: Variable((), {}) for name in values}
+    variables[BALANCE] = Variable(
+        (), {"units": "1", "long_name": "largest imbalance of energy, of the largest exchange"}
+    )
+    axes = _axes(records)
+    names = dict.fromkeys(name for record in records for name in record.pieces)
+    for name in names:
+        variables[name], values[name] = _column(name, records, axes)
+    for dim, axis in axes.items():
+        if axis.differs:
+            variables[dim], values[dim] = _own_numbers(dim, axis, records)
+    stored = {dim + ROW if axis.differs else dim: axis for dim, axis in axes.items()}
+    results = {k: record.result for k, record in enumerate(records) if record.result is not None}
+    return MemoryBatch(tuple(keys), stored, variables, values, results)
+
+
+def _axes(records: Sequence[Record]) -> dict[str, Axis]:
+    found: dict[str, list[Axis]] = {}
+    for record in records:
+        for piece in record.pieces.values():
+            for dim, size in zip(piece.dims, piece.values.shape, strict=True):
+                found.setdefault(dim, []).append(Axis(size, piece.coordinates[dim]))
+    return {dim: common_axis(axes) for dim, axes in found.items()}
+
+
+def _column(name: str, records: Sequence[Record], axes: Mapping[str, Axis]) -> tuple[Variable, NDArray[np.float64]]:
+    pieces = {k: record.pieces[name] for k, record in enumerate(records) if name in record.pieces}
+    first = next(iter(pieces.values()))
+    for piece in pieces.values():
+        if piece.dims != first.dims:
+            raise ModelError.of(
+                "sweep", f"keep {name!r}", f"must have the dimensions {first.dims} in every case", piece.dims
+            )
+    values = np.full((len(records), *(axes[dim].size for dim in first.dims)), np.nan)
+    for k, piece in pieces.items():
+        own = [Axis(size, piece.coordinates[dim]) for dim, size in zip(piece.dims, piece.values.shape, strict=True)]
+        values[np.ix_(np.array([k]), *(axes[dim].places(axis) for dim, axis in zip(piece.dims, own, strict=True)))] = (
+            piece.values
+        )
+    dims = tuple(dim + ROW if axes[dim].differs else dim for dim in first.dims)
+    return Variable(dims, dict(first.attributes)), values
+
+
+def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Variable, NDArray[np.float64]]:
+    """The numbers of each case along a dimension where they differ."""
+    values = np.full((len(records), axis.size), np.nan)
+    for k, record in enumerate(records):
+        given = next((piece.coordinates[dim] for piece in record.pieces.values() if dim in piece.dims), None)
+        if given is not None:
+            values[k, : len(given)] = given
+    return Variable((dim + ROW,), {}), values
+
+
+# ---- in files
+
+
+def write_batch(batch: MemoryBatch, path: Path) -> None:
+    """The file appears whole or not at all."""
+    with atomic_write(path) as draft, postponed(), _LIBRARY:
+        with _opened(draft, "w") as file:
+            _write(batch, file)
+        for row, result in batch.results.items():
+            result.dataset_for_file().to_netcdf(draft, engine="netcdf4", mode="a", group=f"{RESULTS}/{row}")
+        with _opened(draft, "r+") as file:
+            file.setncattr(CHECKSUM, _checksum(file))
+
+
+def _write(batch: MemoryBatch, file: Any) -> None:
+    file.setncatts({"pliant_sweep": FORMAT, "pliant_version": VERSION})
+    file.createDimension(CASE, len(batch.keys))
+    for dim, axis in batch.axes.items():
+        file.createDimension(dim, axis.size)
+        if axis.coordinate is not None:
+            _put(file, dim, (dim,), np.asarray(axis.coordinate), {})
+    for name, variable in batch.variables.items():
+        _put(file, name, (CASE, *variable.dims), batch.values[name], variable.attributes)
+
+
+def _put(file: Any, name: str, dims: tuple[str, ...], values: NDArray[Any], attributes: Mapping[str, str]) -> None:
+    kind = str if values.dtype.kind in "OU" else values.dtype
+    variable = file.createVariable(name, kind, dims, **({} if kind is str else {"fill_value": False}))
+    variable.setncatts(dict(attributes))
+    variable[:] = values
+
+
+@dataclass(frozen=True)
+class FileBatch:
+    """A file of cases, opened anew for each reading."""
+
+    path: Path
+    keys: tuple[str, ...]
+    axes: Mapping[str, Axis]
+    variables: Mapping[str, Variable]
+
+    def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+        with _opened(self.path) as file:
+            return np.asarray(file[name][rows])
+
+    def result(self, row: int) -> Result | None:
+        with _opened(self.path) as file:
+            there = RESULTS in file.groups and str(row) in file[RESULTS].groups
+        return Result.from_netcdf(self.path, f"{RESULTS}/{row}") if there else None
+
+
+def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:
+    """The file of these cases; refused where it holds anything else."""
+    try:
+        with _opened(path) as file:
+            stored = tuple(str(key) for key in file[KEY][:])
+            sizes = {name: len(dim) for name, dim in file.dimensions.items() if name != CASE}
+            axes = {
+                dim: Axis(size, np.asarray(file[dim][:]) if dim in file.variables else None)
+                for dim, size in sizes.items()
+            }
+            of_cases = {name: variable for name, variable in file.variables.items() if CASE in variable.dimensions}
+            variables = {name: _variable(variable) for name, variable in of_cases.items()}
+    except TROUBLES as trouble:
+        raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
+    if stored != tuple(keys):
+        raise damaged(path, "it holds other cases than its name says")
+    axes = {dim: Axis(axis.size, axis.coordinate, dim.endswith(ROW)) for dim, axis in axes.items()}
+    return FileBatch(path, stored, axes, variables)
+
+
+def check_batch(path: Path, keys: Sequence[str]) -> None:
+    """Read all of a file: refused where it is not as it was written."""
+    open_batch(path, keys)
+    try:
+        with _opened(path) as file:
+            right = file.getncattr(CHECKSUM) == _checksum(file)
+    except TROUBLES as trouble:
+        raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
+    if not right:
+        raise damaged(path, "its contents are not those that were written")
+
+
+def damaged(path: Path, reason: str) -> ModelError:
+    return ModelError(
+        f"{path}: is damaged ({reason}); nothing was overwritten: delete it, and its cases are computed again"
+    )
+
+
+def _variable(variable: Any) -> Variable:
+    attributes = {name: str(variable.getncattr(name)) for name in variable.ncattrs() if not name.startswith("_")}
+    return Variable(tuple(dim for dim in variable.dimensions if dim != CASE), attributes)
+
+
+_LIBRARY = threading.RLock()  # HDF5 is not safe in threads
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[Any]:
+    import netCDF4
+
+    with _LIBRARY, contextlib.ExitStack() as held:
+        for lock in _locks_of_xarray():
+            held.enter_context(lock)
+        file = held.enter_context(netCDF4.Dataset(path, mode))
+        file.set_auto_mask(False)
+        yield file
+
+
+def _locks_of_xarray() -> list[contextlib.AbstractContextManager[Any]]:
+    """What xarray holds while it reads or writes a file."""
+    try:
+        from xarray.backends.locks import HDF5_LOCK, NETCDFC_LOCK
+    except ImportError:  # they are no promise of xarray's
+        return []
+    return [HDF5_LOCK, NETCDFC_LOCK]
+
+
+def _checksum(file: Any) -> str:
+    """Of all variables in all groups, their names, dimensions and attributes."""
+    digest = hashlib.sha256()
+    waiting = [file]
+    while waiting:
+        group = waiting.pop()
+        waiting += [group.groups[name] for name in sorted(group.groups)]
+        attributes = {name: str(group.getncattr(name)) for name in group.ncattrs() if name != CHECKSUM}
+        digest.update(f"{group.path} {sorted(attributes.items())}\n".encode())
+        for name in sorted(group.variables):
+            variable = group.variables[name]
+            own = sorted((word, str(variable.getncattr(word))) for word in variable.ncattrs())
+            digest.update(f"{name} {variable.dimensions} {variable.shape} {own}\n".encode())
+            digest.update(_bytes(np.asarray(variable[...])))
+    return digest.hexdigest()
+
+
+def _bytes(values: NDArray[Any]) -> bytes:
+    if values.dtype.kind in "OU":
+        return b"".join(
+            len(text.encode()).to_bytes(8, "little") + text.encode() for text in map(str, values.ravel().tolist())
+        )
+    return np.ascontiguousarray(values).tobytes()

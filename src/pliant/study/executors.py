@@ -1,0 +1,222 @@
+"""Where batches are computed: threads here, or the executor that is given. A lost worker costs its batch, which is tried again.
+
+A process pool that lost a worker takes no more work, and does not tell whose work it was: another pool of its kind takes its place,
+the sweep goes on, and what was under way goes again at the end, one case at a time. A case that loses its worker each time fails.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pliant.errors import SolveError
+from pliant.study.job import Job, Record, Stopped, Stopping
+from pliant.study.over import Case
+from pliant.study.transport import TravelError, pack, unpack
+
+MOST_ATTEMPTS = 3  # at a case that loses its worker, each time alone
+POLL = 0.2  # s between looks at futures that cannot be waited for
+PARENT_POLL = 1.0  # s between a worker's looks whether its parent is still there
+Keys = tuple[str, ...]
+Done = Callable[[Keys, list[Record]], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Cases that are computed together."""
+
+    keys: Keys
+    cases: tuple[Case, ...]
+
+
+def compute_here(job: Job, cases: Sequence[Case], stopping: Stopping | None = None) -> list[Record]:
+    records = []
+    for case in cases:
+        if stopping is not None and stopping():
+            raise Stopped
+        records.append(job.compute(case, stopping))
+    return records
+
+
+def compute_packed(packed: bytes, cases: Sequence[Case]) -> list[Record]:
+    """In another process."""
+    return compute_here(unpack(packed), cases)
+
+
+def compute_all(job: Job, tasks: Sequence[Task], executor: Any, done: Done) -> None:
+    """Compute tasks, and hand each over when it is done, in this thread."""
+    if not tasks:
+        return
+    with _Executing(job, tasks, executor) as executing:
+        for task in executing.together(done):
+            done(task.keys, [executing.alone(case) for case in task.cases])
+
+
+class _Executing:
+    """A job under way on an executor. In threads it goes as it is, and may be stopped; elsewhere as bytes."""
+
+    def __init__(self, job: Job, tasks: Sequence[Task], executor: Any) -> None:
+        self._tasks = tasks
+        self._own = executor is None
+        self._executor: Any = futures.ThreadPoolExecutor(processors()) if executor is None else executor
+        self._stop = threading.Event()
+        self._pending: dict[Any, Task] = {}
+        self._last: BaseException = SolveError("no reason known")  # why a worker was lost
+        if isinstance(self._executor, futures.ThreadPoolExecutor):
+            self._work: Callable[..., list[Record]] = partial(compute_here, job, stopping=self._stop.is_set)
+        else:
+            self._work = partial(compute_packed, pack(job, (tasks[0].cases[0], tasks[-1].cases[-1])))
+
+    def __enter__(self) -> _Executing:
+        return self
+
+    def __exit__(self, kind: Any, trouble: Any, trace: Any) -> None:
+        """What was not begun is not begun any more; threads are told to stop, others finish what they do for nothing."""
+        self._stop.set()
+        for future in self._pending:
+            with contextlib.suppress(Exception):
+                future.cancel()
+        if self._own:
+            close_pool(self._executor)
+
+    def together(self, done: Done) -> list[Task]:
+        """Hand over what can be had; tasks that lost their worker come back."""
+        waiting, lost = deque(self._tasks), []
+        most = _at_once(self._executor)
+        while waiting or self._pending:
+            while waiting and len(self._pending) < most:
+                self._submit(waiting.popleft())
+            for future in self._ready():
+                task = self._pending.pop(future)
+                records = self._outcome(future)
+                if records is None:
+                    lost.append(task)
+                else:
+                    done(task.keys, records)
+        return lost
+
+    def alone(self, case: Case) -> Record:
+        """One case with nothing beside it: the worker that is lost is lost by it."""
+        for _ in range(MOST_ATTEMPTS):
+            future = self._submit(Task((), (case,)))
+            while not self._ready():
+                pass
+            del self._pending[future]
+            records = self._outcome(future)
+            if records is not None:
+                return records[0]
+        return Record(
+            False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})"
+        )
+
+    def _submit(self, task: Task) -> Any:
+        try:
+            future = self._executor.submit(self._work, list(task.cases))
+        except futures.BrokenExecutor as trouble:
+            self._replace(trouble)
+            future = self._executor.submit(self._work, list(task.cases))
+        self._pending[future] = task
+        return future
+
+    def _outcome(self, future: Any) -> list[Record] | None:
+        """None where the worker was lost; what concerns all cases is raised."""
+        try:
+            records: list[Record] = future.result()
+        except (TravelError, Stopped):
+            raise
+        except (
+            Exception
+        ) as trouble:  # executors have classes of their own for it; what a case does wrong is in its record
+            self._last = trouble
+            return None
+        return records
+
+    def _ready(self) -> set[Any]:
+        """Futures that are done; waits for one."""
+        pending = set(self._pending)
+        if all(isinstance(future, futures.Future) for future in pending):
+            return futures.wait(pending, return_when=futures.FIRST_COMPLETED).done
+        ready = {future for future in pending if future.done()}  # jobs of a queue, as submitit has them
+        if not ready:
+            time.sleep(POLL)
+        return ready
+
+    def _replace(self, trouble: BaseException) -> None:
+        """A pool of the same kind in place of a broken one; only one of processes can be made again."""
+        broken = self._executor
+        if not isinstance(broken, futures.ProcessPoolExecutor):
+            raise SolveError(
+                f"sweep: executor {broken!r} takes no more work ({trouble}); what is stored stays"
+            ) from trouble
+        hidden = {
+            "max_workers": "_max_workers",
+            "mp_context": "_mp_context",
+            "initializer": "_initializer",
+            "initargs": "_initargs",
+        }
+        given = {name: getattr(broken, attribute) for name, attribute in hidden.items() if hasattr(broken, attribute)}
+        if self._own:
+            close_pool(broken)
+        self._executor, self._own = futures.ProcessPoolExecutor(**given), True
+
+
+def _reason(trouble: BaseException) -> str:
+    """What the machine said; what an executor says of a worker names processes and ports, which are others every time."""
+    name = type(trouble).__name__
+    return f"{name}: {trouble}" if isinstance(trouble, (OSError, MemoryError)) else name
+
+
+def _at_once(executor: Any) -> int:
+    """Tasks that an executor holds: of a process pool few, for all that it holds are lost with one worker."""
+    if isinstance(executor, futures.ProcessPoolExecutor):
+        return 2 * int(getattr(executor, "_max_workers", processors()))
+    return 1_000_000
+
+
+def processors() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# ---- processes of our own
+
+
+@contextlib.contextmanager
+def process_pool(workers: int) -> Iterator[futures.ProcessPoolExecutor]:
+    """Processes that end with this one, however it ends."""
+    context = multiprocessing.get_context("spawn")  # a fork inherits locks that nobody will free
+    pool = futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(),))
+    try:
+        yield pool
+    finally:
+        close_pool(pool)
+
+
+def close_pool(pool: Any) -> None:
+    """Without waiting for processes: what they still do is for nothing. Threads are waited for, they were told to stop."""
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=not processes, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+
+
+def _begin_worker(parent: int) -> None:
+    """Ctrl-C in a terminal reaches workers too: the parent takes it, and ends them. They end where the parent was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_POLL)
+    os._exit(1)

@@ -1,0 +1,208 @@
+"""One name for the content of a thing, the same in every process: numbers, parts, Systems, and functions by their code.
+
+What a function reads besides its arguments counts too: captured variables, default values, globals, and functions that it calls,
+as they are now. Python's own modules and installed packages go by their names; pliant's version is asked for elsewhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import pickle
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import ModelError
+from pliant.model.captured import captured, globals_read, names_read
+from pliant.model.parameter import expression_of
+
+LENGTH = 32  # hexadecimal digits: 128 bits
+DEEPEST = 100  # things within things
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def fingerprint(part: str, field: str, x: Any) -> str:
+    """A name for the content of x; what cannot be told apart from others is refused, as field of part."""
+    try:
+        return short_hash(_Reading().words(x))
+    except _Unknown as trouble:
+        rule = "must be made of numbers, texts, parts and Python functions, whose content can be told"
+        raise ModelError.of(part, field, rule, trouble.what) from None
+
+
+def short_hash(content: Any) -> str:
+    """Of lists and texts within lists, as JSON writes them."""
+    return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()[:LENGTH]
+
+
+class _Unknown(Exception):
+    def __init__(self, what: Any) -> None:
+        super().__init__()
+        self.what = what
+
+
+class _Reading:
+    """Turns a thing into lists of texts. What holds others becomes one hash, so that it matters not how often it is shared."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, str]] = {}  # by identity: the thing, kept alive, and its hash
+        self._open: list[int] = []  # things within which we are
+
+    def words(self, x: Any) -> Any:
+        expression = expression_of(x)
+        if expression is not None:  # by the names of parameters: their values count by themselves
+            return ["expression", repr(expression.own_key())]
+        if x is None or (isinstance(x, (bool, int, str)) and type(x) in (bool, int, str)):
+            return [type(x).__name__, str(x)]
+        if isinstance(x, (float, np.floating)):
+            return ["float", repr(float(x))]
+        if isinstance(x, (complex, bytes, range, np.integer, np.bool_)):
+            return [type(x).__name__, repr(x)]
+        return self._within(x)
+
+    def _within(self, x: Any) -> Any:
+        if id(x) in self._open:  # a function that calls itself
+            return ["cycle", len(self._open) - self._open.index(id(x))]
+        if len(self._open) > DEEPEST:
+            raise _Unknown(x)
+        if id(x) not in self._known:
+            self._open.append(id(x))
+            self._known[id(x)] = (x, short_hash(self._content(x)))
+            self._open.pop()
+        return self._known[id(x)][1]
+
+    def _content(self, x: Any) -> Any:
+        if isinstance(x, (tuple, list)):
+            return [_kind(x), [self.words(item) for item in x]]
+        if isinstance(x, (set, frozenset)):
+            return ["set", sorted((self.words(item) for item in x), key=json.dumps)]
+        if isinstance(x, Mapping):
+            return ["mapping", [[self.words(key), self.words(value)] for key, value in x.items()]]
+        if isinstance(x, np.ndarray) and x.dtype != object:
+            return ["array", x.dtype.str, list(x.shape), hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()]
+        if isinstance(x, types.ModuleType):
+            return ["module", x.__name__]
+        if isinstance(x, type):
+            return ["class", _named(x), *([] if _is_known(x) else [self._body(x)])]
+        own = getattr(type(x), "own_key", None)  # of a part that says itself what tells it from others
+        if own is not None:
+            return [_kind(x), self.words(own(x))]
+        if is_dataclass(x):
+            return [_kind(x), [[field.name, self.words(getattr(x, field.name))] for field in fields(x)]]
+        return self._callable(x)
+
+    def _callable(self, x: Any) -> Any:
+        if isinstance(x, types.FunctionType):
+            return self._function(x)
+        if isinstance(x, types.MethodType):
+            return ["method", self.words(x.__func__), self.words(x.__self__)]
+        if isinstance(x, functools.partial):
+            return ["partial", self.words(x.func), self.words(x.args), self.words(dict(sorted(x.keywords.items())))]
+        if isinstance(x, types.CodeType):
+            return self._code(x)
+        if isinstance(x, (staticmethod, classmethod)):
+            return [type(x).__name__, self.words(x.__func__)]
+        if isinstance(x, property):
+            return ["property", [self.words(part) for part in (x.fget, x.fset)]]
+        if getattr(x, "__module__", None) and getattr(x, "__qualname__", None) and _is_known(x):
+            return ["known", _named(x)]
+        wrapped = getattr(x, "__wrapped__", None)  # of functools.cache and its like
+        if isinstance(wrapped, types.FunctionType):
+            return ["wrapped", self.words(wrapped)]
+        if isinstance(x, (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType)):
+            return ["known", x.__name__]
+        if hasattr(x, "__dict__") and not _is_known(type(x)):  # an object of the user's own
+            return ["object", self.words(type(x)), self.words(dict(sorted(vars(x).items())))]
+        return ["pickle", _named(type(x)), _pickled(x)]
+
+    def _function(self, function: types.FunctionType) -> Any:
+        if _is_known(function) and function.__closure__ is None:
+            return ["known", _named(function)]
+        try:
+            inside = [self.words(x) for x in captured(function)]
+        except ValueError:  # a variable that is not filled yet
+            raise _Unknown(function) from None
+        return ["function", self._code(function.__code__), inside, [self._global(*item) for item in _outside(function)]]
+
+    def _global(self, name: str, x: Any, read: set[str]) -> Any:
+        """Of a module of the user's own, what may be read of it."""
+        if not isinstance(x, types.ModuleType) or _is_installed(x):
+            return [name, self.words(x)]
+        return [
+            name,
+            x.__name__,
+            [[inner, self.words(getattr(x, inner))] for inner in sorted(read) if hasattr(x, inner)],
+        ]
+
+    def _code(self, code: types.CodeType) -> Any:
+        """What it does, and not where it stands."""
+        constants = [self.words(constant) for constant in code.co_consts]
+        names = [list(group) for group in (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)]
+        counts = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
+        table = getattr(code, "co_exceptiontable", b"")
+        return ["code", code.co_code.hex(), table.hex(), constants, names, counts]
+
+    def _body(self, kind: type) -> Any:
+        """Of a class of the user's own: its functions and values."""
+        skipped = (
+            "__dict__",
+            "__weakref__",
+            "__module__",
+            "__doc__",
+            "__firstlineno__",
+            "__static_attributes__",
+            "__qualname__",
+        )
+        made = is_dataclass(kind)  # whose own methods follow from its fields
+        body = {
+            name: x
+            for name, x in sorted(vars(kind).items())
+            if name not in skipped and not (made and name.startswith("__"))
+        }
+        return [self.words(list(kind.__bases__)), self.words(body)]
+
+
+def _outside(function: types.FunctionType) -> list[tuple[str, Any, set[str]]]:
+    read = names_read(function.__code__)
+    return [(name, x, read) for name, x in globals_read(function).items() if name != "__builtins__"]
+
+
+def _pickled(x: Any) -> str:
+    """Of objects of other packages: tables, splines."""
+    try:
+        return hashlib.sha256(pickle.dumps(x, protocol=5)).hexdigest()
+    except Exception:  # classes raise what they like when they cannot be pickled
+        raise _Unknown(x) from None
+
+
+def _kind(x: Any) -> str:
+    return type(x).__name__ if type(x).__module__ == "builtins" else _named(type(x))
+
+
+def _named(x: Any) -> str:
+    return f"{x.__module__}.{x.__qualname__}"
+
+
+def _is_known(x: Any) -> bool:
+    """Whether it belongs to Python, to pliant or to an installed package: then its name tells what it is."""
+    module = getattr(x, "__module__", None) or "builtins"
+    return (
+        "<locals>" not in x.__qualname__
+        and "<lambda>" not in x.__qualname__
+        and _is_installed(sys.modules.get(module), module)
+    )
+
+
+def _is_installed(module: types.ModuleType | None, name: str = "") -> bool:
+    top = (name or getattr(module, "__name__", "")).partition(".")[0]
+    if top in sys.stdlib_module_names or top in ("pliant", "builtins"):
+        return top != "__main__"
+    place: Callable[[], Any] | str | None = getattr(module, "__file__", None)
+    return isinstance(place, str) and any(folder in Path(place).parts for folder in _INSTALLED)

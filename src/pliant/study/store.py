@@ -1,0 +1,193 @@
+"""The folder of a sweep: what it is (`sweep.json`), and one file for each batch of cases that was computed.
+
+Which cases go together is written down before anything is computed, and never changed: a sweep that is killed and gone on with
+makes the files that it would have made anyway, and one that is extended adds batches of what is new.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pliant.errors import ModelError, SolveError
+from pliant.host.atomic_files import atomic_write
+from pliant.study import over as cases
+from pliant.study.batch import SUFFIX, FileBatch, MemoryBatch, batch_name, check_batch, open_batch, write_batch
+from pliant.study.job import Job
+from pliant.study.over import Over
+from pliant.version import VERSION
+
+FORMAT = 1  # of the folder
+MANIFEST = "sweep.json"
+MOST_BATCHES, LARGEST_BATCH = 256, 256  # of what is planned at once, unless its size is given
+
+Keys = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder holds: which sweep it is, its cases, and how they are put together."""
+
+    title: str
+    model: str  # identities
+    run: str
+    keep: str
+    kept: tuple[str, ...]  # names
+    over: Over
+    units: dict[str, str]
+    keys: Keys  # of the cases, in their order
+    batches: tuple[Keys, ...]
+    version: str = VERSION
+
+    def to_json(self) -> str:
+        data = {
+            "format": FORMAT, "version": self.version, "title": self.title, "model": self.model, "run": self.run,
+            "keep": self.keep, "kept": list(self.kept), "units": self.units, "over": self.over.to_json(),
+            "keys": list(self.keys), "batches": [list(batch) for batch in self.batches],
+        }  # fmt: skip
+        return json.dumps(data, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        data = json.loads(text)
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}, this pliant reads {FORMAT}")
+        over, keys = cases.from_json(data["over"]), tuple(str(key) for key in data["keys"])
+        if len(over) != len(keys):
+            raise ValueError(f"{len(over)} cases with {len(keys)} keys")
+        words = {name: str(data[name]) for name in ("title", "model", "run", "keep", "version")}
+        batches = tuple(tuple(str(key) for key in batch) for batch in data["batches"])
+        return cls(**words, kept=tuple(data["kept"]), over=over, units=dict(data["units"]), keys=keys, batches=batches)
+
+
+def manifest_of(job: Job, over: Over) -> Manifest:
+    """Of a sweep of which nothing was planned yet."""
+    keys = tuple(job.key(case) for case in over)
+    units = {name: unit for name, unit in job.subject.units.items() if name in over.columns}
+    identities = {"model": job.subject.identity, "run": job.run_identity, "keep": job.keep.identity}
+    return Manifest(
+        job.subject.title, **identities, kept=tuple(job.keep.names), over=over, units=units, keys=keys, batches=()
+    )
+
+
+def planned(manifest: Manifest, earlier: Iterable[Keys], size: int | None) -> Manifest:
+    """The earlier batches, and new ones of the cases that are in none of them."""
+    batches = list(earlier)
+    known = {key for batch in batches for key in batch}
+    new = [key for key in dict.fromkeys(manifest.keys) if key not in known]
+    step = size or min(LARGEST_BATCH, math.ceil(len(new) / MOST_BATCHES)) or 1
+    batches += [tuple(new[k : k + step]) for k in range(0, len(new), step)]
+    return replace(manifest, batches=tuple(batches))
+
+
+class Store:
+    """A folder of batches."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def manifest_file(self) -> Path:
+        return self.folder / MANIFEST
+
+    def begin(self, manifest: Manifest, size: int | None) -> Manifest:
+        """Take up what the folder holds of this sweep, or make it; refused where it holds anything else."""
+        earlier = self.read_manifest()
+        if earlier is None:
+            self._require_empty()
+            whole = planned(manifest, (), size)
+        else:
+            self._require_same(earlier, manifest)
+            there, asked = set(self.stored(earlier)), set(manifest.keys)
+            whole = planned(
+                manifest, (keys for keys in earlier.batches if keys in there or asked.issuperset(keys)), size
+            )
+        if earlier is None or whole.to_json() != earlier.to_json():
+            with self._telling():
+                self.folder.mkdir(parents=True, exist_ok=True)
+                with atomic_write(self.manifest_file) as draft:
+                    draft.write_text(whole.to_json(), encoding="utf-8")
+        return whole
+
+    def read_manifest(self) -> Manifest | None:
+        """None where there is none."""
+        try:
+            text = self.manifest_file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            raise ModelError.of("sweep", "store", "must be a folder", str(self.folder)) from None
+        except (OSError, UnicodeDecodeError) as trouble:
+            raise ModelError(
+                f"{self.manifest_file}: cannot be read: {getattr(trouble, 'strerror', None) or trouble}"
+            ) from None
+        try:
+            return Manifest.from_json(text)
+        except (ValueError, KeyError, TypeError, AttributeError) as trouble:  # ModelError is a ValueError
+            rule = f"must be as pliant writes it, and whole ({trouble}); nothing was overwritten"
+            raise ModelError(f"{self.manifest_file}: {rule}") from None
+
+    def path(self, keys: Sequence[str]) -> Path:
+        return self.folder / (batch_name(keys) + SUFFIX)
+
+    def stored(self, manifest: Manifest) -> list[Keys]:
+        """The batches that are there."""
+        try:
+            there = set(os.listdir(self.folder))
+        except FileNotFoundError:
+            return []
+        return [keys for keys in manifest.batches if self.path(keys).name in there]
+
+    def check(self, batches: Iterable[Keys]) -> None:
+        """Read what is there, for it will be relied on."""
+        for keys in batches:
+            check_batch(self.path(keys), keys)
+
+    def open(self, batches: Iterable[Keys]) -> list[FileBatch]:
+        return [open_batch(self.path(keys), keys) for keys in batches]
+
+    def write(self, batch: MemoryBatch) -> None:
+        with self._telling():
+            write_batch(batch, self.path(batch.keys))
+
+    def _require_empty(self) -> None:
+        """A new folder, or an empty one: nobody's files are mixed with ours."""
+        try:
+            others = [name for name in os.listdir(self.folder) if not name.startswith(".")]
+        except FileNotFoundError:
+            return
+        except OSError as trouble:
+            raise ModelError.of("sweep", "store", f"must be a folder ({trouble.strerror})", str(self.folder)) from None
+        if others:
+            rule = f"must be new, empty, or hold a sweep; this one holds other things, such as {min(others)!r}"
+            raise ModelError.of("sweep", "store", rule, str(self.folder))
+
+    def _require_same(self, earlier: Manifest, asked: Manifest) -> None:
+        if earlier.version != asked.version:
+            rule = f"must have been made by this version, pliant {asked.version}, and not by {earlier.version}"
+        else:
+            names = {"model": "model", "run": "settings of the run", "keep": "things kept"}
+            differing = [words for name, words in names.items() if getattr(earlier, name) != getattr(asked, name)]
+            if not differing:
+                return
+            rule = (
+                f"must hold a sweep of the same {' and '.join(differing)}, and holds another one, of {earlier.title!r}"
+            )
+        raise ModelError.of(
+            "sweep", "store", f"{rule}: choose another folder; nothing was overwritten", str(self.folder)
+        )
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What hinders writing, said with the folder."""
+        try:
+            yield
+        except (OSError, RuntimeError) as trouble:  # the latter is how HDF5 reports a full disk
+            reason = getattr(trouble, "strerror", None) or trouble
+            words = "what was stored before stays, and the same sweep goes on from there"
+            raise SolveError(f"{self.folder}: cannot be written ({reason}); {words}") from trouble

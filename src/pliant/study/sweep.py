@@ -1,0 +1,166 @@
+"""sweep(): many runs over numbers of a mechanism, stored as they are done; open_sweep(): what is stored, also while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import ModelError, PliantError
+from pliant.model import check
+from pliant.results.result import Result
+from pliant.study.batch import MemoryBatch, gather
+from pliant.study.executors import Task, compute_all
+from pliant.study.job import Job, Record, check_settings, checked_run, names_of_run
+from pliant.study.keep import TAKEN, What, keep_of
+from pliant.study.over import Case, Cases, Grid, Over, Value, over_of
+from pliant.study.store import Keys, Manifest, Store, manifest_of, planned
+from pliant.study.subject import Subject, subject_of
+
+if TYPE_CHECKING:
+    import xarray
+
+    from pliant.model.system import System
+
+Progress = Callable[[int, int, int], None]
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C: says how many cases are stored, and how to go on."""
+
+
+def sweep(
+    system_or_function: System | str | Path | Callable[..., System],
+    over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
+    run: Mapping[str, Any] | Callable[..., Result] | None = None,
+    keep: What | Sequence[What] | Mapping[str, What] | None = None,
+    store: str | Path | None = None,
+    executor: Any = None,
+    *,
+    batch: int | None = None,
+    progress: Progress | None = None,
+) -> xarray.Dataset:
+    """Run a mechanism over a grid, a list or a sample of numbers, and keep what is asked for of each run, as one Dataset.
+
+    - system_or_function: a System, whose parameters are swept; a model file, whose definitions are; or a function of numbers that
+      returns a System.
+    - over: {name: values} for a grid (or `Grid`), a list of {name: value} (or `Cases`), or a `Sample`.
+    - run: arguments of `simulate` by name, or a function of a System that returns a Result; it may take numbers that are swept as
+      further arguments. A model file may have its own settings.
+    - keep: names of quantities or coordinates, functions of a Result that return numbers or arrays, or a mapping of names to these;
+      "result" keeps whole Results. Unless given: coordinates, tips and contact forces.
+    - store: a folder; a sweep that ended early goes on there, and a longer axis computes only what is new.
+    - executor: threads here unless given; anything that meets concurrent.futures.Executor.
+    - batch: how many cases are computed and stored together.
+    - progress: called with the numbers of cases done, of all, and of those that failed.
+
+    The Dataset has `ok`, `message`, `warnings` and `balance_error` of every case beside what is kept. With a store it is lazy.
+    """
+    subject, cases = subject_of(system_or_function), over_of(over)
+    return sweep_subject(subject, cases, run, keep, None if store is None else Path(store), executor, batch, progress)
+
+
+def sweep_subject(
+    subject: Subject,
+    over: Over,
+    run: Any,
+    keep: Any,
+    folder: Path | None,
+    executor: Any,
+    size: int | None,
+    progress: Progress | None,
+) -> xarray.Dataset:
+    checked = checked_run(run, subject.settings is not None)
+    job = Job(subject, checked, keep_of(keep), names_of_run(checked, over.columns))
+    _check(job, over)
+    if size is not None:
+        check.count("sweep", "batch", size)
+    manifest = manifest_of(job, over)
+    if folder is None:
+        memory = _Sweep(job, planned(manifest, (), size), progress)
+        memory.compute((), executor, memory.batches.append)
+        return _in_memory(memory.manifest, memory.batches)
+    store = Store(folder)
+    manifest = store.begin(manifest, size)
+    stored = store.stored(manifest)
+    store.check(stored)
+    under_way = _Sweep(job, manifest, progress)
+    try:
+        under_way.compute(stored, executor, store.write)
+    except KeyboardInterrupt:
+        words = f"interrupted; {under_way.done} of {under_way.total} cases are in {folder}: the same sweep goes on from there"
+        raise SweepInterrupted(words) from None
+    return open_sweep(folder)
+
+
+def open_sweep(store: str | Path) -> xarray.Dataset:
+    """What a folder holds of a sweep, also while it goes on: cases that are not there yet are nan, `ok` is False.
+
+    Nothing is read from the batches before it is asked for; Dask is not needed.
+    """
+    from pliant.study.dataset import dataset_of
+
+    folder = Store(Path(store))
+    manifest = folder.read_manifest()
+    if manifest is None:
+        raise ModelError.of("open_sweep", "store", "must be the folder of a sweep, with a sweep.json", str(store))
+    wanted = set(manifest.keys)
+    there = [keys for keys in folder.stored(manifest) if not wanted.isdisjoint(keys)]
+    return dataset_of(manifest, folder.open(there))
+
+
+def _in_memory(manifest: Manifest, batches: Sequence[MemoryBatch]) -> xarray.Dataset:
+    from pliant.study.dataset import dataset_of
+
+    places = {keys: k for k, keys in enumerate(manifest.batches)}  # they were done in any order
+    return dataset_of(manifest, sorted(batches, key=lambda one: places[one.keys])).load()
+
+
+def _check(job: Job, over: Over) -> None:
+    """Before anything runs: names, values, settings, and what can be asked of the first System."""
+    taken = (*TAKEN, *job.keep.names)
+    for name in over.columns:
+        if name in taken:
+            raise ModelError.of("sweep", "over", f"must have names that the results have not: {', '.join(taken)}", name)
+    job.check(over)
+    first = next(iter(over))
+    if not callable(job.run):
+        check_settings(job.options(first))
+    try:
+        system = job.mechanism(first).system
+    except ModelError as trouble:
+        if "must be a System" in str(trouble):
+            raise
+    except PliantError:  # of this case alone, maybe: its record will say so
+        pass
+    else:
+        job.keep.check(system)
+
+
+class _Sweep:
+    """A sweep under way."""
+
+    def __init__(self, job: Job, manifest: Manifest, progress: Progress | None) -> None:
+        self.job, self.manifest, self._progress = job, manifest, progress
+        self.batches: list[MemoryBatch] = []
+        self._cases: dict[str, Case] = dict(zip(manifest.keys, manifest.over, strict=True))
+        self.total, self.done, self._failed = len(self._cases), 0, 0
+
+    def compute(self, stored: Sequence[Keys], executor: Any, hand_over: Callable[[MemoryBatch], None]) -> None:
+        """Those batches that are not stored, as far as they belong to what is asked for."""
+        self._count(stored)
+        known = set(stored)
+        left = [keys for keys in self.manifest.batches if keys not in known and any(key in self._cases for key in keys)]
+        tasks = [Task(keys, tuple(self._cases[key] for key in keys)) for keys in left]
+
+        def done(keys: Keys, records: list[Record]) -> None:
+            hand_over(gather(keys, records))
+            self._count([keys], sum(not record.ok for record in records))
+
+        compute_all(self.job, tasks, executor, done)
+
+    def _count(self, batches: Sequence[Keys], failed: int = 0) -> None:
+        self.done += sum(key in self._cases for keys in batches for key in keys)
+        self._failed += failed
+        if self._progress is not None:
+            self._progress(self.done, self.total, self._failed)

@@ -1,0 +1,174 @@
+"""pliant sweep and pliant plot FOLDER: what they take, write, say, and how they end."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import pliant as pl
+from pliant.cli import app
+from pliant.cli.axes import parse_axes
+from pliant.cli.exits import Stopped
+from pliant.model.parameter import Parameter
+from sweeps import MODEL, contents
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(pl.__file__).parents[1])}
+PARAMETERS = {
+    "E": Parameter("E", 7e10, "Pa"),
+    "payload": Parameter("payload", 0.3, "kg"),
+    "gain": Parameter("gain", 2.0),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "m.yaml").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def pliant(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("payload=0.1:1.0:4", [0.1, 0.4, 0.7, 1.0]),
+        ("payload=100:400:4g", [0.1, 0.2, 0.3, 0.4]),
+        ("payload=100 g : 0.4 kg : 4", [0.1, 0.2, 0.3, 0.4]),
+        ("E=60,70,200GPa", [6e10, 7e10, 2e11]),
+        ("E=60 MPa, 7e10, 200GPa", [6e7, 7e19, 2e11]),
+        ("gain=0.1:10:3:log", [0.1, 1.0, 10.0]),
+        ("gain=pi/2, 2*pi", [np.pi / 2, 2 * np.pi]),
+        ("modes=1,2,4", [1, 2, 4]),
+    ],
+)
+def test_axes_are_ranges_and_lists_with_units(text, values):
+    (given,) = parse_axes([text], PARAMETERS).values()
+    assert given == pytest.approx(values, rel=1e-15) and {type(x) for x in given} == {type(values[0])}
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["payload"], "--over: must be NAME=FROM:TO:COUNT"),
+        (["payload=1:2"], "must be NAME=FROM:TO:COUNT"),
+        (["payload=1:2:1"], "with a count of 2 at least"),
+        (["payload=1:2:3:lin"], "must be NAME=FROM:TO:COUNT"),
+        (["payload=-1:2:3:log"], "ends of a logarithmic axis must have one sign"),
+        (["payload=1,2 mm"], "parameter 'payload': value must be in kg, got 'mm'"),
+        (["payload=1", "payload=2"], "must name 'payload' once"),
+    ],
+)
+def test_what_is_no_axis_is_refused(texts, words):
+    with pytest.raises(Stopped, match=words):
+        parse_axes(texts, PARAMETERS)
+
+
+def test_a_sweep_is_run_reported_gone_on_with_and_drawn(folder):
+    command = [
+        "sweep",
+        "m.yaml",
+        "--over",
+        "mass=500:2000:3g",
+        "--over",
+        "torque=0,0.5",
+        "--keep",
+        "bob.angle",
+        "--out",
+        "s",
+    ]
+    done = pliant(*command)
+    assert done.exit_code == 0 and done.stdout == "6 cases in s: mass (3), torque (2)\n"
+    assert pl.open_sweep("s")["mass"].values.tolist() == [0.5, 1.25, 2.0]
+    refused = pliant(*command)
+    assert refused.exit_code == 2 and "'s' holds a sweep already; --resume goes on with it" in refused.stderr
+    before = contents(folder / "s")
+    again = pliant(*command, "--resume", "--json")
+    assert again.exit_code == 0 and contents(folder / "s") == before
+    expected = {"cases": 6, "failed": 0, "failures": [], "written": "s", "exit_code": 0}
+    assert json.loads(again.stdout) == expected
+    for options, kind in (([], "heat_map"), (["--where", "torque=0.4"], "family"), (["--reduce", "final"], "heat_map")):
+        drawn = pliant("plot", "s", "--json", *options)
+        assert drawn.exit_code == 0, drawn.stderr
+        assert json.loads(drawn.stdout) == {"written": "s.png", "kind": kind}
+        assert (folder / "s.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_failed_cases_are_said_and_the_others_kept(folder):
+    (folder / "m.yaml").write_text(
+        MODEL.replace("damper: 0.05", "damper: drag").replace("define:", "define:\n  drag: 0.05")
+    )
+    done = pliant("sweep", "m.yaml", "--over", "drag=-1,1", "--out", "s")
+    assert done.exit_code == 0 and "1 of 2 cases failed:\n" in done.stderr and "coefficient must be >= 0" in done.stderr
+    done = pliant("sweep", "m.yaml", "--over", "drag=-1,-2", "--out", "t", "--quiet")
+    assert done.exit_code == 1 and done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["m.yaml", "--out", "s"], "--over must be given"),
+        (["m.yaml", "--over", "mass=1,2"], "--out must be given"),
+        (["m.yaml", "--over", "mas=1,2", "--out", "s"], r"must name one of .*did you mean 'mass'"),
+        (["m.yaml", "--over", "mass=1,20", "--out", "s"], r"parameter 'mass': value must be <= 10\.0 kg, got 20\.0"),
+        (
+            ["m.yaml", "--over", "mass=1,2", "--set", "mass=1", "--out", "s"],
+            "must leave out what is set to one value, got 'mass'",
+        ),
+        (["m.yaml", "--over", "mass=1,2", "--out", "s", "--keep", "kinetik"], "did you mean 'kinetic'"),
+        (
+            ["m.yaml", "--over", "mass=1,2", "--out", "s", "--workers", "2", "--dask", "tcp://x:1"],
+            "one of them at most",
+        ),
+        (["m.yaml", "--over", "mass=1,2", "--out", "s", "--workers", "0"], "--workers: must be >= 1"),
+        (["none.yaml", "--over", "mass=1,2", "--out", "s"], r"none\.yaml: cannot be read"),
+    ],
+)
+def test_what_is_wrong_with_the_command_is_said_and_nothing_made(folder, arguments, words):
+    done = pliant("sweep", *arguments)
+    assert done.exit_code == 2, done.stderr
+    assert re.search(words, done.stderr.replace("\n", " ")), done.stderr
+    assert not (folder / "s").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--kind", "ledger"], "--kind: must be left out where a sweep is drawn"),
+        (["--name", "bob.angel"], "did you mean 'bob.angle'"),
+        (["--reduce", "larges"], "must be one of largest, final, range"),
+        (["--where", "mas=1"], "must name one of mass (did you mean 'mass'?)"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(folder, options, words):
+    assert pliant("sweep", "m.yaml", "--over", "mass=1,2", "--out", "s", "--keep", "bob.angle").exit_code == 0
+    done = pliant("plot", "s", *options)
+    assert done.exit_code == 2 and words in done.stderr and not (folder / "s.png").exists()
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]], ids=["threads", "processes"])
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(folder, workers):
+    options = ["--over", "mass=0.5:5:400", "--out", "s", "--batch", "2", *workers]
+    command = [sys.executable, "-m", "pliant", "sweep", "m.yaml", *options]
+    process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60.0
+    while len(list(folder.glob("s/*.nc"))) < 5:
+        assert process.poll() is None and time.monotonic() < end, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and out == "", err
+    assert "of 400 cases are in s: the same sweep goes on from there, with --resume" in err and "Traceback" not in err
+    stored = 2 * len(list(folder.glob("s/*.nc")))
+    data = pl.open_sweep(folder / "s")
+    assert f"interrupted; {stored} of 400" in err and int(data["ok"].sum()) == stored
