@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 PLAIN, SUSPECT = 0, 1  # a start that needs no more looking at; one that Python has to judge
+COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance between two balls that is zero
 TALLIED = 5  # columns of `tally`, of each pair: touches, impulse, largest force, energy lost, energy rubbed away
 
 BATCH = np.dtype([

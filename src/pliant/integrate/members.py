@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.extending import intrinsic
 
-from pliant.integrate.batch_record import BATCH, PLAIN, SUSPECT, TALLIED
+from pliant.integrate.batch_record import BATCH, COINCIDENT_SHARE, PLAIN, SUSPECT, TALLIED
 from pliant.integrate.kernels import RECORD, bitcode_of, call_kernel, compiled, flags, floats, ints, put
 from pliant.integrate.pairs import pair_number, pair_place, touch
 from pliant.integrate.phases import is_closed
@@ -29,7 +29,6 @@ from pliant.integrate.run_record import (
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import AT_EVENT, FULL, GO_ON
 
-COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
 # A pivot of the scaled mass matrix below this is looked at more closely: far above what counts as singular (run.inertia).
 SMALL_PIVOT = 1e-9
 

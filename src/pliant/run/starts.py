@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
+from pliant.integrate.batch_record import COINCIDENT_SHARE
 from pliant.model.contact import Plane
 from pliant.run.inertia import Resistance
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-COINCIDENT_SHARE = 1e-12  # of both radii: what round-off leaves of a distance that is zero
 
 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
