@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 
 from pliant.codegen.numbers import Number
+from pliant.codegen.rotations import alike, turned_back
 
 Scalar = Any  # a Python float, a Number or a TracedScalar
 
@@ -96,6 +97,10 @@ class Graph:
             return self._scalar(self.a[y.number])
         if kind == _SQ and other == _SQ and self._one(self._first(x), self._first(y)):
             return 1.0
+        if kind == _MUL and other == _MUL:
+            turned = turned_back(self, x.number, y.number, 1)
+            if turned is not None:
+                return self._signed(turned)
         return self.scaled(2.0, x) if x is y else self._node(_ADD, x.number, y.number)
 
     def difference(self, x: TracedScalar, y: TracedScalar) -> Scalar:
@@ -110,6 +115,12 @@ class Graph:
             return self._other(x, y)
         if other == _ADD and x.number in (self.a[y.number], self.b[y.number]):
             return -self._other(y, x)
+        if kind == _MUL and other == _MUL:
+            if alike(self, x.number, y.number):
+                return 0.0
+            turned = turned_back(self, x.number, y.number, -1)
+            if turned is not None:
+                return self._signed(turned)
         return self._node(_SUB, x.number, y.number)
 
     def product(self, x: TracedScalar, y: TracedScalar) -> Scalar:
@@ -232,6 +243,10 @@ class Graph:
     def _other(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         """The argument of x that is not y."""
         return self._scalar(self.b[x.number] if self.a[x.number] == y.number else self.a[x.number])
+
+    def _signed(self, term: tuple[int, int]) -> Scalar:
+        sign, number = term
+        return 0.0 if sign == 0 else self._scalar(number) if sign > 0 else -self._scalar(number)
 
     def _scalar(self, number: int) -> Scalar:
         return self.values[number] if number in self.values else self._nodes[number]

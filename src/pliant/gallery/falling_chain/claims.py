@@ -106,9 +106,11 @@ def _friction(study: Study) -> list[Claim]:
 
 
 def _opposite(run: Run) -> bool:
-    """Whether O1 and O4 are rubbed in opposite directions whenever both are."""
+    """Whether O1 and O4 are rubbed in opposite directions whenever both slip faster than round-off has made their slips differ."""
     left, right = run.friction_forces[:, 0], run.friction_forces[:, 3]
-    return bool(np.all(left * right <= 0.0) and np.any(left * right < 0.0))
+    slips = run.velocities[:, (0, 3), 0]
+    clear = np.min(np.abs(slips), axis=1) > np.max(np.abs(slips[:, 0] + slips[:, 1]))
+    return bool(np.all((left * right)[clear] <= 0.0) and np.any((left * right)[clear] < 0.0))
 
 
 def _tenth(study: Study) -> Claim:
