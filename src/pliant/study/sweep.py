@@ -88,7 +88,8 @@ def sweep_subject(
     try:
         under_way.compute(stored, executor, store.write)
     except KeyboardInterrupt:
-        words = f"interrupted; {under_way.done} of {under_way.total} cases are in {folder}: the same sweep goes on from there"
+        there = under_way.among(store.stored(manifest))  # looked at, for it may have come between writing and counting
+        words = f"interrupted; {there} of {under_way.total} cases are in {folder}: the same sweep goes on from there"
         raise SweepInterrupted(words) from None
     return open_sweep(folder)
 
@@ -144,7 +145,7 @@ class _Sweep:
         self.job, self.manifest, self._progress = job, manifest, progress
         self.batches: list[MemoryBatch] = []
         self._cases: dict[str, Case] = dict(zip(manifest.keys, manifest.over, strict=True))
-        self.total, self.done, self._failed = len(self._cases), 0, 0
+        self.total, self._done, self._failed = len(self._cases), 0, 0
 
     def compute(self, stored: Sequence[Keys], executor: Any, hand_over: Callable[[MemoryBatch], None]) -> None:
         """Those batches that are not stored, as far as they belong to what is asked for."""
@@ -160,7 +161,11 @@ class _Sweep:
         compute_all(self.job, tasks, executor, done)
 
     def _count(self, batches: Sequence[Keys], failed: int = 0) -> None:
-        self.done += sum(key in self._cases for keys in batches for key in keys)
+        self._done += self.among(batches)
         self._failed += failed
         if self._progress is not None:
-            self._progress(self.done, self.total, self._failed)
+            self._progress(self._done, self.total, self._failed)
+
+    def among(self, batches: Sequence[Keys]) -> int:
+        """Cases of this sweep in these batches."""
+        return sum(key in self._cases for keys in batches for key in keys)
