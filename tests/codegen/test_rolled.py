@@ -119,7 +119,7 @@ def test_a_longer_chain_of_equal_links_needs_no_more_code(name):
     programs = [prepared(trace(chain([beam()] * n)).functions[name]) for n in lengths]
     schedules = [make_schedule(program, 1000) for program in programs]
     (few, many), (written, written_too) = ([one.operations for one in programs], [one.written for one in schedules])
-    lines, lines_too = (emit(p, s, fused=True).count("\n") for p, s in zip(programs, schedules, strict=True))
+    lines, lines_too = (emit(p, s).count("\n") for p, s in zip(programs, schedules, strict=True))
     assert many > 1.95 * few
     assert written < 0.15 * few
     assert written_too - written < 0.02 * (many - few)
@@ -129,7 +129,7 @@ def test_a_longer_chain_of_equal_links_needs_no_more_code(name):
 def test_equal_branches_share_their_loops():
     program = prepared(trace(branched()).functions["rhs"])
     made = make_schedule(program, 1000)
-    text = emit(program, made, fused=True)
+    text = emit(program, made)
     assert text.count("call void @loop") == len(made.loops) > text.count("define internal void @loop")
 
 

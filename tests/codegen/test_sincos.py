@@ -8,7 +8,7 @@ from pliant.codegen.emit import emit
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.program import read_program
 from pliant.codegen.schedule import make_schedule
-from pliant.codegen.sincos import LARGEST
+from pliant.codegen.sincos import BATCH, LARGEST, batch_text
 
 
 def sines(n):
@@ -55,7 +55,17 @@ def test_special_values_and_huge_angles_keep_their_lane():
 
 
 def test_a_processor_without_fused_products_uses_the_c_library():
-    program = read_program(sines(3))
-    text = emit(program, make_schedule(program, 100), fused=False)
+    text = batch_text(fused=False)
     assert "call double @sin(" in text
-    assert "call <4 x double> @llvm.fma" not in text
+    assert "call <4 x double> @llvm.fma" not in text and "call <4 x double> @llvm.fma" in batch_text(fused=True)
+
+
+def test_kernels_share_one_batch():
+    """Its code is not compiled again for each of them."""
+    program = read_program(sines(3))
+    text = emit(program, make_schedule(program, 100))
+    assert f"declare void @{BATCH}(" in text and "fma.v4f64" not in text
+    codes = [compile_function(sines(n), cache=None) for n in (3, 9)]
+    for code in codes:
+        x = np.linspace(-1.0, 2.0, code.n_y)
+        np.testing.assert_allclose(code(0.0, x, []), np.concatenate([np.sin(x), np.cos(x)]), rtol=1e-15)

@@ -24,7 +24,7 @@ from pliant.codegen.operations import (
 from pliant.codegen.program import CONSTANT, INPUT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.rolled import TABLE, RolledLoop, Stream
 from pliant.codegen.schedule import Block, Chunk, Schedule
-from pliant.codegen.sincos import batch_text, real
+from pliant.codegen.sincos import BATCH, real
 
 KERNEL = "pliant_kernel"
 REACH = 2000  # doubles that an instruction reaches from its pointer, on any processor
@@ -54,11 +54,8 @@ _SIGNATURE = (
 _PASSED_ON = "(double %t, ptr %y, ptr %p, ptr %out, ptr %work)"
 
 
-def emit(program: Program, schedule: Schedule, *, fused: bool) -> str:
-    """The text of a module whose KERNEL is `void (double t, double* y, double* p, double* out, double* work)`.
-
-    `fused`: the processor has a fused multiply-add.
-    """
+def emit(program: Program, schedule: Schedule) -> str:
+    """The text of a module whose KERNEL is `void (double t, double* y, double* p, double* out, double* work)`."""
     writer = KernelWriter(program, schedule)
     writer.blocks(schedule.before)
     if schedule.batch.angles:
@@ -66,7 +63,7 @@ def emit(program: Program, schedule: Schedule, *, fused: bool) -> str:
     writer.blocks(schedule.after)
     parts = [*declarations(program), *writer.texts, *writer.loops.texts]
     if schedule.batch.angles:
-        parts.append(batch_text(fused))
+        parts.append(f"declare void @{BATCH}(ptr, ptr, ptr, i64) nounwind")
     if any("@zeros(" in line for line in writer.lines):
         parts.append(ZEROS)
     parts.append("\n".join([f"define void @{KERNEL}{_SIGNATURE} nounwind {{", "entry:", *writer.lines, "  ret void", "}"]))
@@ -104,7 +101,7 @@ class KernelWriter:
         if batch.always < batch.padded:
             count = "%angles"
             self.lines.append(f"  {count} = select i1 {self._condition(ALL_IDLE)}, i64 {batch.padded}, i64 {batch.always}")
-        self.lines.append(f"  call void @sincos_batch(ptr %work, ptr %sines, ptr %cosines, i64 {count})")
+        self.lines.append(f"  call void @{BATCH}(ptr %work, ptr %sines, ptr %cosines, i64 {count})")
 
     def _guarded(self, block: Block) -> None:
         condition, k = self._condition(block.guards), len(self.lines)

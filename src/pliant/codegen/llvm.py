@@ -21,6 +21,7 @@ from pliant.codegen.fuse import fuse
 from pliant.codegen.program import Program, read_program
 from pliant.codegen.reciprocals import share_reciprocals
 from pliant.codegen.schedule import make_schedule
+from pliant.codegen.sincos import BATCH, batch_text
 from pliant.errors import SolveError
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
@@ -90,11 +91,13 @@ def compile_function(
     if target.fused:
         fuse(program)
     schedule = make_schedule(program, chunk_size, roll=roll)
-    text = emit(program, schedule, fused=target.fused)
+    text = emit(program, schedule)
     if optimise is None:
         optimise = schedule.written <= largest
     data, from_cache = _object_code(text, target, int(optimise), cache)
     require_functions(library_functions(program))
+    if schedule.batch.angles:
+        _require_batch(target, cache)
     engine = load_object(data, target)
     return MachineCode(
         address=engine.get_function_address(KERNEL),
@@ -107,6 +110,19 @@ def compile_function(
         from_cache=from_cache,
         _engine=engine,
     )
+
+
+_batches: list[Any] = []  # engines of the batch of sines that all kernels call: one, or several where threads met
+
+
+def _require_batch(target: Target, cache: Path | None) -> None:
+    """Let kernels find the batch of sines. Its name is known to LLVM before other threads learn that it is there."""
+    if not _batches:
+        require_functions(("sin", "cos"))
+        data, _ = _object_code(batch_text(target.fused), target, 1, cache)
+        engine = load_object(data, target)
+        llvm.add_symbol(BATCH, engine.get_function_address(BATCH))
+        _batches.append(engine)
 
 
 def _program(function: ca.Function | TracedFunction | Program) -> Program:

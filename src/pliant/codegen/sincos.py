@@ -127,8 +127,11 @@ def _cosine(lines: _Lines, x: str, tail: str) -> str:
     return lines.add(w, lines.add(lost, correction))
 
 
+BATCH = "pliant_sincos_batch"  # one function for all kernels: its code is most of what a small kernel would take to compile
+
+
 def batch_text(fused: bool) -> str:
-    """`sincos_batch(x, s, c, n)`: s[i], c[i] = sin(x[i]), cos(x[i]) for n > 0 arguments, a multiple of WIDTH.
+    """`BATCH(x, s, c, n)`: s[i], c[i] = sin(x[i]), cos(x[i]) for n > 0 arguments, a multiple of WIDTH.
 
     Without a fused multiply-add in the processor the method is not exact, and everything goes to the C library.
     """
@@ -138,8 +141,9 @@ def batch_text(fused: bool) -> str:
             f"declare {_REAL} @llvm.fma.{_SUFFIX}({_REAL}, {_REAL}, {_REAL})",
             f"declare {_REAL} @llvm.fabs.{_SUFFIX}({_REAL})",
             f"declare double @llvm.vector.reduce.fmax.{_SUFFIX}({_REAL})",
-            "define internal void @sincos_batch(ptr noalias %xs, ptr noalias %ss, ptr noalias %cs, i64 %n)",
-            "  noinline nounwind {",
+            "declare double @sin(double)",
+            "declare double @cos(double)",
+            f"define void @{BATCH}(ptr noalias %xs, ptr noalias %ss, ptr noalias %cs, i64 %n) nounwind {{",
             "entry:",
             "  br label %pass",
             "pass:",
@@ -159,6 +163,7 @@ def batch_text(fused: bool) -> str:
             "end:",
             "  ret void",
             "}",
+            "",
         ]
     )
 
