@@ -47,7 +47,8 @@ def used_numba(process: subprocess.Popen[str]) -> bool:
 def test_two_processes_fill_one_cache_and_a_third_loads_it_without_numba(tmp_path):
     assert [used_numba(process) for process in (start(tmp_path), start(tmp_path))] == [True, True]
     assert not used_numba(start(tmp_path))
-    assert len(list((tmp_path / "pliant" / "loops").iterdir())) == 3, "the march, the explicit family, the loop over rows; no implicit one"
+    loops = list((tmp_path / "pliant" / "loops").iterdir())
+    assert len(loops) == 3, "the march, the explicit family and the loop over rows, no implicit family"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the cache folder cannot be moved there")
