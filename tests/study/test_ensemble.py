@@ -88,6 +88,23 @@ def test_parameters_vary_from_member_to_member() -> None:
     assert len(set(ds.q_end.values[:, 0].tolist())) == 4
 
 
+def test_members_of_other_structures_run_beside_the_rest() -> None:
+    """Without friction the equations are others, whichever member comes first."""
+    system = drop(0.6, pl.Ambrosio(mu=pl.Parameter("mu", 0.3), v0=1e-3, v1=1e-2))
+    values = [0.0, 0.2, 0.0, 0.4, 0.1]
+    ds = pl.ensemble(system, 0.6, parameters={"mu": values}, method=METHOD, threads=1)
+    for member, mu in enumerate(values):
+        assert_is(ds, member, pl.simulate(system, 0.6, parameters={"mu": mu}, method=METHOD, save=[0.6]))
+    work = pl.ensemble(system, 0.6, parameters={"mu": values}, method=METHOD, keep=pl.ValuesAt([0.6], "work"))
+    assert all(work.ok.values | ["source" in str(message) for message in work.message.values])
+
+
+def test_what_a_system_was_compiled_for_is_asked() -> None:
+    compiled = pl.compile_system(drop())
+    with pytest.raises(ModelError, match="near"):
+        pl.ensemble(compiled, 0.1, method=pl.VariablePrecisionRK4(rtol=1e-6, atol=1e-9))
+
+
 def test_the_order_of_members_and_the_number_of_threads_do_not_matter() -> None:
     compiled = pl.compile_system(falling_chain())
     angles = compiled.traced.y0[2] + 0.01 * np.random.default_rng(3).normal(size=24)

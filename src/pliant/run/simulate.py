@@ -82,7 +82,7 @@ def simulate(
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
         compiled = _with_parameters(system, parameters) if parameters else system
-        _check_compiled(compiled.traced, method.near, assembled)
+        check_compiled(compiled.traced, method.near, assembled)
     else:
         compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
     stages = Stages(phase)
@@ -121,7 +121,7 @@ def _with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Com
     return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values)
 
 
-def _check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
+def check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
     """What a compiled System was made for and a run asks otherwise."""
     if near is not None and traced.pairs and traced.near != near:
         rule = f"must be compiled with near={near}: compile_system(system, near={near})"

@@ -24,7 +24,7 @@ from pliant.run.accounts import extremes_of
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.prepare import Compiled
-from pliant.run.simulate import AUTO, PIECES_AT_ONCE, Run, method_of, simulate, weight_of
+from pliant.run.simulate import AUTO, PIECES_AT_ONCE, Run, check_compiled, method_of, simulate, weight_of
 from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan, columns_of
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
@@ -71,6 +71,8 @@ def ensemble(
         raise ModelError.of("ensemble", "t_end", f"must be > t_start = {t_start} s", t_end)
     method = method_of(method)
     kept = KeepPlan.of(keep, t_start, t_end)
+    if isinstance(system, Compiled):
+        check_compiled(system.traced, method.near, t_start)
     plan = MemberPlan.of(system, formulation, method.near, t_start, parameters, starts, rates)
     workers = (os.cpu_count() or 1) if threads is None else check.count("ensemble", "threads", threads)
     study = _Ensemble(plan, method, t_end, kept, max_steps)
@@ -127,12 +129,12 @@ class _Worker:
 
     def __init__(self, study: _Ensemble) -> None:
         self._study, self._plan = study, study.plan
-        self._template: _Template | None = None
+        self._templates: dict[int, _Template] = {}  # by structure
         self._at_once = 1
 
     def cancel(self) -> None:
-        if self._template is not None:
-            self._template.runs.cancel()
+        for template in list(self._templates.values()):
+            template.runs.cancel()
 
     def work(self) -> None:
         while (members := self._study.claim(self._at_once)).size:
@@ -147,20 +149,27 @@ class _Worker:
         if not self._plan.parameters:
             self._take_alike(members)
             return
-        compiled = {}
+        alike: dict[int, dict[int, Compiled]] = {}  # by structure, by member
         for member in members.tolist():
             try:
-                compiled[member] = self._plan.compiled(member)
+                compiled = self._plan.compiled(member)
             except (ModelError, SolveError) as trouble:
                 self._study.store.failed(member, str(trouble))
-        if compiled:
-            template = self._template_for(next(iter(compiled.values())), next(iter(compiled)))
-            fitting = {member: own for member, own in compiled.items() if template is not None and template.fits(own)}
-            for member in compiled.keys() - fitting.keys():
-                self._alone(member, compiled[member])
-            if fitting and template is not None:
-                rows = [self._plan.states(own, np.array([member]))[0] for member, own in fitting.items()]
-                self._together(template, np.array(list(fitting)), list(fitting.values()), np.array(rows))
+            else:
+                alike.setdefault(id(compiled.structure), {})[member] = compiled
+        for group in alike.values():
+            self._take_group(group)
+
+    def _take_group(self, group: dict[int, Compiled]) -> None:
+        """Of one structure, with numbers of their own."""
+        first, compiled = next(iter(group.items()))
+        template = self._template_for(compiled, first)
+        fitting = {member: own for member, own in group.items() if template is not None and template.fits(own)}
+        for member in group.keys() - fitting.keys():
+            self._alone(member, group[member])
+        if fitting and template is not None:
+            rows = [self._plan.states(own, np.array([member]))[0] for member, own in fitting.items()]
+            self._together(template, np.array(list(fitting)), list(fitting.values()), np.array(rows))
 
     def _take_alike(self, members: Ints) -> None:
         """All with the same numbers."""
@@ -173,13 +182,14 @@ class _Worker:
             self._together(template, members, [compiled], self._plan.states(compiled, members))
 
     def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
-        """The memory that members are run in; made with the first member that can start."""
-        if self._template is None:
+        """The memory that members of this structure are run in; made with the first of them that can start."""
+        structure = id(compiled.structure)  # which the template keeps alive
+        if structure not in self._templates:
             try:
-                self._template = _Template(self._study, compiled, self._plan.states(compiled, np.array([member]))[0])
+                self._templates[structure] = _Template(self._study, compiled, self._plan.states(compiled, np.array([member]))[0])
             except SolveError:
                 return None
-        return self._template
+        return self._templates[structure]
 
     def _together(self, template: _Template, members: Ints, compiled: list[Compiled], states: Floats) -> None:
         from pliant.integrate.member_runs import Members

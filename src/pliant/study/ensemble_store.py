@@ -44,6 +44,7 @@ class EnsembleStore:
         self.extremes = {name: np.full((n, 2, *shape_of(traced, name)), np.nan) for name in kept.extremes}
         self.ledger = {name: np.full(n, np.nan) for name in ("balance_error", "balance_scale") if LEDGER in kept.words}
         self.records: dict[int, ContactTable] = {}
+        self._sentences: dict[tuple[int, float, int], str] = {}  # most members end alike
 
     @property
     def done(self) -> int:
@@ -93,7 +94,7 @@ class EnsembleStore:
     def _sentence(self, code: int, t: float, event: int) -> str:
         if code == AT_EVENT:
             return f"event {self._traced.events[event].name!r} ended the run at t = {t:.10g} s"
-        return Status.REACHED.sentence(t=t)
+        return self._sentences.setdefault((code, t, event), Status.REACHED.sentence(t=t))
 
     def put_ledger(self, member: int, extremes: Extremes) -> None:
         self.ledger["balance_error"][member] = extremes.balance_error
@@ -104,6 +105,10 @@ class EnsembleStore:
 
     def put_result(self, member: int, result: Result) -> None:
         """A member that was run by itself."""
+        for name in self._kept.quantities:
+            if result.values[name].shape[1:] != shape_of(self._traced, name):
+                self.failed(member, f"{name} has other {' and '.join(QUANTITIES[name].dims)}s than the System as it stands")
+                return
         self.ok[member] = result.ok
         self.steps[member] = result.stats["steps"]
         if result.final_state is not None:
