@@ -26,7 +26,7 @@ BATCH = np.dtype([
     ("numbers", "i8"),  # (member, pair, PAIR_NUMBERS)
     ("numbers_step", "i8"),
     ("weight", "i8"),  # (member) N
-    # how works are controlled: see `begin_member`
+    # how works are controlled: see `members`
     ("plain_atol", "i8"),  # (component)
     ("n_controlled", "i8"),
     ("n_added", "i8"),

@@ -98,9 +98,8 @@ class MemberRuns:
         copies = {name: array.copy() for name, array in memory.arrays.items() if name not in _NOT_RESTORED and array.nbytes}
         table = [(memory.arrays[name].ctypes.data, copy.ctypes.data, copy.nbytes) for name, copy in copies.items()]
         self._copies = copies  # alive as long as their addresses are in use
-        loosened = float(memory.arrays["atol"][0] / plain_atol[0]) if plain_atol[0] else 1.0
         self._set(advance=march_address(stages), record=memory.address, record_bytes=pristine.nbytes, budget=BUDGET)
-        self._set(n_restored=len(table), loosened=loosened)
+        self._set(n_restored=len(table), loosened=memory.loosened)
         self._bind(pristine=pristine, restored=np.array(table, dtype=np.int64), plain_atol=np.resize(plain_atol, n))
 
     def _set(self, **fields: float) -> None:

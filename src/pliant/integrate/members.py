@@ -98,7 +98,7 @@ def _copy(target: int, source: int, n: int) -> None:
 
 @compiled
 def _set_tolerances(run: Any, batch: Any, member: int) -> None:
-    """Works are controlled against the energy at hand; as run.energy_at_hand has it for a single run."""
+    """Works are controlled against the energy at hand, operation by operation as a single run does it (`run.simulate`)."""
     observed, first, n = floats(run.observed, run.n_observed), batch.n_controlled, run.n
     size = 0.0
     for axis in range(3):

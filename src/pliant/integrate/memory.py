@@ -38,6 +38,7 @@ class Memory:
         self.run: Any = self._record[0]
         self.arrays: dict[str, NDArray[Any]] = {}
         self.kernel: Any = None  # of the Jacobian: its machine code lives as long as this
+        self.loosened = 1.0  # times the tolerances asked for: see `setup`
         padded = -(-n // BLOCK) * BLOCK
         self.set(n=n, n_padded=padded, n_events=n_events)
         self.bind(atol=atol, k=np.zeros((2, padded)))

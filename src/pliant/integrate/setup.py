@@ -109,6 +109,7 @@ def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> Non
 def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
     scheme = method.tableau
     memory.bind(atol=atol)
+    memory.loosened = 1.0
     if method.fixed_step is not None:
         memory.set(error_rows=0, rtol=method.rtol, at_ends=method.events_at_ends)
         return
@@ -142,4 +143,5 @@ def _loosen(memory: Memory, scheme: Scheme, rtol: float, atol: Floats) -> None:
     held = 0.1 * rtol**power
     memory.set(rtol=held, hold=HOLD, newton_limit=7 + (scheme.stages - 3) * 5 // 2)
     memory.set(newton_tolerance=max(10.0 * ROUND_OFF / held, min(0.03, held ** (1.0 / power - 1.0))))
-    memory.bind(atol=atol * (held / rtol))
+    memory.loosened = held / rtol
+    memory.bind(atol=atol * memory.loosened)

@@ -363,10 +363,6 @@ class Stepper:
         scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])
         return int(np.argmax(np.abs(arrays["k"][0, :count]) / scale))
 
-    def restart(self) -> None:
-        """Take up derivative, event sides and step afresh at the next advance: the equations change at this time."""
-        self._run["restart"] = 1
-
     # ---- what the caller may read, and between advances write
 
     @property

@@ -241,7 +241,7 @@ class _Template:
         from pliant.integrate.member_runs import Kept
 
         plan, traced = study.plan, compiled.traced
-        self.compiled, self._kept = compiled, study.kept
+        self.compiled = compiled
         start = start_at(compiled, plan.t_start, y)
         self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
         self.pieces = next(self.run.pieces_of_time())

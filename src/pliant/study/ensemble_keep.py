@@ -117,8 +117,8 @@ def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDA
             prescribed = layout.observed[PRESCRIBED_POSITIONS if positions else PRESCRIBED_RATES]
             place = np.empty(len(traced.columns["coordinate" if positions else "rate"]), dtype=np.int64)
             place[list(free)] = -1 - np.arange(own.start, own.stop)
-            told = [coordinate.q if positions else coordinate.v for coordinate in traced.tree.prescribed]
-            place[told] = np.arange(prescribed.start, prescribed.stop)
+            own_place = [coordinate.q if positions else coordinate.v for coordinate in traced.tree.prescribed]
+            place[own_place] = np.arange(prescribed.start, prescribed.stop)
             places[name] = place
     return places
 

@@ -114,7 +114,7 @@ class EnsembleStore:
         if result.final_state is not None:
             self.t_end[member] = result.final_state.t
             if self.final:
-                self._put_final(np.array([member]), result.final_state.y[None], self._told(result))
+                self._put_final(np.array([member]), result.final_state.y[None], self._prescribed_at_end(result))
         if self.of_pair:
             self._tally(member, result.contacts)
         for name, series in self.values.items():
@@ -128,7 +128,7 @@ class EnsembleStore:
             self.put_records(member, result.contacts)
         self.message[member] = "; ".join((result.message, *result.warnings))
 
-    def _told(self, result: Result) -> Floats:
+    def _prescribed_at_end(self, result: Result) -> Floats:
         """Prescribed positions, then rates, where the run ended; nan where no row was saved there."""
         prescribed, state = self._traced.tree.prescribed, result.final_state
         assert state is not None
