@@ -3,6 +3,8 @@
 import csv
 import dataclasses
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 import mechanisms
 import pliant as pl
-from pliant.results.result import TIMINGS
+from pliant.results.timings import TIMINGS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -44,17 +46,28 @@ def test_a_file_comes_back_the_same(run, tmp_path):
 
 
 def test_a_failed_write_leaves_nothing_behind(run, tmp_path, monkeypatch):
-    import xarray
-
-    def fail(self, path, **options):
+    def fail(*given):
         raise OSError("disk full")
 
-    monkeypatch.setattr(xarray.Dataset, "to_netcdf", fail)
+    monkeypatch.setattr("pliant.results.file_contents.put", fail)
     (tmp_path / "old.nc").write_text("old")
     for name in ("run.nc", "old.nc"):
         with pytest.raises(OSError, match="disk full"):
             run.to_netcdf(tmp_path / name)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("old.nc", "old")]
+
+
+def test_writing_a_file_does_not_need_xarray(tmp_path):
+    """It takes as long to import as a small run does to run."""
+    code = (
+        "import sys, pliant as pl\n"
+        "system = pl.System('arm', (0, -9.81))\n"
+        "system.add('arm', pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())\n"
+        "pl.simulate(system, 0.01).to_netcdf(sys.argv[1])\n"
+        "print([name for name in ('xarray', 'pandas', 'dask') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "run.nc"], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_unknown_names_are_refused_with_the_known_ones(run):

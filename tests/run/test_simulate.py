@@ -12,7 +12,7 @@ import pytest
 import mechanisms
 import pliant as pl
 from pliant.integrate import compiled_loops
-from pliant.results.result import STAGES
+from pliant.results.timings import STAGES
 from pliant.trace.tracing import FORMULATIONS
 
 TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)

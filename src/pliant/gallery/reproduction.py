@@ -15,13 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import SolveError
 from pliant.host.atomic_files import atomic_write
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.show import plot
-from pliant.study.keep import RESULT
-from pliant.study.sweep import sweep
+from pliant.study.sweep import sweep_results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,11 +114,7 @@ def swept(
     tell is called with the share that is done. executor: threads, unless seconds of runs are compared.
     """
     report = None if tell is None else lambda done, total, failed: tell(done / total)
-    data = sweep(build, over, run, RESULT, executor=executor, progress=report)
-    for ok, message, result in zip(*(data[name].values.ravel() for name in ("ok", "message", RESULT)), strict=True):
-        if not ok:
-            raise SolveError(f"{result.name if isinstance(result, Result) else build.__name__}: {message}")
-    return list(data[RESULT].values.ravel())
+    return sweep_results(build, over, run, executor=executor, progress=report)
 
 
 def panels(rows: int, columns: int, width: float = 11.0, height: float = 2.8, **options: Any) -> tuple[Figure, Any]:

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
+from pliant.host.netcdf import opened
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
+from pliant.results.file_contents import write_result
 from pliant.results.ledger import Extremes, Ledger
 from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
@@ -25,10 +27,6 @@ from pliant.results.table import AXES, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
     import xarray
-
-FORMAT = 1  # of the netCDF file
-STAGES = ("import", "trace", "prepare", "compile", "loops", "jacobian", "setup", "collect")  # of a run, beside its time loop
-TIMINGS = ("wall_s", *(f"{stage}_s" for stage in STAGES))  # no part of a file: the same run gives the same bytes
 
 
 @dataclass(frozen=True)
@@ -124,9 +122,9 @@ class Result:
 
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
-        dataset = self.dataset_for_file()
-        with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
-            dataset.to_netcdf(draft, engine="netcdf4")
+        # HDF5 stopped in the middle may abort where Python ends
+        with atomic_write(path) as draft, postponed(), opened(draft, "w") as file:
+            write_result(self, file)
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write rows as a table of text, one column per number, names and units in its head.
@@ -134,38 +132,6 @@ class Result:
         quantities: which, by their names in the table of quantities; all of them unless given.
         """
         write_csv(self, path, quantities)
-
-    def dataset_for_file(self) -> xarray.Dataset:
-        """Strings and events as plain variables, the rest as attributes: any netCDF reader can open it."""
-        dataset = self.data.drop_vars(["body_of_coordinate", "body_of_rate"])
-        empty = [dimension for dimension, names in self.labels.items() if not names]
-        dataset = dataset.drop_dims(empty)
-        dataset["event_time"] = ("event", np.array([e.t for e in self.events]), {"units": "s"})
-        dataset["event_name"] = ("event", np.array([e.name for e in self.events], dtype=object if self.events else "U1"))
-        dataset["event_direction"] = ("event", np.array([e.direction for e in self.events], dtype=np.int32))
-        names = np.array([c.pair for c in self.contacts], dtype=object if self.contacts else "U1")
-        dataset["contact_pair"] = ("touch", names)
-        for name in NUMBERS:
-            dataset[f"contact_{name}"] = ("touch", np.array([getattr(c, name) for c in self.contacts], dtype=np.float64))
-        counted = {name: value for name, value in self.stats.items() if name not in TIMINGS}
-        record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": counted}
-        record |= {"parameters": self.parameters} if self.parameters else {}
-        dataset.attrs["pliant"] = json.dumps(record)
-        warnings = np.array(self.warnings, dtype=object if self.warnings else "U1")
-        dataset["warning"] = ("warning_number", warnings, {"long_name": "what to know before believing the numbers"})
-        if self.drawing is not None:  # a variable, not an attribute: those of HDF5 are short
-            dataset["outline"] = ((), self.drawing.to_json(), {"long_name": "what pictures draw of the mechanism, JSON"})
-        if self.final_state is not None:
-            dataset["final_state"] = ((), self.final_state.to_json(), {"long_name": "where the run ended, JSON"})
-        if self.extremes is not None:
-            dataset["extremes"] = ((), self.extremes.to_json(), {"long_name": "the ledger's extremes over the whole run, JSON"})
-        provenance = self.provenance
-        if provenance:
-            words = {"long_name": "the model as a file, YAML", "missing": provenance.get("no_model", "")}
-            dataset["model"] = ((), provenance["model"], words)
-            dataset.attrs["pliant_version"] = provenance["version"]
-            dataset.attrs["settings"] = json.dumps(provenance["settings"])
-        return dataset
 
     @classmethod
     @refusing

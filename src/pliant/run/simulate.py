@@ -19,8 +19,9 @@ from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
-from pliant.results.result import STAGES, EventRecord, Result
+from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, FinalState
+from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, remarks
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.inertia import HARDLY, Resistance

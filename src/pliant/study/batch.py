@@ -6,13 +6,11 @@ runs that save every step, is only counted (`time_row`), and its numbers are a v
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +18,8 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
+from pliant.host.netcdf import opened, put
+from pliant.results.file_contents import write_result
 from pliant.results.result import Result
 from pliant.study.alignment import Axis, common_axis
 from pliant.study.fingerprint import LENGTH
@@ -155,12 +155,12 @@ def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Varia
 
 def write_batch(batch: MemoryBatch, path: Path) -> None:
     """The file appears whole or not at all."""
-    with atomic_write(path) as draft, postponed(), _LIBRARY:
-        with _opened(draft, "w") as file:
+    with atomic_write(path) as draft, postponed():
+        with opened(draft, "w") as file:
             _write(batch, file)
-        for row, result in batch.results.items():
-            result.dataset_for_file().to_netcdf(draft, engine="netcdf4", mode="a", group=f"{RESULTS}/{row}")
-        with _opened(draft, "r+") as file:
+            for row, result in batch.results.items():
+                write_result(result, file.createGroup(f"{RESULTS}/{row}"))
+        with opened(draft, "r+") as file:
             file.setncattr(CHECKSUM, _checksum(file))
 
 
@@ -170,16 +170,9 @@ def _write(batch: MemoryBatch, file: Any) -> None:
     for dim, axis in batch.axes.items():
         file.createDimension(dim, axis.size)
         if axis.coordinate is not None:
-            _put(file, dim, (dim,), np.asarray(axis.coordinate), {})
+            put(file, dim, (dim,), np.asarray(axis.coordinate), {})
     for name, variable in batch.variables.items():
-        _put(file, name, (CASE, *variable.dims), batch.values[name], variable.attributes)
-
-
-def _put(file: Any, name: str, dims: tuple[str, ...], values: NDArray[Any], attributes: Mapping[str, str]) -> None:
-    kind = str if values.dtype.kind in "OU" else values.dtype
-    variable = file.createVariable(name, kind, dims, **({} if kind is str else {"fill_value": False}))
-    variable.setncatts(dict(attributes))
-    variable[:] = values
+        put(file, name, (CASE, *variable.dims), batch.values[name], variable.attributes)
 
 
 @dataclass(frozen=True)
@@ -192,11 +185,11 @@ class FileBatch:
     variables: Mapping[str, Variable]
 
     def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             return np.asarray(file[name][rows])
 
     def result(self, row: int) -> Result | None:
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             there = RESULTS in file.groups and str(row) in file[RESULTS].groups
         return Result.from_netcdf(self.path, f"{RESULTS}/{row}") if there else None
 
@@ -204,7 +197,7 @@ class FileBatch:
 def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:
     """The file of these cases; refused where it holds anything else."""
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             stored = tuple(str(key) for key in file[KEY][:])
             sizes = {name: len(dim) for name, dim in file.dimensions.items() if name != CASE}
             axes = {
@@ -225,7 +218,7 @@ def check_batch(path: Path, keys: Sequence[str]) -> None:
     """Read all of a file: refused where it is not as it was written."""
     open_batch(path, keys)
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             right = file.getncattr(CHECKSUM) == _checksum(file)
     except TROUBLES as trouble:
         raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
@@ -242,30 +235,6 @@ def damaged(path: Path, reason: str) -> ModelError:
 def _variable(variable: Any) -> Variable:
     attributes = {name: str(variable.getncattr(name)) for name in variable.ncattrs() if not name.startswith("_")}
     return Variable(tuple(dim for dim in variable.dimensions if dim != CASE), attributes)
-
-
-_LIBRARY = threading.RLock()  # HDF5 is not safe in threads
-
-
-@contextlib.contextmanager
-def _opened(path: Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[Any]:
-    import netCDF4
-
-    with _LIBRARY, contextlib.ExitStack() as held:
-        for lock in _locks_of_xarray():
-            held.enter_context(lock)
-        file = held.enter_context(netCDF4.Dataset(path, mode))
-        file.set_auto_mask(False)
-        yield file
-
-
-def _locks_of_xarray() -> list[contextlib.AbstractContextManager[Any]]:
-    """What xarray holds while it reads or writes a file."""
-    try:
-        from xarray.backends.locks import HDF5_LOCK, NETCDFC_LOCK
-    except ImportError:  # they are no promise of xarray's
-        return []
-    return [HDF5_LOCK, NETCDFC_LOCK]
 
 
 def _checksum(file: Any) -> str:

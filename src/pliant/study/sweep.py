@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import ModelError, PliantError
+from pliant.errors import ModelError, PliantError, SolveError
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.batch import MemoryBatch, gather
 from pliant.study.executors import Task, compute_all
 from pliant.study.job import Job, Record, check_settings, checked_run, names_of_run
-from pliant.study.keep import TAKEN, What, keep_of
+from pliant.study.keep import MESSAGE, OK, RESULT, TAKEN, What, keep_of
 from pliant.study.over import Case, Cases, Grid, Over, Value, over_of
 from pliant.study.store import Keys, Manifest, Store, manifest_of, planned
 from pliant.study.subject import Subject, subject_of
@@ -70,16 +70,15 @@ def sweep_subject(
     size: int | None,
     progress: Progress | None,
 ) -> xarray.Dataset:
-    checked = checked_run(run, subject.settings is not None)
-    job = Job(subject, checked, keep_of(keep), names_of_run(checked, over.columns))
-    _check(job, over)
+    job = _job(subject, over, run, keep)
     if size is not None:
         check.count("sweep", "batch", size)
     manifest = manifest_of(job, over)
     if folder is None:
+        from pliant.study.dataset import dataset_of
+
         memory = _Sweep(job, planned(manifest, (), size), progress)
-        memory.compute((), executor, memory.batches.append)
-        return _in_memory(memory.manifest, memory.batches)
+        return dataset_of(memory.manifest, memory.in_memory(executor)).load()
     store = Store(folder)
     manifest = store.begin(manifest, size)
     stored = store.stored(manifest)
@@ -110,11 +109,32 @@ def open_sweep(store: str | Path) -> xarray.Dataset:
     return dataset_of(manifest, folder.open(there))
 
 
-def _in_memory(manifest: Manifest, batches: Sequence[MemoryBatch]) -> xarray.Dataset:
-    from pliant.study.dataset import dataset_of
+def sweep_results(
+    function: Callable[..., System],
+    over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]],
+    run: Mapping[str, Any],
+    executor: Any = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """The whole Results of a sweep as a plain list, in the order of its cases; one that failed is raised."""
+    cases = over_of(over)
+    job = _job(subject_of(function), cases, run, RESULT)
+    memory = _Sweep(job, planned(manifest_of(job, cases), (), None), progress)
+    results: dict[str, Result] = {}
+    for batch in memory.in_memory(executor):
+        for row, (key, ok, message) in enumerate(zip(batch.keys, batch.values[OK], batch.values[MESSAGE], strict=True)):
+            result = batch.result(row)
+            if not ok or result is None:
+                raise SolveError(f"{function.__name__ if result is None else result.name}: {message}")
+            results[key] = result
+    return [results[key] for key in memory.manifest.keys]
 
-    places = {keys: k for k, keys in enumerate(manifest.batches)}  # they were done in any order
-    return dataset_of(manifest, sorted(batches, key=lambda one: places[one.keys])).load()
+
+def _job(subject: Subject, over: Over, run: Any, keep: Any) -> Job:
+    checked = checked_run(run, subject.settings is not None)
+    job = Job(subject, checked, keep_of(keep), names_of_run(checked, over.columns))
+    _check(job, over)
+    return job
 
 
 def _check(job: Job, over: Over) -> None:
@@ -143,9 +163,14 @@ class _Sweep:
 
     def __init__(self, job: Job, manifest: Manifest, progress: Progress | None) -> None:
         self.job, self.manifest, self._progress = job, manifest, progress
-        self.batches: list[MemoryBatch] = []
         self._cases: dict[str, Case] = dict(zip(manifest.keys, manifest.over, strict=True))
         self.total, self._done, self._failed = len(self._cases), 0, 0
+
+    def in_memory(self, executor: Any) -> list[MemoryBatch]:
+        """All batches, in the order of the cases, whatever the order they were done in."""
+        done: dict[Keys, MemoryBatch] = {}
+        self.compute((), executor, lambda batch: done.update({batch.keys: batch}))
+        return [done[keys] for keys in self.manifest.batches]
 
     def compute(self, stored: Sequence[Keys], executor: Any, hand_over: Callable[[MemoryBatch], None]) -> None:
         """Those batches that are not stored, as far as they belong to what is asked for."""
