@@ -1,5 +1,6 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.analysis.campbell import Campbell, campbell
 from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium
 from pliant.analysis.linear_model import Linearisation
@@ -141,6 +142,7 @@ __all__ = [
     "AxialModes",
     "Beam",
     "BengisuAkay",
+    "Campbell",
     "Capsule",
     "CarvalhoMartins",
     "Cases",
@@ -237,6 +239,7 @@ __all__ = [
     "asin",
     "atan",
     "atan2",
+    "campbell",
     "compile_system",
     "cos",
     "cosh",

@@ -1,4 +1,4 @@
-"""The balance of forces at rest, as numbers: what is missing from it, its exact stiffness, and the directions that loops leave free."""
+"""The balance of forces at rest, as numbers: what is missing from it, its exact stiffness, and what loops leave free."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Balance:
         force, residual, matrix = (np.array(x) for x in self._force.call(point.arguments))
         force, matrix = force.ravel()[self.free], matrix[:, self.free]
         if self._n_multipliers:
-            multipliers = np.linalg.lstsq(matrix.T, force, rcond=None)[0]
+            multipliers: Floats = np.asarray(np.linalg.lstsq(matrix.T, force, rcond=None)[0], dtype=np.float64)
             point, force = replace(point, multipliers=multipliers), force - matrix.T @ multipliers
             allowed = np.linalg.qr(matrix.T, mode="complete")[0][:, len(matrix) :]
         else:
@@ -97,7 +97,7 @@ class Balance:
     @cached_property
     def inertia(self) -> Floats:
         """The diagonal of the mass matrix at the start, over the free rates: a measure for coordinates of different kinds."""
-        moving = ImplicitEquations(self.equations.system, self.t, self.equations.values)
+        moving = ImplicitEquations(self.equations.original, self.t, self.equations.values)
         mass = moving.function("mass", [ca.jacobian(moving.residual_column, moving.a_column)])
         diagonal = np.diag(_array(mass, moving.point(self.t, self.equations.start_q, self.v)))[self.free]
         return np.asarray(np.where(diagonal > 0.0, diagonal, np.max(diagonal, initial=1.0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # casadi comes in when an analysis begins
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.analysis.rest import Rest
+    from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
 
@@ -108,6 +109,15 @@ class Equilibrium:
         labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
         return FinalState(self.t, y, closed, labels, self.t, self.t)
 
+    def to_result(self) -> Result:
+        """One row as a Result: to draw, to write to a file, to start from (simulate(system, t_end, start=result))."""
+        from pliant.analysis.mode_motion import MovedMechanism
+
+        mechanism = MovedMechanism(self.system, self.operating, self.parameters)
+        still = np.zeros(len(self.labels["rate"]))
+        result = mechanism.rows([still], np.array([self.t]), self.message, equilibrium=dict(self.steady))
+        return replace(result, final_state=self.state)
+
     def __repr__(self) -> str:
         return f"<Equilibrium {self.name!r}: {self.message}>"
 
@@ -115,7 +125,8 @@ class Equilibrium:
         lines = [repr(self)]
         lines += [f"  {name} = {value:.6g}" for name, value in self.coordinates.items()]
         for pair, contact in self.contacts.items():
-            lines.append(f"  {pair}: " + (f"pressed with {contact.force:.6g} N" if contact.closed else f"open by {contact.gap:.3g} m"))
+            words = f"pressed with {contact.force:.6g} N" if contact.closed else f"open by {contact.gap:.3g} m"
+            lines.append(f"  {pair}: {words}")
         return "\n".join(lines)
 
 
@@ -129,9 +140,9 @@ def equilibrium(
     """Where a mechanism rests: springs, gravity, drives, loads, contacts and closed loops in balance.
 
     The search begins at the System's start, with its loops closed, and goes downhill, so that it ends at a stable rest unless it
-    begins exactly on an unstable one. steady: joint coordinates that turn or slide at a constant rate, as {"shaft.angle": 100.0}; the
-    rest is then at rest relative to them. Prescribed motions and formulas of time are taken as they are at t, s. Friction carries
-    nothing: of all rests that it allows, this is the one that needs none. What nothing holds is refused by name.
+    begins exactly on an unstable one. steady: joint coordinates that turn or slide at a constant rate, as {"shaft.angle": 100.0};
+    all else is then at rest relative to them. Prescribed motions and formulas of time are taken as they are at t, s. Friction
+    carries nothing: of all rests that it allows, this is the one that needs none. What nothing holds is refused by name.
     """
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
@@ -148,8 +159,8 @@ def equilibrium(
     refuse_what_nothing_holds(balance, rest)
     if not rest.found:
         raise SolveError(
-            f"equilibrium: system {system.name!r}: {rest.way}; Newton, load steps and arc length all ended there: start nearer to the "
-            "rest, or ask with less load whether there is one"
+            f"equilibrium: system {system.name!r}: {rest.way}; Newton, load steps and arc length all ended there: start nearer to "
+            "the rest, or ask with less load whether there is one"
         )
     return _collected(system, balance, rest, turning)
 

@@ -57,8 +57,8 @@ class Point:
 class ImplicitEquations(Trace):
     """One trace of a System.
 
-    still: rates are zero but for those of prescribed and of `turning` coordinates, accelerations but for those of prescribed ones, so
-    that the graph holds nothing that belongs to them.
+    still: rates are zero but for those of prescribed and of `turning` coordinates, accelerations but for those of prescribed ones:
+    the graph then holds nothing that belongs to them.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ImplicitEquations(Trace):
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         super().__init__(_with_own_signals(plain), "articulated", t_start=t, parameters=values)
-        self.values = values
+        self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
         self.motions_column = self.tracer.column([*self._moved(), *(self.known[c.v] for c in self.prescribed)])
         self.moved_v = [c.v for c in self.prescribed]
@@ -85,7 +85,7 @@ class ImplicitEquations(Trace):
         self.v = [x if k in driven or not still else 0.0 for k, x in enumerate(v)]
         self.a: list[Scalar] = [x if k in self.moved_v or not still else 0.0 for k, x in enumerate(a)]
         self.share: Scalar = share
-        self.tree = replace(self.tree, gravity=tuple(share * g for g in self.tree.gravity))  # type: ignore[arg-type]
+        self.tree = replace(self.tree, gravity=tuple(share * g for g in self.tree.gravity))
         signals = _signals_of(self.system)
         self.signal_names = tuple(signals)
         self.signal_column, inputs = self.tracer.symbols("input", len(signals))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -42,7 +41,3 @@ def derivatives(equations: ImplicitEquations, rows: ca.SX, point: Point) -> Deri
 
 def _forces(equations: ImplicitEquations) -> ca.SX:
     return ca.vertcat(equations.closures.column, equations.held_column)
-
-
-def column(equations: ImplicitEquations, scalars: Sequence[object]) -> ca.SX:
-    return equations.tracer.column(scalars)  # type: ignore[arg-type]

@@ -13,8 +13,8 @@ from pliant.errors import ModelError
 
 if TYPE_CHECKING:
     from pliant.analysis.frequency_response import FrequencyResponse
-    from pliant.analysis.modes import NaturalModes
     from pliant.analysis.mode_motion import MovedMechanism
+    from pliant.analysis.modes import NaturalModes
 
 Floats = NDArray[np.float64]
 

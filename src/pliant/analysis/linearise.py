@@ -39,11 +39,11 @@ def linearise(
 ) -> Linearisation:
     """A, B, C, D and M, damping, K of small motions about a point, exact by the traced equations.
 
-    at: an Equilibrium (speeds that it was given as steady stay held), the state of a run, "start", or nothing: the start where that is in
-    balance, else the equilibrium found from there. inputs: drives, components of loads ("push y"), joint coordinates (an effort along
-    them, or their acceleration where their motion is prescribed), parameters; all drives where not given. outputs: quantities of the
-    results' table ("tip_position", "reaction_force arm", "tip_position arm y") and coordinates; all coordinates where not given.
-    Derivatives along parameters are eighth-order differences of the whole model, the rest is exact.
+    at: an Equilibrium (speeds that it was given as steady stay held), the state of a run, "start", or nothing: the start where that
+    is in balance, else the equilibrium found from there. inputs: drives, components of loads ("push y"), coordinates (an effort
+    along them, or their acceleration where their motion is prescribed or held), parameters; all drives where not given. outputs:
+    quantities of the results' table ("tip_position", "reaction_force arm", "tip_position arm y") and coordinates; all coordinates
+    where not given. Derivatives along parameters are eighth-order differences of the whole model, all others are exact.
     """
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.looked_at import operating_point

@@ -32,13 +32,13 @@ class MovedMechanism:
     parameters: Mapping[str, float]
 
     def rows(self, changes: Sequence[Floats], times: Floats, message: str, **more: object) -> Result:
-        """Coordinates moved from the point by each of the changes, everything at rest."""
+        """Coordinates moved from the point by each of the changes, rates as they are there."""
         from pliant.analysis.implicit_equations import ImplicitEquations
         from pliant.run.observed import values_of
         from pliant.run.prepare import compile_system
         from pliant.run.provenance import Provenance
         from pliant.run.simulate import collect_rows
-        from pliant.trace.layout import POSITIONS
+        from pliant.trace.layout import POSITIONS, RATES
 
         t = self.operating.t
         compiled = compile_system(self.system, still=True, t_start=t, parameters=self.parameters)
@@ -46,7 +46,13 @@ class MovedMechanism:
         states = np.zeros((len(changes), traced.y0.size))
         for state, change in zip(states, changes, strict=True):
             state[traced.layout.y[POSITIONS]] = equations.moved(self.operating.q, change)[list(traced.free_q)]
+            state[traced.layout.y[RATES]] = self.operating.v[list(traced.free_v)]
         p = traced.parameters(t, np.nextafter(t, np.inf))
+        for slots in traced.pairs:
+            if slots.pair.name in self.operating.contacts:
+                p[slots.closed], (p[slots.entry], doing) = 1.0, self.operating.contacts[slots.pair.name]
+                if slots.grip is not None:
+                    p[slots.grip] = doing
         observed = np.array([compiled.observe(t, state, p) for state in states])
         settings = {"t_start": float(times[0]), "t_end": float(times[-1]), "save": None, "formulation": traced.formulation}
         provenance = Provenance(self.system, settings, float(times[0]), dict(self.parameters), **more)
@@ -66,7 +72,7 @@ def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: 
     return mechanism.rows(changes, times, words, mode=number)
 
 
-def _reach(mechanism: MovedMechanism, shape: Floats) -> float:
+def _reach(mechanism: MovedMechanism, shape: NDArray[np.complex128]) -> float:
     """How far the drawn point that goes farthest goes for a unit of the shape, of the mechanism's size."""
     from pliant.show.scene import Scene
 

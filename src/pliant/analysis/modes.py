@@ -67,7 +67,7 @@ class NaturalModes:
         return largest_parts(self.coordinates, self.shapes[:, self.checked(number)])
 
     def animated(self, number: int, size: float = 0.1, cycles: int = 2) -> Result:
-        """The mechanism swinging in one mode, as a Result to draw, to film and to put on the page: pl.player(modes.animated(0), ...).
+        """The mechanism swinging in one mode, as a Result to draw, to film, and to put on the page by pl.player.write.
 
         size: how far the point that moves farthest goes, of the mechanism's own size. A cycle takes 1 s.
         """
@@ -134,9 +134,12 @@ def _conservative(M: Floats, K: Floats) -> tuple[Complexes, Complexes]:
     K, M = 0.5 * (K + K.T), 0.5 * (M + M.T)
     rigid = null_motions(K)
     elastic = _beside(rigid, M)
-    squares, vectors = eigh(elastic.T @ K @ elastic, elastic.T @ M @ elastic) if elastic.shape[1] else (np.zeros(0), np.zeros((0, 0)))
-    values = np.concatenate([np.zeros(rigid.shape[1]), np.where(squares < 0.0, np.sqrt(np.abs(squares)), 1j * np.sqrt(np.abs(squares)))])
-    return values.astype(np.complex128), np.hstack([rigid, elastic @ vectors]).astype(np.complex128)
+    if not elastic.shape[1]:
+        return np.zeros(len(M), dtype=np.complex128), rigid.astype(np.complex128)
+    squares, vectors = eigh(elastic.T @ K @ elastic, elastic.T @ M @ elastic)
+    paces = np.sqrt(np.abs(squares))
+    values = np.concatenate([np.zeros(rigid.shape[1]), np.where(squares < 0.0, paces, 1j * paces)])
+    return values, np.hstack([rigid, elastic @ vectors]).astype(np.complex128)
 
 
 def null_motions(K: Floats) -> Floats:
@@ -154,7 +157,7 @@ def _beside(rigid: Floats, M: Floats) -> Floats:
 
 
 def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
-    """Of A, without states whose motion is prescribed; zero motions of K are taken out first, as they pair up to defective zeros."""
+    """Of A, without states whose motion is prescribed; what it maps to nothing is taken out first, as zeros pair up to defects."""
     free = list(linear.free_states)
     A = linear.A[np.ix_(free, free)]
     n = len(linear.coordinates)

@@ -1,4 +1,4 @@
-"""How the equations change with a parameter: eighth-order differences of the whole model, as numbers may enter through integrals."""
+"""How the equations change with a parameter: eighth-order differences of the whole model, as it may enter through integrals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parameter_slopes(
     slopes = ParameterSlopes()
     for name in names:
         step = _step(system, name, dynamics.equations.values[name])
-        difference = [0.0] * 5
+        difference: list[Floats] = [np.zeros(1)] * 5
         for k, weight in WEIGHTS.items():
             ahead, behind = (_values(system, dynamics, operating, name, sign * k * step, outputs) for sign in (1.0, -1.0))
             difference = [d + weight / step * (a - b) for d, a, b in zip(difference, ahead, behind, strict=True)]

@@ -1,7 +1,7 @@
 """Where a mechanism rests: Newton's method with the exact stiffness, then load steps, then the arc length of the loading path.
 
-Where the stiffness on the motions that loops allow is not positive definite, it is shifted until it is, as trust-region methods do: then
-steps go down the potential, and what is found is a stable rest unless the search began exactly on an unstable one.
+Where the stiffness on the motions that loops allow is not positive definite, it is shifted until it is, as trust-region methods do:
+steps then go down the potential, and what is found is a stable rest unless the search began exactly on an unstable one.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ class LoadingPath:
     def _goes_on(self, missing: Missing) -> bool:
         """On one path a direction begins or ceases to fall just where the load turns; else the step has leapt to another path."""
         turns = self._tangent[-1] * self._direction(missing)[-1] < 0.0
-        return turns == ((self._falling(missing) - self._falls) % 2 == 1)
+        return bool(turns == ((self._falling(missing) - self._falls) % 2 == 1))
 
     def _bordered(self, missing: Missing) -> Floats:
         """[K -A^T R_s; A 0 0; tangent]: rows of balance, closures and arc."""

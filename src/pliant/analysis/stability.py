@@ -52,7 +52,7 @@ def _by_potential(balance: Balance, rest: Rest) -> Stability:
 def _by_eigenvalues(balance: Balance, dynamics: Dynamics, operating: OperatingPoint) -> Stability:
     from pliant.analysis.linearise import LinearEquations
 
-    linear = LinearEquations(dynamics, operating, {}, {}, balance.equations.system).collected("", None)
+    linear = LinearEquations(dynamics, operating, {}, {}, balance.equations.original).collected("", None)
     if not linear.coordinates:
         return Stability(True, "stable: nothing is free to move")
     modes = linear.modes()

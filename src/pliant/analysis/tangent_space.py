@@ -1,7 +1,7 @@
 """Small motions that closures and sticking contacts allow: all coordinates over a few of them, which are the states.
 
-A d_xi = 0 and A d_v + c'_q d_xi = 0: dependent coordinates follow from the others, chosen by pivots, so that states keep the names of
-coordinates. Joints are sooner dependent than modes, bodies far from the ground sooner than those near it.
+A d_xi = 0 and A d_v + c'_q d_xi = 0: dependent coordinates follow from the others, chosen by pivots, so that states keep the names
+of coordinates. Joints are sooner dependent than modes, bodies far from the ground sooner than those near it.
 """
 
 from __future__ import annotations

@@ -24,11 +24,9 @@ SAME = 1e-7  # of the stiffness of a coordinate itself, over that way: forces th
 def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> None:
     """Name the coordinates of directions that are loose here and beside here; a load at a point of buckling is loose only here."""
     names: list[str] = []
-    pushes = 0.0
     for direction in _loose(balance, rest):
         if _stays_loose(balance, rest.q, direction):
             names += [name for name in largest_parts(tuple(balance.names), direction).split(", ") if name not in names]
-            pushes = max(pushes, abs(float(balance.at(rest.q).force @ direction)))
     if not names:
         return
     acts = "" if rest.found else ", and something pushes along it"
@@ -36,8 +34,8 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> None:
     if any(pair.friction is not None for pair in balance.equations.pairs):
         friction = "; friction, which may hold it, carries nothing at an equilibrium"
     raise SolveError(
-        f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or closure "
-        f"resists it{acts}{friction}; prescribe its motion, give it a spring, or name its rate in steady"
+        f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or "
+        f"closure resists it{acts}{friction}; prescribe its motion, give it a spring, or name its rate in steady"
     )
 
 
