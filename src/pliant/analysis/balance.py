@@ -95,9 +95,14 @@ class Balance:
         return self.equations.moved(q, whole)
 
     @cached_property
+    def moving(self) -> ImplicitEquations:
+        """The equations with rates and accelerations in them."""
+        return ImplicitEquations(self.equations.original, self.t, self.equations.values, tree=self.equations.plain_tree)
+
+    @cached_property
     def inertia(self) -> Floats:
         """The diagonal of the mass matrix at the start, over the free rates: a measure for coordinates of different kinds."""
-        moving = ImplicitEquations(self.equations.original, self.t, self.equations.values)
+        moving = self.moving
         mass = moving.function("mass", [ca.jacobian(moving.residual_column, moving.a_column)])
         diagonal = np.diag(_array(mass, moving.point(self.t, self.equations.start_q, self.v)))[self.free]
         return np.asarray(np.where(diagonal > 0.0, diagonal, np.max(diagonal, initial=1.0)))

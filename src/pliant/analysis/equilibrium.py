@@ -182,14 +182,13 @@ def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[s
 
 def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float]) -> Equilibrium:
     from pliant.analysis.balance import touching
-    from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.operating_point import Dynamics, OperatingPoint
     from pliant.analysis.stability import stability_of
 
     still = balance.equations
     missing = balance.at(rest.q)
     operating = OperatingPoint(balance.t, missing.point.q, missing.point.v, turning, touching(still, missing.gaps, sticks=True))
-    moving = ImplicitEquations(system, balance.t, still.values)
+    moving = balance.moving
     try:
         dynamics: Dynamics | None = Dynamics(moving, operating)
     except np.linalg.LinAlgError:  # a coordinate without inertia: it rests, but cannot move

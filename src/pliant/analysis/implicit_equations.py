@@ -21,6 +21,7 @@ from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.tree import Tree
 from pliant.integrate.grip_states import SLIDES, STICKS
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
@@ -68,10 +69,13 @@ class ImplicitEquations(Trace):
         parameters: Mapping[str, float] | None = None,
         still: bool = False,
         turning: Sequence[str] = (),
+        tree: Tree | None = None,
     ) -> None:
+        """tree: of the System with these parameters, where it is known."""
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
-        super().__init__(_with_own_signals(plain), "articulated", t_start=t, parameters=values)
+        super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
+        self.plain_tree = self.tree
         self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
         self.motions_column = self.tracer.column([*self._moved(), *(self.known[c.v] for c in self.prescribed)])

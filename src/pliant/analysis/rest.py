@@ -47,7 +47,7 @@ class Rest:
 
 def find_rest(balance: Balance, start: Floats) -> Rest:
     """Newton; then load steps from the unloaded mechanism; then along the arc of the loading path."""
-    first = _descend(balance, start)
+    first = _descend(balance, start, steps=STEPS)
     if first.found:
         return first
     loaded = _by_load_steps(balance, start)
