@@ -305,14 +305,29 @@ def test_what_nothing_holds_is_refused_by_name(system, named):
         pl.equilibrium(system)
 
 
-def test_of_a_mechanism_only_what_is_loose_is_named():
-    system = table()
-    loose = pl.System("loose", gravity=(0, -G))
-    rod = loose.add("rod", system.links["rod"].body, joint=pl.Planar(position=(0.0, 0.05)))
-    loose.contact(points=[pl.Sphere(rod.root, 0.01), pl.Sphere(rod.tip, 0.01)], against=pl.Plane(normal=(0, 1, 0)),
-                  normal=pl.Hertz(stiffness=HERTZ), friction=pl.Coulomb(mu=0.3))  # fmt: skip
-    with pytest.raises(pl.SolveError, match=r"nothing holds rod\.x: .* friction, which may hold it, carries nothing"):
-        pl.equilibrium(loose)
+def on_a_floor(friction):
+    system = pl.System("loose", gravity=(0, -G))
+    rod = system.add("rod", beam(modes=pl.ElementModes(4)), joint=pl.Planar(position=(0.0, 0.05)))
+    system.contact(points=[pl.Sphere(rod.root, 0.01), pl.Sphere(rod.tip, 0.01)], against=pl.Plane(normal=(0, 1, 0)),
+                   normal=pl.Hertz(stiffness=HERTZ), friction=friction)  # fmt: skip
+    return system
+
+
+def test_of_a_mechanism_only_what_is_loose_is_named_and_friction_may_hold_it():
+    with pytest.raises(pl.SolveError, match=r"nothing holds rod\.x: "):
+        pl.equilibrium(on_a_floor(None))
+    rest = pl.equilibrium(on_a_floor(pl.Coulomb(mu=0.3)))
+    assert rest.message.endswith("friction alone holds rod.x")
+    assert [contact.force for contact in rest.contacts.values()] == pytest.approx([0.5 * MU * LENGTH * G] * 2, rel=1e-9)
+
+
+def test_a_chain_that_falls_on_a_floor_comes_to_lie_on_it():
+    from pliant.gallery.falling_chain import falling_chain
+
+    rest = pl.equilibrium(falling_chain())
+    assert all(contact.closed for contact in rest.contacts.values())
+    assert sum(contact.force for contact in rest.contacts.values()) == pytest.approx(3.0 * G, rel=1e-9)
+    assert np.max(np.abs(rest.values["tip_position"][:, 1])) < 1e-3
 
 
 def test_wrong_words_are_refused_before_anything_is_looked_for():

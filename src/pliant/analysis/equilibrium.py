@@ -142,7 +142,7 @@ def equilibrium(
     The search begins at the System's start, with its loops closed, and goes downhill, so that it ends at a stable rest unless it
     begins exactly on an unstable one. steady: joint coordinates that turn or slide at a constant rate, as {"shaft.angle": 100.0};
     all else is then at rest relative to them. Prescribed motions and formulas of time are taken as they are at t, s. Friction
-    carries nothing: of all rests that it allows, this is the one that needs none. What nothing holds is refused by name.
+    carries nothing: of all rests that it allows, this is one that needs none. What nothing holds is refused by name.
     """
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
@@ -156,13 +156,13 @@ def equilibrium(
     still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning))
     balance = Balance(still, t, turning)
     rest = find_rest(balance, still.start_q)
-    refuse_what_nothing_holds(balance, rest)
+    rubbed = refuse_what_nothing_holds(balance, rest)
     if not rest.found:
         raise SolveError(
             f"equilibrium: system {system.name!r}: {rest.way}; Newton, load steps and arc length all ended there: start nearer to "
             "the rest, or ask with less load whether there is one"
         )
-    return _collected(system, balance, rest, turning)
+    return _collected(system, balance, rest, turning, rubbed)
 
 
 def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[str, float]:
@@ -180,7 +180,7 @@ def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[s
     return turning
 
 
-def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float]) -> Equilibrium:
+def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str]) -> Equilibrium:
     from pliant.analysis.balance import touching
     from pliant.analysis.operating_point import Dynamics, OperatingPoint
     from pliant.analysis.stability import stability_of
@@ -194,10 +194,11 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
     except np.linalg.LinAlgError:  # a coordinate without inertia: it rests, but cannot move
         dynamics = None
     judged = stability_of(balance, rest, dynamics, operating)
+    held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
     values, labels = observed_values(still if dynamics is None else moving, missing.point if dynamics is None else dynamics.point)
     return Equilibrium(
         name=system.name,
-        message=f"{rest.way}; {judged.words}",
+        message="; ".join([rest.way, judged.words, *held]),
         stable=judged.stable,
         stability=judged.words,
         steady=turning,

@@ -24,7 +24,7 @@ CLOSE = 1e-9  # m, rad or 1: a step as short as this is followed by a few that o
 POLISH = 4
 BALANCED = 1e-13  # m or rad: forces that displace a start by less, were all else held, are round-off
 LOOSE = 1e-10  # of a coordinate's own stiffness: a direction with less resists nothing
-SHIFT = 1e-3  # of a coordinate's own stiffness, added where directions are loose
+SHIFT = 1e-9  # of a coordinate's own stiffness, added where directions are loose; what it leaves of them is limited in length
 OVERSHOOT = 0.5  # of the first slope, how much a step may rise at its end
 DEEPER = 3.0  # times as deep as now may a contact be after one step
 LOAD_STEPS, SMALLEST_LOAD_STEP = 10, 1e-3
@@ -43,6 +43,7 @@ class Rest:
     way: str  # in words
     stiffness: Floats  # reduced and scaled, and
     free_motions: Floats  # what its rows are: columns over the free rates
+    share: float = 1.0  # of gravity, drives and loads that acts
 
 
 def find_rest(balance: Balance, start: Floats) -> Rest:
@@ -116,7 +117,7 @@ def is_balanced(balance: Balance, missing: Missing) -> bool:
 
 
 def _rest(q: Floats, found: bool, way: str, slope: Slope, missing: Missing) -> Rest:
-    return Rest(q, found, way, slope.stiffness, missing.free_motions * slope.scale)
+    return Rest(q, found, way, slope.stiffness, missing.free_motions * slope.scale, missing.point.share)
 
 
 def _words(count: int) -> str:
