@@ -331,7 +331,7 @@ def test_a_chain_that_falls_on_a_floor_comes_to_lie_on_it():
 
 
 def test_wrong_words_are_refused_before_anything_is_looked_for():
-    with pytest.raises(pl.ModelError, match="steady must name joint coordinates, .*did you mean 'rotor.angle'"):
+    with pytest.raises(pl.ModelError, match=r"steady must name joint coordinates, .*did you mean 'rotor.angle'"):
         pl.equilibrium(shaft(), steady={"rotor.angel": 1.0})
     moved = pl.System("moved", gravity=(0, -G))
     moved.add("rotor", pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1)), joint=pl.Revolute(axis="x", motion=lambda t: 2.0 * t))

@@ -1,4 +1,4 @@
-"""Natural frequencies against exact ones, against Ritz solutions and reduced models derived here, and what modes say of themselves."""
+"""Natural frequencies against exact ones, Ritz solutions and reduced models derived here; what modes say of themselves."""
 
 import math
 
@@ -54,7 +54,8 @@ def test_a_mesh_held_by_closures_has_the_exact_frequencies_of_its_ends(ends):
     rod = system.add("rod", beam(pl.ElementModes(20)), joint=pl.Planar())
     for end, frame, place in zip(ends, (rod.root, rod.tip), (0.0, LENGTH), strict=True):
         if end != "f":
-            system.close(f"{end} {'left' if place == 0.0 else 'right'}", {"c": "weld", "s": "point"}[end], frame, system.ground.moved((place, 0.0)))
+            kind, side = {"c": "weld", "s": "point"}[end], "left" if place == 0.0 else "right"
+            system.close(f"{kind} {side}", kind, frame, system.ground.moved((place, 0.0)))
     found = frequencies(system)
     rigid = RIGID.get(ends, 0)
     assert np.all(found[:rigid] == 0.0)
@@ -95,7 +96,7 @@ def trial_shapes(count, length):
 
 
 def ritz(speed, in_plane, count=14):
-    """A cantilever of unit length that rotates about its root: bending, axial tension mu w^2 (1 - x^2)/2, and in the plane -w^2 mu."""
+    """A cantilever of unit length that rotates about its root: bending, tension mu w^2 (1 - x^2)/2, and in the plane -w^2 mu."""
     points, weights = np.polynomial.legendre.leggauss(60)
     x, w = 0.5 * (points + 1.0), 0.5 * weights
     shapes = trial_shapes(count, 1.0)

@@ -78,7 +78,8 @@ def test_load_steps_reach_what_is_too_far_for_one_search(monkeypatch):
 def test_the_stiffness_is_the_slope_of_the_balance():
     """Differences of the residual, ball joints and loops among the coordinates, with multipliers held."""
     system = pl.System("mixed", gravity=(0.3, -2.0, -9.81))
-    post = system.add("post", pl.RigidBody.rod(0.4, 1.0), joint=pl.Spherical(spring=pl.Spring(3.0), orientation=(0.9, 0.1, -0.3, 0.2)))
+    ball = pl.Spherical(spring=pl.Spring(3.0), orientation=(0.9, 0.1, -0.3, 0.2))
+    post = system.add("post", pl.RigidBody.rod(0.4, 1.0), joint=ball)
     link = pl.Beam(length=0.5, section=pl.Section.rectangle(0.01, 0.02), material=pl.STEEL, theory="euler-bernoulli",
                    modes=[pl.Modes("cf", 2), pl.Modes("cf", 1, plane="z")], stiffening="full")  # fmt: skip
     system.add("link", link, joint=pl.Revolute(angle=0.4), on=post.tip, initial={"y1": 0.01, "z1": -0.02})

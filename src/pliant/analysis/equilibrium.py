@@ -182,7 +182,7 @@ def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[s
 
 def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str]) -> Equilibrium:
     from pliant.analysis.balance import touching
-    from pliant.analysis.operating_point import Dynamics, OperatingPoint
+    from pliant.analysis.operating_point import Dynamics, OperatingPoint, SingularMass
     from pliant.analysis.stability import stability_of
 
     still = balance.equations
@@ -191,7 +191,7 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
     moving = balance.moving
     try:
         dynamics: Dynamics | None = Dynamics(moving, operating)
-    except np.linalg.LinAlgError:  # a coordinate without inertia: it rests, but cannot move
+    except SingularMass:
         dynamics = None
     judged = stability_of(balance, rest, dynamics, operating)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.linear_model import Linearisation
-from pliant.errors import ModelError, SolveError
+from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.model.system import System
 
@@ -65,11 +65,7 @@ def _linearised(
     from pliant.analysis.operating_point import Dynamics
     from pliant.analysis.selected import selected
 
-    try:
-        dynamics = Dynamics(equations, operating)
-    except np.linalg.LinAlgError:
-        rule = "must have mass or inertia along every coordinate: the mass matrix is singular at this point"
-        raise SolveError(f"linearise: system {system.name!r}: {rule}") from None
+    dynamics = Dynamics(equations, operating)
     wanted = _inputs_of(equations, operating, inputs)
     shown = [name for name in equations.tree.positions] if outputs is None else outputs
     chosen = selected("linearise", shown, equations.labels)

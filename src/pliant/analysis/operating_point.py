@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import ImplicitEquations, Point
 from pliant.analysis.jacobians import Derivatives, derivatives
+from pliant.analysis.modes import largest_parts
+from pliant.errors import SolveError
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +29,10 @@ class OperatingPoint:
     held: Mapping[str, float]  # coordinates whose rate something holds besides those that are prescribed: m/s or rad/s
     contacts: Mapping[str, tuple[float, float]]  # closed ones: entry speed, m/s, and what friction that holds is doing
     bristles: Floats | None = None
+
+
+class SingularMass(SolveError):
+    """Coordinates without inertia: they may rest, but do not move by any equation."""
 
 
 class Dynamics:
@@ -79,6 +85,12 @@ class Dynamics:
         crawl[self.driven] = 0.0
         return replace(self.point, v=self.point.v + crawl)
 
+    def _massless(self, mass: Floats) -> str:
+        names = tuple(self.equations.tree.rates[k] for k in self.free)
+        moving = largest_parts(names, np.linalg.svd(mass)[2][-1])
+        part = f"system {self.equations.system.name!r}"
+        return f"{part}: no mass or inertia resists a motion of {moving}: the mass matrix is singular"
+
     def _solved(self, point: Point) -> Point:
         """With the accelerations and forces that the equations give: zero accelerations at a rest, and what carries it."""
         equations = self.equations
@@ -92,7 +104,10 @@ class Dynamics:
         whole = np.block([[mass[np.ix_(free, free)], pushes[np.ix_(free, keep)]],
                           [matrix[np.ix_(keep, free)], np.zeros((len(keep), len(keep)))]])  # fmt: skip
         right = -np.concatenate([force.ravel()[free], second.ravel()[keep]])
-        solved = np.linalg.lstsq(whole, right, rcond=None)[0] if keep else np.linalg.solve(whole, right)
+        try:
+            solved = np.linalg.lstsq(whole, right, rcond=None)[0] if keep else np.linalg.solve(whole, right)
+        except np.linalg.LinAlgError:
+            raise SingularMass(self._massless(mass[np.ix_(free, free)])) from None
         a, acting = point.a.copy(), np.zeros(forces.numel())
         a[free], acting[keep] = solved[: len(free)], solved[len(free) :]
         hard = equations.closures.column.numel()
