@@ -330,6 +330,28 @@ def test_a_chain_that_falls_on_a_floor_comes_to_lie_on_it():
     assert np.max(np.abs(rest.values["tip_position"][:, 1])) < 1e-3
 
 
+def test_a_loop_that_a_steady_rate_would_open_is_refused():
+    with pytest.raises(pl.ModelError, match=r"steady must leave all else at rest: with crank\.angle moving, closure 'pin' opens"):
+        pl.equilibrium(four_bar(), steady={"crank.angle": 3.0})
+
+
+def test_a_box_settles_on_the_four_corners_that_friction_keeps_in_place():
+    system = pl.System("box", gravity=(0, 0, -G))
+    box = pl.RigidBody(mass=2.0, inertia=(0.02, 0.03, 0.04), com=(0.03, 0.01, 0.05))
+    joint = pl.Free(position=(0.1, 0.2, 0.4), orientation=(0.98, 0.1, -0.15, 0.05))
+    held = system.add("box", box, joint=joint)
+    corners = [pl.Sphere(held.at((x, y, 0.0)), 0.01) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    system.contact(points=corners, against=pl.Plane(normal=(0, 0, 1)), normal=pl.Linear(stiffness=1e5, damping=10.0),
+                   friction=pl.Karnopp(mu_static=0.5, mu_kinetic=0.4))  # fmt: skip
+    rest = pl.equilibrium(system)
+    forces = [contact.force for contact in rest.contacts.values()]
+    assert sum(forces) == pytest.approx(2.0 * G, rel=1e-9)
+    tilted = 0.1 * (forces[2] + forces[3] - forces[0] - forces[1])  # moment about y of the corners, of the weight beside the middle
+    assert tilted == pytest.approx(2.0 * G * 0.03, rel=1e-2)  # the corners give way by 0.1 mm
+    assert "friction alone holds" in rest.message
+    assert pl.linearise(system, at=rest, outputs=()).modes().frequencies[0] > 100.0  # sticking, it is held all round
+
+
 def test_wrong_words_are_refused_before_anything_is_looked_for():
     with pytest.raises(pl.ModelError, match=r"steady must name joint coordinates, .*did you mean 'rotor.angle'"):
         pl.equilibrium(shaft(), steady={"rotor.angel": 1.0})

@@ -16,6 +16,7 @@ from pliant.trace.assembly import size_of
 
 Floats = NDArray[np.float64]
 
+STILL = 1e-9  # m/s or rad/s: rates of loops that count as none
 TOUCH_SHARE = 1e-6  # of the mechanism's size: the depth that a first touch aims at where nothing weighs
 
 
@@ -59,6 +60,17 @@ class Balance:
         self._share = equations.function("share", [ca.jacobian(residual, equations.share_column)])
         self._gaps = equations.function("gaps", [equations.gaps])
         self._n_multipliers = multipliers.numel()
+
+    def loops_that_move(self, q: Floats) -> list[str]:
+        """Names of closures that do not stay closed while driven coordinates move and all others are at rest."""
+        hard = self.equations.closures.hard
+        if not hard.rate:
+            return []
+        rates = _array(self.equations.function("rates", [self.equations.tracer.column(hard.rate)]),
+                       self.equations.point(self.t, q, self.v)).ravel()  # fmt: skip
+        moving = [self.equations.closures.exact[owner].name for owner, rate in zip(hard.owners, rates, strict=True)
+                  if abs(rate) > STILL * max(1.0, float(np.max(np.abs(self.v), initial=0.0)))]  # fmt: skip
+        return list(dict.fromkeys(moving))
 
     def gaps(self, q: Floats) -> Floats:
         if not self.equations.pairs:

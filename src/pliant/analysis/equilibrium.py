@@ -155,6 +155,11 @@ def equilibrium(
     turning = checked_steady(system, steady)
     still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning))
     balance = Balance(still, t, turning)
+    opened = balance.loops_that_move(still.start_q)
+    if opened:
+        moving = [*turning, *(still.tree.rates[k] for k in still.moved_v)]
+        rule = f"must leave all else at rest: with {', '.join(moving) or 'its motion'} moving, closure {', '.join(map(repr, opened))} opens"
+        raise ModelError.of("equilibrium", "steady", rule, dict(turning))
     rest = find_rest(balance, still.start_q)
     rubbed = refuse_what_nothing_holds(balance, rest)
     if not rest.found:

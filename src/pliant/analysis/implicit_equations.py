@@ -35,6 +35,8 @@ from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
 
+CLOSING_STEPS = 6  # of Newton's method from nearby: pictures of modes
+
 
 @dataclass(frozen=True)
 class Point:
@@ -257,6 +259,19 @@ class ImplicitEquations(Trace):
             if slot.is_ball:
                 result[slot.q : slot.q + 4] = _turned(q[slot.q : slot.q + 4], xi[slot.v : slot.v + 3])
         return result
+
+    def closed(self, t: float, q: Floats) -> Floats:
+        """Coordinates put back on the loops that multipliers close, by the least change; what is prescribed stays."""
+        residual = self.tracer.column(self.closures.hard.residual)
+        if not residual.numel():
+            return q
+        function, none = self.function("closing", [residual, self.closure_matrix]), np.zeros(len(self.tree.rates))
+        for _ in range(CLOSING_STEPS):
+            missing, matrix = (np.array(x) for x in function.call(self.point(t, q, none).arguments))
+            change = none.copy()
+            change[self.free_v] = -np.linalg.lstsq(matrix[:, self.free_v], missing.ravel(), rcond=None)[0]
+            q = self.moved(q, change)
+        return q
 
     def drift(self, v: Floats) -> Floats:
         """S of xi' = dv + S xi: zero but for balls that turn, where it is -omega x."""

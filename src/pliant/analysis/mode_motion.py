@@ -45,7 +45,8 @@ class MovedMechanism:
         equations, traced = ImplicitEquations(self.system, t, self.parameters), compiled.traced
         states = np.zeros((len(changes), traced.y0.size))
         for state, change in zip(states, changes, strict=True):
-            state[traced.layout.y[POSITIONS]] = equations.moved(self.operating.q, change)[list(traced.free_q)]
+            moved = equations.closed(t, equations.moved(self.operating.q, change))  # a shape is of first order, loops are not
+            state[traced.layout.y[POSITIONS]] = moved[list(traced.free_q)]
             state[traced.layout.y[RATES]] = self.operating.v[list(traced.free_v)]
         p = traced.parameters(t, np.nextafter(t, np.inf))
         for slots in traced.pairs:
