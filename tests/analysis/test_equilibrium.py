@@ -230,6 +230,16 @@ def test_a_conical_pendulum_stands_at_the_angle_of_its_speed():
     assert hanging["bob.angle"] == pytest.approx(0.5 * math.pi, abs=1e-9)
 
 
+def test_a_rotor_across_gravity_is_told_to_rest_at_its_angle_only():
+    system = pl.System("blade", gravity=(0, -G))
+    system.add("blade", beam(modes=pl.Modes("cf", 1), stiffening="full"), joint=pl.Revolute(angle=0.2))
+    rest = pl.equilibrium(system, steady={"blade.angle": 5.0})
+    assert rest.message.endswith("at this blade.angle only: as it goes on, the balance changes")
+    level = pl.System("blade", gravity=(0, 0, -G))
+    level.add("blade", beam(modes=pl.Modes("cf", 1), stiffening="full"), joint=pl.Revolute(angle=0.2))
+    assert "only" not in pl.equilibrium(level, steady={"blade.angle": 5.0}).message
+
+
 # ---- what comes of it
 
 

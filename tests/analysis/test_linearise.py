@@ -254,6 +254,17 @@ def test_inputs_may_be_loads_coordinates_prescribed_accelerations_and_parameters
     assert linear.D[1, 2] == pytest.approx(swung, rel=1e-9)
 
 
+def test_a_parameter_that_moves_a_loop_is_refused_as_an_input():
+    length = pl.Parameter("length", 0.4)
+    system = pl.System("loop", gravity=(0, -G))
+    arm = system.add("arm", pl.RigidBody.rod(length, 1.0), joint=pl.Revolute(angle=-1.0, spring=pl.Spring(5.0)))
+    held = pl.Planar(position=(0.2, -0.3), spring={"angle": pl.Spring(1.0)})
+    block = system.add("block", pl.RigidBody(mass=1.0, inertia=0.1), joint=held)
+    system.close("pin", "point", arm.tip, block.root)
+    with pytest.raises(pl.ModelError, match=r"inputs must not move closures: .* got 'length'"):
+        pl.linearise(system, inputs=["length"])
+
+
 def test_a_prescribed_acceleration_moves_the_mechanism_as_a_run_does():
     def swung(acceleration):
         system = pl.System("cart", gravity=(0, -G))

@@ -209,6 +209,7 @@ def test_a_spinning_disc_splits_frequencies_into_forward_and_backward_whirl(spee
     found = frequencies(fixed, pl.equilibrium(fixed, steady={"disc.angle": speed}))
     assert found == pytest.approx(np.sort(np.abs(signed)), rel=1e-9)
     assert abs(found[1] / found[0] - 1.0) > 1e-3  # split
+    assert np.all(pl.linearise(fixed, at=pl.equilibrium(fixed, steady={"disc.angle": speed})).modes().damping_ratios == 0.0)
     seen_from_shaft = frequencies(turning, pl.equilibrium(turning, steady={"shaft.angle": speed}))
     assert seen_from_shaft == pytest.approx(np.sort(np.abs(signed - speed)), rel=1e-7)
     whirling = pl.linearise(fixed, at=pl.equilibrium(fixed, steady={"disc.angle": speed})).modes().shape(0)["shaft"]

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.implicit_equations import ImplicitEquations, Point, contact_state
+from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations, contact_state
 from pliant.model.joint import BALL, ROTATION
 from pliant.trace.assembly import size_of
 
@@ -24,7 +24,7 @@ TOUCH_SHARE = 1e-6  # of the mechanism's size: the depth that a first touch aims
 class Missing:
     """The balance at some coordinates, over the free rates."""
 
-    point: Point
+    point: EvaluationPoint
     force: Floats  # what the rows ask for beyond what acts, less what multipliers give
     residual: Floats  # c of closures
     matrix: Floats  # A
@@ -150,7 +150,7 @@ def touching(equations: ImplicitEquations, gaps: Floats, sticks: bool = False) -
             for pair, gap in zip(equations.pairs, gaps, strict=True) if gap < 0.0}  # fmt: skip
 
 
-def _array(function: ca.Function, point: Point) -> Floats:
+def _array(function: ca.Function, point: EvaluationPoint) -> Floats:
     return np.array(function.call(point.arguments)[0])
 
 

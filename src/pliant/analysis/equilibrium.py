@@ -26,6 +26,9 @@ if TYPE_CHECKING:  # casadi comes in when an analysis begins
 
 Floats = NDArray[np.float64]
 
+FURTHER = 0.3  # rad or m: how far a steady motion is followed, to see whether the balance stays
+ALIKE = 1e-7  # m or rad: by how much it may then displace what is free
+
 
 class Reaction(NamedTuple):
     """What a joint does to the body it carries, world axes; the moment about the body's root."""
@@ -155,11 +158,7 @@ def equilibrium(
     turning = checked_steady(system, steady)
     still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning))
     balance = Balance(still, t, turning)
-    opened = balance.loops_that_move(still.start_q)
-    if opened:
-        moving = [*turning, *(still.tree.rates[k] for k in still.moved_v)]
-        rule = f"must leave all else at rest: with {', '.join(moving) or 'its motion'} moving, closure {', '.join(map(repr, opened))} opens"
-        raise ModelError.of("equilibrium", "steady", rule, dict(turning))
+    _refuse_moving_loops(balance, turning)
     rest = find_rest(balance, still.start_q)
     rubbed = refuse_what_nothing_holds(balance, rest)
     if not rest.found:
@@ -168,6 +167,15 @@ def equilibrium(
             "the rest, or ask with less load whether there is one"
         )
     return _collected(system, balance, rest, turning, rubbed)
+
+
+def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
+    still = balance.equations
+    opened = balance.loops_that_move(still.start_q)
+    if opened:
+        moving = ", ".join([*turning, *(still.tree.rates[k] for k in still.moved_v)]) or "its motion"
+        rule = f"must leave all else at rest: with {moving} moving, closure {', '.join(map(repr, opened))} opens"
+        raise ModelError.of("equilibrium", "steady", rule, turning)
 
 
 def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[str, float]:
@@ -200,6 +208,7 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         dynamics = None
     judged = stability_of(balance, rest, dynamics, operating)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
+    held += [f"at this {name} only: as it goes on, the balance changes" for name in turning if not _goes_on(balance, rest, name)]
     values, labels = observed_values(still if dynamics is None else moving, missing.point if dynamics is None else dynamics.point)
     return Equilibrium(
         name=system.name,
@@ -213,6 +222,16 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         operating=operating,
         system=system,
     )
+
+
+def _goes_on(balance: Balance, rest: Rest, name: str) -> bool:
+    """Whether the balance is the same a little further along a steady motion: not where gravity turns around a rotor."""
+    from pliant.analysis.rest import is_balanced
+
+    rates = list(balance.equations.tree.rates)
+    change = np.zeros(len(rates))
+    change[rates.index(name)] = FURTHER
+    return is_balanced(balance, balance.at(balance.equations.moved(rest.q, change)), ALIKE)
 
 
 def observed_values(equations: ImplicitEquations, point: object) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:

@@ -39,7 +39,7 @@ CLOSING_STEPS = 6  # of Newton's method from nearby: pictures of modes
 
 
 @dataclass(frozen=True)
-class Point:
+class EvaluationPoint:
     """Where the equations are evaluated: all coordinates, rates and accelerations, and what contacts and closures do."""
 
     t: float  # s
@@ -115,7 +115,7 @@ class ImplicitEquations(Trace):
 
     @cached_property
     def inputs(self) -> list[ca.SX]:
-        """In the order of `Point.arguments`; inputs of a linearisation stand at zero."""
+        """In the order of `EvaluationPoint.arguments`; inputs of a linearisation stand at zero."""
         return [self.t_column, self.q_column, self.v_column, self.a_column, self.closures.column, self.held_column,
                 self.bristle_column, self.p_column, self.share_column]  # fmt: skip
 
@@ -217,7 +217,7 @@ class ImplicitEquations(Trace):
         x, v, a = np.array(values).ravel().reshape(3, -1)
         return x, v, a
 
-    def point(self, t: float, q: Floats, v: Floats, contacts: Mapping[str, tuple[float, float]] | None = None) -> Point:
+    def point(self, t: float, q: Floats, v: Floats, contacts: Mapping[str, tuple[float, float]] | None = None) -> EvaluationPoint:
         """Of coordinates and rates as they are but for those that are prescribed; nothing accelerates, nothing is held.
 
         contacts: of closed ones the entry speed, m/s, and what friction that holds is doing.
@@ -235,7 +235,7 @@ class ImplicitEquations(Trace):
         p[self.places[CONTACTS]] = places.ravel()
         none = np.zeros
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
-        return Point(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
+        return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
 
     def tangent(self, q: Floats) -> Floats:
         """dq/dxi: coordinates moved along rates; of balls q (0, xi/2)."""

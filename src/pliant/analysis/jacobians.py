@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.implicit_equations import ImplicitEquations, Point
+from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ class Derivatives:
     signals: Floats
 
 
-def derivatives(equations: ImplicitEquations, rows: ca.SX, point: Point) -> Derivatives:
+def derivatives(equations: ImplicitEquations, rows: ca.SX, point: EvaluationPoint) -> Derivatives:
     """Derivatives of a column of rows. Slopes along quaternions are those along the turns that move them."""
     if rows.numel() == 0:
         sizes = (equations.v_column, equations.v_column, equations.a_column, _forces(equations), equations.bristle_column,

@@ -23,6 +23,7 @@ Complexes = NDArray[np.complex128]
 RIGID = 1e-12  # of a coordinate's own stiffness, per coordinate: motions with less than round-off could leave cost nothing
 SYMMETRIC = 1e-10  # of the largest entry: what the skew part of K may be where forces have a potential
 UNDAMPED = 1e-14  # of critical damping
+ROUND_OFF = 1e-9  # of an eigenvalue: a real part as small is none where nothing is lost
 LARGE = 0.1  # of the largest part: coordinates that are named for a motion
 
 
@@ -175,6 +176,8 @@ def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
     values, vectors = eig(turned[r:, r:])
     kept = values.imag >= 0.0
     values, vectors = values[kept], vectors[:, kept]
+    if _loses_nothing(linear):
+        values = np.where((values.imag > 0.0) & (np.abs(values.real) <= ROUND_OFF * np.abs(values)), 1j * values.imag, values)
     states = basis[:, r:] @ vectors
     # behind the quotient: what the zero motions add to a vector is -T12 x / value
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -182,6 +185,14 @@ def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
     states = states + basis[:, :r] @ added
     shapes = np.hstack([basis[:, :r], states]) / size[:, None]
     return np.concatenate([np.zeros(r), values]), shapes[:n]
+
+
+def _loses_nothing(linear: Linearisation) -> bool:
+    """Gyroscopic at most: velocity terms do no work, and forces have a potential."""
+    C, K = linear.damping, linear.K
+    symmetric = all(float(np.max(np.abs(x), initial=0.0)) <= SYMMETRIC * float(np.max(np.abs(of), initial=0.0))
+                    for x, of in ((C + C.T, C), (K - K.T, K)))  # fmt: skip
+    return symmetric and len(linear.free_states) == 2 * len(linear.coordinates)
 
 
 def _null_columns(A: Floats) -> Floats:

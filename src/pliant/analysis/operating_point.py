@@ -9,10 +9,11 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.implicit_equations import ImplicitEquations, Point
+from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.jacobians import Derivatives, derivatives
 from pliant.analysis.modes import largest_parts
 from pliant.errors import SolveError
+from pliant.integrate.grip_states import STICKS
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ class Dynamics:
     def _column(self, scalars: object) -> ca.SX:
         return self.equations.tracer.column(scalars)  # type: ignore[arg-type]
 
-    def _derivatives(self, rows: ca.SX, point: Point) -> Derivatives:
+    def _derivatives(self, rows: ca.SX, point: EvaluationPoint) -> Derivatives:
         return derivatives(self.equations, rows, point)
 
     def _sticking(self, operating: OperatingPoint) -> list[int]:
@@ -67,7 +68,7 @@ class Dynamics:
         for contact in self.equations.gripping:
             for _ in contact.kinematics.slip:
                 doing = operating.contacts.get(contact.kinematics.pair.name, (0.0, 0.0))[1]
-                rows += [k] if doing == 1.0 else []
+                rows += [k] if doing == STICKS else []
                 k += 1
         return rows
 
@@ -75,7 +76,7 @@ class Dynamics:
         keep = self.sticking
         return Derivatives(*(getattr(of, name)[keep] for name in of.__dataclass_fields__))
 
-    def _crawling(self, operating: OperatingPoint) -> Point:
+    def _crawling(self, operating: OperatingPoint) -> EvaluationPoint:
         """Where closed contacts rub, rates a little beside rest; else the point itself."""
         rubs = any(contact.kinematics.slip and contact.kinematics.pair.friction is not None
                    and contact.kinematics.pair.name in operating.contacts for contact in self.equations.contacts)  # fmt: skip
@@ -91,7 +92,7 @@ class Dynamics:
         part = f"system {self.equations.system.name!r}"
         return f"{part}: no mass or inertia resists a motion of {moving}: the mass matrix is singular"
 
-    def _solved(self, point: Point) -> Point:
+    def _solved(self, point: EvaluationPoint) -> EvaluationPoint:
         """With the accelerations and forces that the equations give: zero accelerations at a rest, and what carries it."""
         equations = self.equations
         rows, seconds = equations.residual_column, self._column(equations.constraint_seconds)

@@ -106,14 +106,14 @@ def _descend(balance: Balance, start: Floats, share: float = 1.0, steps: int = S
     return _rest(q, False, f"no balance in {steps} Newton steps", slope, missing)
 
 
-def _is_small(missing: Missing, slope: Slope) -> bool:
+def _is_small(missing: Missing, slope: Slope, small: float = BALANCED) -> bool:
     pushed = np.abs(missing.reduced) * slope.scale**2
-    return bool(np.max(pushed, initial=0.0) <= BALANCED and np.max(np.abs(missing.residual), initial=0.0) <= BALANCED)
+    return bool(np.max(pushed, initial=0.0) <= small and np.max(np.abs(missing.residual), initial=0.0) <= small)
 
 
-def is_balanced(balance: Balance, missing: Missing) -> bool:
-    """Whether nothing but round-off pushes, and all loops are closed."""
-    return _is_small(missing, slope_of(balance, missing))
+def is_balanced(balance: Balance, missing: Missing, small: float = BALANCED) -> bool:
+    """Whether nothing but round-off pushes, and all loops are closed. small: m or rad, what forces may displace coordinates by."""
+    return _is_small(missing, slope_of(balance, missing), small)
 
 
 def _rest(q: Floats, found: bool, way: str, slope: Slope, missing: Missing) -> Rest:
