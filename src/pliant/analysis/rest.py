@@ -31,7 +31,7 @@ LOAD_STEPS, SMALLEST_LOAD_STEP = 10, 1e-3
 NEWTON_STEPS = 15  # of one load step
 ARC_STEPS = 2000
 STRAY = 0.5  # of a step along the arc: farther from its tangent Newton's method has found another path
-FARTHEST = 100.0  # rad, or of the mechanism's size: a path that has gone so far leads nowhere
+FARTHEST = 20.0  # rad, or of the mechanism's size: a path that has gone so far leads nowhere
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _by_arc_length(balance: Balance, start: Floats) -> Rest | None:
 class LoadingPath:
     """Rests over the share of the load that acts, followed by arc length (Riks 1979) in coordinates measured by their stiffness."""
 
-    FIRST, SHORTEST, LONGEST, EASY = 0.02, 1e-7, 0.2, 4  # of the arc; Newton steps below which it may grow
+    FIRST, SHORTEST, LONGEST, EASY = 0.02, 1e-6, 0.2, 4  # of the arc; Newton steps below which it may grow
 
     def __init__(self, balance: Balance, q: Floats) -> None:
         self.balance, self.q, self.share, self.count, self.way = balance, q, 0.0, 0, 0.0
