@@ -82,8 +82,8 @@ def test_the_step_of_an_open_tree_is_linear_to_the_square_of_the_step():
 # ---- loops
 
 
-def slider_crank():
-    """A flexible rod pushes a block against a spring; the loop is closed exactly."""
+def slider_crank(**held):
+    """A flexible rod pushes a block against a spring; the loop is closed exactly, or as `held` says."""
     system = pl.System("slider-crank", gravity=(0, -G))
     crank = system.add("crank", pl.RigidBody.rod(0.15, 0.4), joint=pl.Revolute(angle=0.9, damper=pl.Damper(0.02)))
     rod = pl.Beam(length=0.4, section=pl.Section.rectangle(0.01, 0.004), material=pl.ALUMINIUM, theory="euler-bernoulli",
@@ -91,7 +91,7 @@ def slider_crank():
     link = system.add("rod", rod, joint=pl.Revolute(angle=-1.2), on=crank.tip)
     block = system.add("block", pl.RigidBody(mass=0.3, inertia=1e-3),
                        joint=pl.Prismatic(axis="x", displacement=0.48, spring=pl.Spring(400.0, 0.5)))  # fmt: skip
-    system.close("pin", "point", link.tip, block.root)
+    system.close("pin", "point", link.tip, block.root, **held)
     system.drive("motor", "crank.angle", 0.0)
     return system
 
@@ -103,6 +103,14 @@ def test_the_step_of_a_loop_is_linear_to_the_square_of_the_step():
     linear = pl.linearise(system, at=rest, outputs=names)
     assert len(linear.coordinates) == 3 and linear.A.shape == (6, 6)
     assert_second_order(system, rest, linear, (0.05, 0.025), 0.05)
+
+
+def test_a_loop_by_springs_rings_as_the_exact_one_and_beside_it_on_its_springs():
+    sprung = pl.linearise(slider_crank(by="springs", stiffness=1e9, damping=1e3)).modes()
+    exact = pl.linearise(slider_crank()).modes()
+    assert len(sprung) == len(exact) + 2
+    assert sprung.frequencies[:3] == pytest.approx(exact.frequencies, rel=1e-4)
+    assert np.all(sprung.frequencies[3:] > 100.0 * exact.frequencies[0])
 
 
 # ---- a closed contact
