@@ -20,7 +20,10 @@ PAGES = {  # title, what is on it, where its names come from
     "results": ("Results", "What comes out.", ("pliant.results", "pliant.show", "pliant.equations")),
     "formulas": ("Formulas", "Mathematics over numbers, arrays and traced scalars alike.", ("pliant.scalar",)),
 }  # fmt: skip
-MORE = {"results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic")}  # what functions return
+MORE = {  # what functions return
+    "running": ("pliant.analysis.modes.NaturalModes", "pliant.analysis.frequency_response.FrequencyResponse"),
+    "results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
+}
 
 
 def pages() -> dict[str, str]:

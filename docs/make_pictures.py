@@ -8,6 +8,7 @@ Screenshots of the page need Chromium and playwright; without them the rest is m
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import re
 import shutil
@@ -115,6 +116,40 @@ def _points() -> object:
     return pl.plot.sweep(data)
 
 
+@cache
+def analysed() -> dict[str, object]:
+    """What docs/analysis.md computes, by the names it has there: the page is run."""
+    page = (Path(__file__).parent / "analysis.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        exec(compile("\n".join(blocks), "analysis.md", "exec"), names)
+    return names
+
+
+def _elastica() -> object:
+    """The strip at rest under four loads."""
+    from pliant.show.plot.style import figure, legend, look, styled
+
+    @styled
+    def draw() -> object:
+        made, ((panel,),) = figure(1, 1, height=3.6, width=7.0)
+        for k, load in enumerate((1.0, 2.0, 5.0, 10.0)):
+            rest = pl.equilibrium(analysed()["segments"](16, (0.0, -120.0 * load)))  # type: ignore[operator]
+            points = np.vstack([np.zeros(3), rest.values["tip_position"]])
+            panel.plot(points[:, 0], points[:, 1], marker="o", markersize=3, label=f"P L²/EI = {load:g}", **look(k))
+        panel.set(xlabel="x/L", ylabel="y/L", aspect="equal")
+        panel.set_title("a clamped strip in sixteen segments at rest", loc="left")
+        legend(panel)
+        return made
+
+    return draw()
+
+
+def swinging_fourbar() -> pl.Result:
+    return analysed()["modes"].animated(1, size=0.15)  # type: ignore[attr-defined, no-any-return]
+
+
 PLOTS: dict[str, Callable[[], object]] = {
     "overview": lambda: pl.plot.overview(chain()),
     "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
@@ -129,6 +164,10 @@ PLOTS: dict[str, Callable[[], object]] = {
     "balance_error": lambda: pl.plot.balance_error(chain()),
     "phase_portrait": lambda: pl.plot.phase_portrait(tipping()),
     "spectrum": lambda: pl.plot.spectrum(tipping()),
+    "analysis-elastica": _elastica,
+    "analysis-modes": lambda: pl.plot.mode_shape(analysed()["modes"]),  # type: ignore[arg-type]
+    "analysis-bode": lambda: pl.plot.bode(analysed()["response"]),  # type: ignore[arg-type]
+    "analysis-campbell": lambda: pl.plot.campbell(analysed()["diagram"]),  # type: ignore[arg-type]
     "sweep-family": _family,
     "sweep-map": lambda: _deflections(payload=16, E=17),
     "sweep-multiples": lambda: _deflections(payload=10, E=9, height=4),
@@ -140,6 +179,7 @@ PAGES = {
     "page-spatial": (spatial, 0.805, 3.0, "dark"),
     "page-robot": (robot, 1.2, 1.0, "light"),
     "page-crank": (crank, 0.033, 3.0, "light"),
+    "analysis-page": (swinging_fourbar, 1.0, 1.0, "light"),
     "page-tipping": (tipping, 0.3815, 5.0, "dark"),
 }
 

@@ -1,6 +1,10 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.analysis.campbell import Campbell, campbell
 from pliant.analysis.denoc import Denoc, denoc
+from pliant.analysis.equilibrium import Equilibrium, equilibrium
+from pliant.analysis.linear_model import Linearisation
+from pliant.analysis.linearise import linearise
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
@@ -138,6 +142,7 @@ __all__ = [
     "AxialModes",
     "Beam",
     "BengisuAkay",
+    "Campbell",
     "Capsule",
     "CarvalhoMartins",
     "Cases",
@@ -155,6 +160,7 @@ __all__ = [
     "Denoc",
     "DormandPrince",
     "ElementModes",
+    "Equilibrium",
     "Exact",
     "ExtremesOf",
     "FixedHuntCrossley",
@@ -179,6 +185,7 @@ __all__ = [
     "LeeWang",
     "Limits",
     "Linear",
+    "Linearisation",
     "LuGre",
     "Material",
     "ModalDamping",
@@ -232,6 +239,7 @@ __all__ = [
     "asin",
     "atan",
     "atan2",
+    "campbell",
     "compile_system",
     "cos",
     "cosh",
@@ -240,12 +248,14 @@ __all__ = [
     "dump_model",
     "ensemble",
     "equations",
+    "equilibrium",
     "every",
     "exp",
     "floor",
     "hertz_stiffness",
     "hypot",
     "inverse_dynamics",
+    "linearise",
     "load_model",
     "loads_model",
     "log",

@@ -10,8 +10,10 @@ import typer
 from pliant.cli.animate import animate
 from pliant.cli.check import check
 from pliant.cli.equations import equations
+from pliant.cli.equilibrium import equilibrium
 from pliant.cli.exits import EXIT_CODES, ending
 from pliant.cli.info import info
+from pliant.cli.modes import modes
 from pliant.cli.new import new
 from pliant.cli.plot import plot
 from pliant.cli.reproduce import reproduce
@@ -25,6 +27,8 @@ COMMANDS: dict[Callable[..., None], str] = {
     check: "pliant check arm.yaml",
     run: "pliant run arm.yaml --out arm.nc --plot arm.png",
     sweep: "pliant sweep arm.yaml --over payload=0.1:1.0:20 --out arm-sweep --workers 4",
+    equilibrium: "pliant equilibrium arm.yaml --out rest.nc",
+    modes: "pliant modes arm.yaml --plot shapes.png",
     info: "pliant info arm.nc",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",

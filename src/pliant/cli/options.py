@@ -44,15 +44,15 @@ def load_model(file: Path, includes_outside: bool = False, settings: Sequence[st
         stop(WRONG, str(trouble))
 
 
-def read_settings(settings: Sequence[str]) -> dict[str, str]:
+def read_settings(settings: Sequence[str], option: str = "--set") -> dict[str, str]:
     """payload=310 g -> the name and the text of its value."""
     values: dict[str, str] = {}
     for setting in settings:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not (name and equals and value):
-            stop(WRONG, f"--set: must be NAME=VALUE, as in payload=0.31kg, got {setting!r}")
+            stop(WRONG, f"{option}: must be NAME=VALUE, as in payload=0.31kg, got {setting!r}")
         if name in values:
-            stop(WRONG, f"--set: must name {name!r} once, got {values[name]!r} and {value!r}")
+            stop(WRONG, f"{option}: must name {name!r} once, got {values[name]!r} and {value!r}")
         values[name] = value
     return values
 

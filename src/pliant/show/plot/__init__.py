@@ -1,4 +1,7 @@
-"""Pictures: each function takes a Result, `sweep` takes a sweep's Dataset; all return a matplotlib Figure, none opens on screen."""
+"""Pictures: functions take a Result, `sweep` a sweep's Dataset, `mode_shape`, `bode` and `campbell` what analyses give.
+
+All return a matplotlib Figure, none opens on screen.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.host.atomic_files import atomic_write
+from pliant.show.plot.bode import bode
+from pliant.show.plot.campbell import campbell
 from pliant.show.plot.contact_forces import contact_forces
 from pliant.show.plot.energy import balance_error, energies, ledger
 from pliant.show.plot.mechanism import mechanism, paths
+from pliant.show.plot.mode_shape import mode_shape
 from pliant.show.plot.over_time import coordinates, tip_deflection
 from pliant.show.plot.overview import overview
 from pliant.show.plot.phase_portrait import phase_portrait
@@ -55,11 +61,14 @@ __all__ = [
     "PLOTS",
     "SWEEP_PLOTS",
     "balance_error",
+    "bode",
+    "campbell",
     "contact_forces",
     "coordinates",
     "energies",
     "ledger",
     "mechanism",
+    "mode_shape",
     "overview",
     "paths",
     "phase_portrait",

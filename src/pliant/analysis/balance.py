@@ -1,0 +1,165 @@
+"""The balance of forces at rest, as numbers: what is missing from it, its exact stiffness, and what loops leave free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations, contact_state
+from pliant.model.joint import BALL, ROTATION
+from pliant.trace.assembly import size_of
+
+Floats = NDArray[np.float64]
+
+STILL = 1e-9  # m/s or rad/s: rates of loops that count as none
+TOUCH_SHARE = 1e-6  # of the mechanism's size: the depth that a first touch aims at where nothing weighs
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The balance at some coordinates, over the free rates."""
+
+    point: EvaluationPoint
+    force: Floats  # what the rows ask for beyond what acts, less what multipliers give
+    residual: Floats  # c of closures
+    matrix: Floats  # A
+    free_motions: Floats  # N: an orthonormal basis of what the closures allow
+    gaps: Floats
+
+    @property
+    def reduced(self) -> Floats:
+        """Forces along the motions that closures allow."""
+        return np.asarray(self.free_motions.T @ self.force)
+
+
+class Balance:
+    """The static rows of one System; `turning` coordinates turn at a steady rate."""
+
+    def __init__(self, equations: ImplicitEquations, t: float, turning: Mapping[str, float]) -> None:
+        self.equations, self.t = equations, t
+        rates = list(equations.tree.rates)
+        self.v = np.zeros(len(rates))
+        for name, speed in turning.items():
+            self.v[rates.index(name)] = speed
+        driven = {*equations.moved_v, *(rates.index(name) for name in turning)}
+        self.free = [k for k in range(len(rates)) if k not in driven]
+        self.names = [rates[k] for k in self.free]
+        turned = {slot.v + i for slot in equations.tree.slots if slot.motion.kind in (ROTATION, BALL)
+                  for i in range(len(slot.motion.rates))}  # fmt: skip
+        self.turns = np.array([k in turned for k in self.free], dtype=bool)
+        self.size = size_of(equations.tree, list(equations.system.closures.values()), equations.start_q)
+        residual, multipliers = equations.residual_column, equations.closures.column
+        closing = equations.tracer.column(equations.closures.hard.residual)
+        self._force = equations.function("balance", [residual, closing, equations.closure_matrix])
+        self._stiffness = equations.function("stiffness", [ca.jacobian(residual, equations.q_column)])
+        self._share = equations.function("share", [ca.jacobian(residual, equations.share_column)])
+        self._gaps = equations.function("gaps", [equations.gaps])
+        self._n_multipliers = multipliers.numel()
+
+    def loops_that_move(self, q: Floats) -> list[str]:
+        """Names of closures that do not stay closed while driven coordinates move and all others are at rest."""
+        hard = self.equations.closures.hard
+        if not hard.rate:
+            return []
+        rates = _array(self.equations.function("rates", [self.equations.tracer.column(hard.rate)]),
+                       self.equations.point(self.t, q, self.v)).ravel()  # fmt: skip
+        moving = [self.equations.closures.exact[owner].name for owner, rate in zip(hard.owners, rates, strict=True)
+                  if abs(rate) > STILL * max(1.0, float(np.max(np.abs(self.v), initial=0.0)))]  # fmt: skip
+        return list(dict.fromkeys(moving))
+
+    def gaps(self, q: Floats) -> Floats:
+        if not self.equations.pairs:
+            return np.zeros(0)
+        return np.asarray(_array(self._gaps, self.equations.point(self.t, q, self.v)).ravel())
+
+    def at(self, q: Floats, share: float = 1.0) -> Missing:
+        """Contacts with a negative gap are closed; multipliers are those that leave the least of the forces."""
+        gaps = self.gaps(q)
+        point = replace(self.equations.point(self.t, q, self.v, touching(self.equations, gaps)), share=share)
+        force, residual, matrix = (np.array(x) for x in self._force.call(point.arguments))
+        force, matrix = force.ravel()[self.free], matrix[:, self.free]
+        if self._n_multipliers:
+            multipliers: Floats = np.asarray(np.linalg.lstsq(matrix.T, force, rcond=None)[0], dtype=np.float64)
+            point, force = replace(point, multipliers=multipliers), force - matrix.T @ multipliers
+            allowed = np.linalg.qr(matrix.T, mode="complete")[0][:, len(matrix) :]
+        else:
+            allowed = np.eye(len(self.free))
+        return Missing(point, force, residual.ravel(), matrix, allowed, gaps)
+
+    def stiffness(self, missing: Missing) -> Floats:
+        """dR/dxi over the free rates, multipliers held."""
+        whole = _array(self._stiffness, missing.point) @ self.equations.tangent(missing.point.q)
+        return np.asarray(whole[np.ix_(self.free, self.free)])
+
+    def share_slope(self, missing: Missing) -> Floats:
+        """dR/d(share) of gravity, drives and loads."""
+        return np.asarray(_array(self._share, missing.point).ravel()[self.free])
+
+    def moved(self, q: Floats, change: Floats) -> Floats:
+        """Coordinates moved along the free rates."""
+        whole = np.zeros(len(self.equations.tree.rates))
+        whole[self.free] = change
+        return self.equations.moved(q, whole)
+
+    @cached_property
+    def moving(self) -> ImplicitEquations:
+        """The equations with rates and accelerations in them."""
+        return ImplicitEquations(self.equations.original, self.t, self.equations.values, tree=self.equations.plain_tree)
+
+    @cached_property
+    def inertia(self) -> Floats:
+        """The diagonal of the mass matrix at the start, over the free rates: a measure for coordinates of different kinds."""
+        moving = self.moving
+        mass = moving.function("mass", [ca.jacobian(moving.residual_column, moving.a_column)])
+        diagonal = np.diag(_array(mass, moving.point(self.t, self.equations.start_q, self.v)))[self.free]
+        return np.asarray(np.where(diagonal > 0.0, diagonal, np.max(diagonal, initial=1.0)))
+
+    @cached_property
+    def first_depths(self) -> Floats:
+        """The depth of each pair at which its law carries all that weighs or pushes, m."""
+        load = self._load()
+        return np.array([_depth(pair.normal, load, TOUCH_SHARE * self.size) for pair in self.equations.pairs])
+
+    def _load(self) -> float:
+        """The weight of the mechanism and what its loads push with at the start, N."""
+        system = self.equations.system
+        slope = self.share_slope(self.at(self.equations.start_q))
+        weight = float(system.mass) * float(np.linalg.norm(np.asarray(system.gravity, dtype=np.float64)))
+        return max(weight, float(np.max(np.abs(slope), initial=0.0)))
+
+
+def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
+    """Gaps of all pairs at some coordinates, m."""
+    if not equations.pairs:
+        return np.zeros(0)
+    function = equations.function("gaps", [equations.gaps])
+    return np.asarray(_array(function, equations.point(t, q, np.zeros(len(equations.tree.rates)))).ravel())
+
+
+def touching(equations: ImplicitEquations, gaps: Floats, sticks: bool = False) -> dict[str, tuple[float, float]]:
+    """Closed contacts, for `ImplicitEquations.point`: at rest they are damped as those that come at the floor are.
+
+    sticks: whether friction that can hold does so.
+    """
+    return {pair.name: contact_state(sticks and bool(getattr(pair.friction, "holds", False)), float(pair.normal.entry_floor))
+            for pair, gap in zip(equations.pairs, gaps, strict=True) if gap < 0.0}  # fmt: skip
+
+
+def _array(function: ca.Function, point: EvaluationPoint) -> Floats:
+    return np.array(function.call(point.arguments)[0])
+
+
+def _depth(law: object, load: float, least: float) -> float:
+    """Where law.force(depth) = load, to a tenth or so; the force grows with the depth."""
+    depth = least
+    for _ in range(200):
+        force = float(law.force(depth, 0.0, law.entry_floor))  # type: ignore[attr-defined]
+        if not force < load:
+            return depth
+        depth *= 1.2
+    return least

@@ -1,0 +1,110 @@
+"""campbell(): natural frequencies over a speed or a parameter, each mode followed from one value to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.analysis.equilibrium import equilibrium
+from pliant.analysis.linearise import linearise
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.system import System
+
+if TYPE_CHECKING:
+    from pliant.analysis.modes import NaturalModes
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+UNLIKE = 1.0  # how much a shape that is another counts, beside a frequency that is twice another
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Campbell:
+    """Modes over the values of a speed or a parameter: row by value, column by mode, nan where there are fewer."""
+
+    name: str
+    over: str
+    values: Floats
+    is_speed: bool  # whether `over` is the rate of a coordinate, rad/s
+    eigenvalues: Complexes
+    stable: tuple[bool, ...]  # whether no mode grows, by value
+
+    @property
+    def frequencies(self) -> Floats:
+        """rad/s."""
+        return np.asarray(np.where(self.eigenvalues.imag > 0.0, np.abs(self.eigenvalues), 0.0 * np.abs(self.eigenvalues)))
+
+    @property
+    def damping_ratios(self) -> Floats:
+        size = np.abs(self.eigenvalues)
+        return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0 * size) + 0.0)
+
+    def __repr__(self) -> str:
+        return f"<Campbell {self.name!r}: {self.eigenvalues.shape[1]} modes over {len(self.values)} values of {self.over}>"
+
+
+def campbell(
+    system: System,
+    over: Mapping[str, Sequence[float] | Floats],
+    *,
+    parameters: Mapping[str, float] | None = None,
+    steady: Mapping[str, float] | None = None,
+) -> Campbell:
+    """Frequencies over a joint's speed or a parameter, as in campbell(system, over={"shaft.angle": np.linspace(0, 600, 61)}).
+
+    The coordinate turns at each speed, held there; for each value of a parameter the equilibrium is found anew. Columns follow one
+    mode each, by the likeness of shapes. steady: speeds of other coordinates.
+    """
+    if not isinstance(over, Mapping) or len(over) != 1:
+        raise ModelError.of("campbell", "over", "must name one coordinate or parameter and its values", over)
+    ((name, given),) = over.items()
+    values = np.asarray(given, dtype=np.float64)
+    if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
+        raise ModelError.of("campbell", f"over[{name!r}]", "must be a list of finite numbers", given)
+    rates = [f"{link.name}.{rate}" for link in system.links.values() for rate in link.rates]
+    known = [*rates, *system.parameters]
+    if name not in known:
+        raise ModelError.of("campbell", "over", f"must name one of {known}{check.did_you_mean(name, known)}", name)
+    is_speed = name in rates
+    modes = []
+    for value in values.tolist():
+        turning = {**(steady or {}), **({name: value} if is_speed else {})}
+        numbers = {**(parameters or {}), **({} if is_speed else {name: value})}
+        at = equilibrium(system, parameters=numbers, steady=turning) if turning else None
+        modes.append(linearise(system, at=at, parameters=numbers, inputs=(), outputs=()).modes())
+    stable = tuple(bool(np.all(one.damping_ratios >= -1e-9)) for one in modes)
+    return Campbell(system.name, name, values, is_speed, followed(modes), stable)
+
+
+def followed(modes: Sequence[NaturalModes]) -> Complexes:
+    """Eigenvalues, each column one mode: at every value the pairing that changes shapes and frequencies least."""
+    from scipy.optimize import linear_sum_assignment
+
+    width = max(len(one) for one in modes)
+    table = np.full((len(modes), width), np.nan + 0j)
+    table[0, : len(modes[0])] = modes[0].eigenvalues
+    columns, before = list(range(len(modes[0]))), modes[0]
+    for row, here in enumerate(modes[1:], 1):
+        rows, pairs = linear_sum_assignment(_unlikeness(before, here))
+        chosen = dict(zip(pairs.tolist(), (columns[k] for k in rows), strict=True))
+        spare = iter(k for k in range(width) if k not in set(chosen.values()))
+        columns = [chosen[k] if k in chosen else next(spare) for k in range(len(here))]
+        table[row, columns] = here.eigenvalues
+        before = here
+    return table
+
+
+def _unlikeness(a: NaturalModes, b: NaturalModes) -> Floats:
+    """Of each pair of modes: 1 - MAC of the shapes, and the logarithm of the ratio of frequencies."""
+    product = np.abs(a.shapes.conj().T @ b.shapes) ** 2
+    sizes = np.outer(np.sum(np.abs(a.shapes) ** 2, axis=0), np.sum(np.abs(b.shapes) ** 2, axis=0))
+    slow = 1e-6 * max(float(np.max(np.abs(a.eigenvalues), initial=0.0)), 1e-300)
+    logs = [np.log(np.abs(one.eigenvalues) + slow) for one in (a, b)]
+    unlike = 1.0 - product / np.where(sizes > 0.0, sizes, 1.0)
+    return np.asarray(UNLIKE * unlike + np.abs(logs[0][:, None] - logs[1]) / np.log(2.0))

@@ -1,0 +1,245 @@
+"""equilibrium(): where a mechanism rests, what carries it there, and whether it stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.model import check
+from pliant.model.joint import BALL
+from pliant.model.system import System
+from pliant.results.state import LAYOUT, FinalState, OngoingContact
+from pliant.results.table import QUANTITIES
+
+if TYPE_CHECKING:  # casadi comes in when an analysis begins
+    from pliant.analysis.balance import Balance
+    from pliant.analysis.implicit_equations import ImplicitEquations
+    from pliant.analysis.operating_point import OperatingPoint
+    from pliant.analysis.rest import Rest
+    from pliant.results.result import Result
+
+Floats = NDArray[np.float64]
+
+FURTHER = 0.3  # rad or m: how far a steady motion is followed, to see whether the balance stays
+ALIKE = 1e-7  # m or rad: by how much it may then displace what is free
+
+
+class Reaction(NamedTuple):
+    """What a joint does to the body it carries, world axes; the moment about the body's root."""
+
+    force: Floats  # N
+    moment: Floats  # N m
+
+
+class RestingContact(NamedTuple):
+    """A pair at rest."""
+
+    closed: bool
+    gap: float  # m, negative when pressed
+    force: float  # N
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Equilibrium:
+    """A rest, or a steady turning, with every quantity of the results' table there (but for works)."""
+
+    name: str
+    message: str  # how it was found, and whether it is stable
+    stable: bool | None  # None where the linear equations do not decide
+    stability: str  # in words
+    steady: Mapping[str, float]  # coordinates that turn at a steady rate, rad/s or m/s
+    parameters: Mapping[str, float]
+    values: Mapping[str, Floats]
+    labels: Mapping[str, Sequence[str]]
+    operating: OperatingPoint
+    system: System = field(repr=False)
+
+    @property
+    def t(self) -> float:
+        """s: when formulas of time and prescribed motions were looked at."""
+        return self.operating.t
+
+    def __getitem__(self, coordinate: str) -> float:
+        """One coordinate: rest["arm.angle"]."""
+        return float(self._column("q", "coordinate", coordinate))
+
+    def of_body(self, quantity: str, body: str) -> Floats:
+        """A quantity of one body, as in of_body("tip_position", "arm")."""
+        return self._column(quantity, "body", body)
+
+    def _column(self, quantity: str, dimension: str, label: str) -> Floats:
+        names = list(self.labels[dimension])
+        if label not in names:
+            raise KeyError(f"{label!r} is none of {names}")
+        return np.asarray(self.values[quantity][names.index(label)])
+
+    @property
+    def coordinates(self) -> dict[str, float]:
+        return dict(zip(self.labels["coordinate"], self.values["q"].tolist(), strict=True))
+
+    @property
+    def reactions(self) -> dict[str, Reaction]:
+        """By body: what its inboard joint does to it."""
+        both = zip(self.labels["body"], self.values["reaction_force"], self.values["reaction_moment"], strict=True)
+        return {body: Reaction(force, moment) for body, force, moment in both}
+
+    @property
+    def contacts(self) -> dict[str, RestingContact]:
+        """By pair: closed or open, its gap and its force."""
+        each = zip(self.labels["pair"], self.values["gap"].tolist(), self.values["normal_force"].tolist(), strict=True)
+        return {pair: RestingContact(pair in self.operating.contacts, gap, force) for pair, gap, force in each}
+
+    @cached_property
+    def state(self) -> FinalState:
+        """The same as a state to start from: simulate(system, t_end, start=rest.state)."""
+        from pliant.run.prepare import compile_system
+        from pliant.trace.layout import POSITIONS, RATES
+
+        traced = compile_system(self.system, t_start=self.t, parameters=self.parameters).traced
+        y = np.zeros(traced.y0.size)
+        y[traced.layout.y[POSITIONS]] = self.operating.q[list(traced.free_q)]
+        y[traced.layout.y[RATES]] = self.operating.v[list(traced.free_v)]
+        grips = {slots.pair.name: slots.grip is not None for slots in traced.pairs}
+        closed = {pair: (entry, OngoingContact(self.t, 0.0, 0.0, 0.0, 0.0, peak_force=self.contacts[pair].force, peak_time=self.t,
+                                               grip=(doing, 0.0, 0.0, 0.0) if grips[pair] else None))
+                  for pair, (entry, doing) in self.operating.contacts.items()}  # fmt: skip
+        labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
+        return FinalState(self.t, y, closed, labels, self.t, self.t)
+
+    def to_result(self) -> Result:
+        """One row as a Result: to draw, to write to a file, to start from (simulate(system, t_end, start=result))."""
+        from pliant.analysis.mode_motion import MovedMechanism
+
+        mechanism = MovedMechanism(self.system, self.operating, self.parameters)
+        still = np.zeros(len(self.labels["rate"]))
+        result = mechanism.rows([still], np.array([self.t]), self.message, equilibrium=dict(self.steady))
+        return replace(result, final_state=self.state)
+
+    def __repr__(self) -> str:
+        return f"<Equilibrium {self.name!r}: {self.message}>"
+
+    def __str__(self) -> str:
+        lines = [repr(self)]
+        lines += [f"  {name} = {value:.6g}" for name, value in self.coordinates.items()]
+        for pair, contact in self.contacts.items():
+            words = f"pressed with {contact.force:.6g} N" if contact.closed else f"open by {contact.gap:.3g} m"
+            lines.append(f"  {pair}: {words}")
+        return "\n".join(lines)
+
+
+def equilibrium(
+    system: System,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    steady: Mapping[str, float] | None = None,
+    t: float = 0.0,
+) -> Equilibrium:
+    """Where a mechanism rests: springs, gravity, drives, loads, contacts and closed loops in balance.
+
+    The search begins at the System's start, with its loops closed, and goes downhill, so that it ends at a stable rest unless it
+    begins exactly on an unstable one. steady: joint coordinates that turn or slide at a constant rate, as {"shaft.angle": 100.0};
+    all else is then at rest relative to them. Prescribed motions and formulas of time are taken as they are at t, s. Friction
+    carries nothing: of all rests that it allows, this is one that needs none. What nothing holds is refused by name.
+    """
+    from pliant.analysis.balance import Balance
+    from pliant.analysis.implicit_equations import ImplicitEquations
+    from pliant.analysis.rest import find_rest
+    from pliant.analysis.unheld import refuse_what_nothing_holds
+
+    t = check.number("equilibrium", "t", t, "s")
+    if not system.links:
+        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    turning = checked_steady(system, steady)
+    still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning))
+    balance = Balance(still, t, turning)
+    _refuse_moving_loops(balance, turning)
+    rest = find_rest(balance, still.start_q)
+    rubbed = refuse_what_nothing_holds(balance, rest)
+    if not rest.found:
+        raise SolveError(
+            f"equilibrium: system {system.name!r}: {rest.way}; Newton, load steps and arc length all ended there: start nearer to "
+            "the rest, or ask with less load whether there is one"
+        )
+    return _collected(system, balance, rest, turning, rubbed)
+
+
+def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
+    still = balance.equations
+    opened = balance.loops_that_move(still.start_q)
+    if opened:
+        moving = ", ".join([*turning, *(still.tree.rates[k] for k in still.moved_v)]) or "its motion"
+        rule = f"must leave all else at rest: with {moving} moving, closure {', '.join(map(repr, opened))} opens"
+        raise ModelError.of("equilibrium", "steady", rule, turning)
+
+
+def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[str, float]:
+    """Rates by coordinate; of joints, and of none that is prescribed already."""
+    known = {f"{link.name}.{motion.name}": link for link in system.links.values() for motion in link.joint.motions
+             if motion.kind != BALL}  # fmt: skip
+    turning: dict[str, float] = {}
+    for name, rate in (steady or {}).items():
+        if name not in known:
+            rule = f"must name joint coordinates, some of {list(known)}{check.did_you_mean(name, list(known))}"
+            raise ModelError.of("equilibrium", "steady", rule, name)
+        if name.rsplit(".", 1)[1] in known[name].joint.prescribed:
+            raise ModelError.of("equilibrium", "steady", "must not name a coordinate whose motion is prescribed", name)
+        turning[name] = check.number("equilibrium", f"steady[{name!r}]", rate)
+    return turning
+
+
+def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str]) -> Equilibrium:
+    from pliant.analysis.balance import touching
+    from pliant.analysis.operating_point import Dynamics, OperatingPoint, SingularMass
+    from pliant.analysis.stability import stability_of
+
+    still = balance.equations
+    missing = balance.at(rest.q)
+    operating = OperatingPoint(balance.t, missing.point.q, missing.point.v, turning, touching(still, missing.gaps, sticks=True))
+    moving = balance.moving
+    try:
+        dynamics: Dynamics | None = Dynamics(moving, operating)
+    except SingularMass:
+        dynamics = None
+    judged = stability_of(balance, rest, dynamics, operating)
+    held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
+    held += [f"at this {name} only: as it goes on, the balance changes" for name in turning if not _goes_on(balance, rest, name)]
+    values, labels = observed_values(still if dynamics is None else moving, missing.point if dynamics is None else dynamics.point)
+    return Equilibrium(
+        name=system.name,
+        message="; ".join([rest.way, judged.words, *held]),
+        stable=judged.stable,
+        stability=judged.words,
+        steady=turning,
+        parameters=dict(still.values),
+        values=values,
+        labels=labels,
+        operating=operating,
+        system=system,
+    )
+
+
+def _goes_on(balance: Balance, rest: Rest, name: str) -> bool:
+    """Whether the balance is the same a little further along a steady motion: not where gravity turns around a rotor."""
+    from pliant.analysis.rest import is_balanced
+
+    rates = list(balance.equations.tree.rates)
+    change = np.zeros(len(rates))
+    change[rates.index(name)] = FURTHER
+    return is_balanced(balance, balance.at(balance.equations.moved(rest.q, change)), ALIKE)
+
+
+def observed_values(equations: ImplicitEquations, point: object) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
+    """Every quantity of the table at a point, shaped by its labels."""
+    observed, labels = equations.observed, equations.labels
+    columns = [equations.tracer.column(scalars) for scalars in observed.values()]
+    arrays = equations.function("observed", columns).call(point.arguments)  # type: ignore[attr-defined]
+    values = {}
+    for name, array in zip(observed, arrays, strict=True):
+        values[name] = np.array(array).ravel().reshape([len(labels[d]) for d in QUANTITIES[name].dims])
+    return values, labels

@@ -1,0 +1,82 @@
+"""What a sine put in does to the outputs: G(i w) over frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+
+if TYPE_CHECKING:
+    from pliant.analysis.linear_model import Linearisation
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+POINTS = 400  # where no frequencies are given
+AROUND = 10.0  # times below the slowest and above the fastest mode
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FrequencyResponse:
+    """Complex amplitudes of the outputs for inputs of amplitude one."""
+
+    name: str
+    frequencies: Floats  # rad/s
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    values: Complexes  # frequency, output, input
+
+    @property
+    def magnitude(self) -> Floats:
+        return np.abs(self.values)
+
+    @property
+    def phase(self) -> Floats:
+        """rad, without jumps along the frequencies."""
+        return np.asarray(np.unwrap(np.angle(self.values), axis=0))
+
+    def of(self, output: str, input: str) -> Complexes:
+        """One output over the frequencies, for one input."""
+        for field, name, known in (("output", output, self.outputs), ("input", input, self.inputs)):
+            if name not in known:
+                raise ModelError.of("frequency response", field, f"must be one of {list(known)}", name)
+        return np.asarray(self.values[:, self.outputs.index(output), self.inputs.index(input)])
+
+    def __repr__(self) -> str:
+        return (f"<FrequencyResponse {self.name!r}: {len(self.outputs)} outputs, {len(self.inputs)} inputs, "
+                f"{len(self.frequencies)} frequencies>")  # fmt: skip
+
+
+def frequency_response(linear: Linearisation, frequencies: Sequence[float] | Floats | None) -> FrequencyResponse:
+    if not linear.inputs:
+        rule = "must have at least one: linearise(system, inputs=[...])"
+        raise ModelError.of("frequency response", "inputs", rule, list(linear.inputs))
+    chosen = _around(linear) if frequencies is None else _checked(frequencies)
+    n = len(linear.A)
+    values = np.empty((chosen.size, len(linear.outputs), len(linear.inputs)), dtype=np.complex128)
+    for k, w in enumerate(chosen):
+        try:
+            values[k] = linear.C @ np.linalg.solve(1j * w * np.eye(n) - linear.A, linear.B) + linear.D
+        except np.linalg.LinAlgError:  # an undamped mode exactly
+            values[k] = np.inf
+    return FrequencyResponse(linear.name, chosen, linear.inputs, linear.outputs, values)
+
+
+def _checked(frequencies: Sequence[float] | Floats) -> Floats:
+    chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    if chosen.ndim != 1 or not np.all(np.isfinite(chosen)) or np.any(chosen < 0.0):
+        raise ModelError.of("frequency response", "frequencies", "must be finite and >= 0 rad/s", frequencies)
+    return chosen
+
+
+def _around(linear: Linearisation) -> Floats:
+    """Evenly by ratio from below the slowest to above the fastest mode."""
+    modes = linear.modes().frequencies
+    moving = modes[modes > 0.0]
+    low, high = (float(moving[0]), float(moving[-1])) if moving.size else (1.0, 1.0)
+    return np.geomspace(low / AROUND, high * AROUND, POINTS)

@@ -1,0 +1,324 @@
+"""The equations of motion in implicit form, with everything in them a symbol: what equilibria and linearisations are made from.
+
+R(q, v, a, ...) = M a + h - tau - A^T lam = 0 by the recursive inverse dynamics, and c(q, t) = 0 with both of its rates. Coordinates
+whose motion is prescribed are symbols like the others. Numbers are folded in, so that derivatives are those of one traced graph.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.tracer import Scalar
+from pliant.dynamics.algebra import total
+from pliant.dynamics.contact import ContactForce, holds
+from pliant.dynamics.gibbs_appell import inverse_dynamics
+from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.tree import Tree
+from pliant.integrate.grip_states import SLIDES, STICKS
+from pliant.model.resolve import checked_values, resolved
+from pliant.model.signal import Signal
+from pliant.model.system import System
+from pliant.results.table import AXES, OBSERVED, QUATERNION
+from pliant.trace.closures import Closures
+from pliant.trace.contacts import PARAMETERS
+from pliant.trace.layout import CONTACTS
+from pliant.trace.observe import TracedState, observe
+from pliant.trace.tracing import Trace
+
+Floats = NDArray[np.float64]
+
+CLOSING_STEPS = 6  # of Newton's method from nearby: pictures of modes
+
+
+@dataclass(frozen=True)
+class EvaluationPoint:
+    """Where the equations are evaluated: all coordinates, rates and accelerations, and what contacts and closures do."""
+
+    t: float  # s
+    q: Floats
+    v: Floats
+    a: Floats
+    multipliers: Floats
+    held: Floats  # N, forces of friction that sticks
+    bristles: Floats
+    p: Floats  # windows, pieces of tables, contacts
+    share: float = 1.0  # of gravity, drives and loads that acts
+
+    @property
+    def arguments(self) -> list[Floats | float]:
+        return [self.t, self.q, self.v, self.a, self.multipliers, self.held, self.bristles, self.p, self.share]
+
+
+class ImplicitEquations(Trace):
+    """One trace of a System.
+
+    still: rates are zero but for those of prescribed and of `turning` coordinates, accelerations but for those of prescribed ones:
+    the graph then holds nothing that belongs to them.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        t: float = 0.0,
+        parameters: Mapping[str, float] | None = None,
+        still: bool = False,
+        turning: Sequence[str] = (),
+        tree: Tree | None = None,
+    ) -> None:
+        """tree: of the System with these parameters, where it is known."""
+        values = checked_values(system.parameters, parameters)
+        plain = resolved(system, values) if values else system
+        super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
+        self.plain_tree = self.tree
+        self.values, self.original = values, system
+        n_q, n_v = len(self.tree.positions), len(self.tree.rates)
+        self.motions_column = self.tracer.column([*self._moved(), *(self.known[c.v] for c in self.prescribed)])
+        self.moved_v = [c.v for c in self.prescribed]
+        driven = {*self.moved_v, *(self.tree.rates.index(name) for name in turning)}
+        self.q_column, q = self.tracer.symbols("q", n_q)
+        self.v_column, v = self.tracer.symbols("v", n_v)
+        self.a_column, a = self.tracer.symbols("a", n_v)
+        self.share_column, (share,) = self.tracer.symbols("share", 1)
+        self.q = list(q)
+        self.v = [x if k in driven or not still else 0.0 for k, x in enumerate(v)]
+        self.a: list[Scalar] = [x if k in self.moved_v or not still else 0.0 for k, x in enumerate(a)]
+        self.share: Scalar = share
+        self.tree = replace(self.tree, gravity=tuple(share * g for g in self.tree.gravity))
+        signals = _signals_of(self.system)
+        self.signal_names = tuple(signals)
+        self.signal_column, inputs = self.tracer.symbols("input", len(signals))
+        self._inputs = {id(signal): x for signal, x in zip(signals.values(), inputs, strict=True)}
+        self._trace_balance()
+
+    def read(self, signal: Signal) -> Scalar:
+        """A signal's value now: the share of it that acts, and what an input adds."""
+        return self.share * super().read(signal) + self._inputs[id(signal)]
+
+    def _trace_balance(self) -> None:
+        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        self.applied: AppliedForces = applied_forces(self.system, self.tree, self.q, self.v, self.read)
+        self.bristle_column, self.contacts = self._contact_forces(self.applied)
+        self.closures: Closures = self.close(self.applied)
+        asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
+        self.residual = [f - tau for f, tau in zip(asked, self.applied.tau, strict=True)]
+        self.multipliers = self.tracer.scalars(self.closures.column) if self.closures.column.numel() else []
+
+    # ---- columns, for CasADi
+
+    @cached_property
+    def inputs(self) -> list[ca.SX]:
+        """In the order of `EvaluationPoint.arguments`; inputs of a linearisation stand at zero."""
+        return [self.t_column, self.q_column, self.v_column, self.a_column, self.closures.column, self.held_column,
+                self.bristle_column, self.p_column, self.share_column]  # fmt: skip
+
+    def function(self, name: str, outputs: Sequence[ca.SX]) -> ca.Function:
+        none = ca.SX.zeros(self.signal_column.numel(), 1)
+        at_rest = [ca.substitute(x, self.signal_column, none) for x in outputs]
+        return ca.Function(name, self.inputs, at_rest)
+
+    @cached_property
+    def residual_column(self) -> ca.SX:
+        return self.tracer.column(self.residual)
+
+    @cached_property
+    def constraint_rates(self) -> list[Scalar]:
+        """c' of closures that multipliers hold, then the slips of contacts whose friction can hold."""
+        slips = [s for contact in self.gripping for s in contact.kinematics.slip]
+        return [*self.closures.hard.rate, *slips]
+
+    @cached_property
+    def constraint_seconds(self) -> list[Scalar]:
+        """c'' and the rates of slips: linear in the accelerations."""
+        hard = self.closures.hard
+        seconds = [gamma + total(a * self.a[k] for k, a in row.items())
+                   for gamma, row in zip(hard.gamma, hard.jacobian, strict=True)]  # fmt: skip
+        slips = [s for contact in self.gripping for s in contact.kinematics.slip]
+        if not slips:
+            return seconds
+        along = ca.vertcat(self.t_column, self.q_column, self.v_column)
+        rates = self.tracer.column([1.0, *self.position_rates, *self.a])
+        return [*seconds, *self.tracer.directional(slips, along, rates)]
+
+    @property
+    def gripping(self) -> list[ContactForce]:
+        """Contacts whose friction holds while it sticks."""
+        return [contact for contact in self.contacts if holds(contact.kinematics)]
+
+    @property
+    def position_rates(self) -> list[Scalar]:
+        """q' of all coordinates, quaternions included."""
+        free, self.free_q = self.free_q, list(range(len(self.q)))
+        try:
+            return self._coordinate_rates()
+        finally:
+            self.free_q = free
+
+    @cached_property
+    def closure_matrix(self) -> ca.SX:
+        """A of closures by multipliers, over all rates."""
+        count = len(self.tree.rates)
+        matrix = ca.SX.zeros(len(self.closures.hard.residual), count)
+        for i, row in enumerate(self.closures.hard.jacobian):
+            for k, entry in row.items():
+                matrix[i, k] = self.tracer.sx(entry)
+        return matrix
+
+    @cached_property
+    def gaps(self) -> ca.SX:
+        return self.tracer.column([contact.kinematics.gap for contact in self.contacts])
+
+    @cached_property
+    def observed(self) -> dict[str, list[Scalar]]:
+        """Every quantity of the results' table, in the order of its labels; `drives` are names of efforts."""
+        told = {k: self.residual[k] for k in self.moved_v}
+        forward = _Efforts(told)
+        self.drives, efforts = self._efforts(forward, self.closures)  # type: ignore[arg-type]
+        power = dict(self.applied.power)
+        power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
+                            self._closing(self.closures), self.cut_joint_states)  # fmt: skip
+        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures)
+        self.power_names = tuple(power)
+        return {"q": list(self.q), "v": list(self.v), **{name: quantities[name] for name in OBSERVED}}
+
+    @cached_property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Names along every dimension of the results' table."""
+        _ = self.observed
+        return {
+            "coordinate": self.tree.positions,
+            "rate": self.tree.rates,
+            "body": tuple(node.name for node in self.tree.nodes),
+            "axis": AXES,
+            "quaternion": QUATERNION,
+            "source": self.power_names,
+            "drive": self.drives,
+            "pair": tuple(pair.name for pair in self.pairs),
+            "row": self.closures.names,
+            "joint_coordinate": (),
+            "joint_rate": (),
+        }
+
+    # ---- numbers
+
+    def motions_at(self, t: float) -> tuple[Floats, Floats, Floats]:
+        """Positions, rates and accelerations of prescribed coordinates."""
+        if not self.prescribed:
+            return np.zeros(0), np.zeros(0), np.zeros(0)
+        values = ca.Function("motions", [self.t_column, self.p_column], [self.motions_column])(t, self.parameters(t))
+        x, v, a = np.array(values).ravel().reshape(3, -1)
+        return x, v, a
+
+    def point(self, t: float, q: Floats, v: Floats, contacts: Mapping[str, tuple[float, float]] | None = None) -> EvaluationPoint:
+        """Of coordinates and rates as they are but for those that are prescribed; nothing accelerates, nothing is held.
+
+        contacts: of closed ones the entry speed, m/s, and what friction that holds is doing.
+        """
+        q, v, a = q.copy(), v.copy(), np.zeros(len(self.tree.rates))
+        x, rates, seconds = self.motions_at(t)
+        q[[c.q for c in self.prescribed]] = x
+        v[self.moved_v], a[self.moved_v] = rates, seconds
+        p = self.parameters(t)
+        places = p[self.places[CONTACTS]].reshape(-1, PARAMETERS)
+        for k, pair in enumerate(self.pairs):
+            if contacts is not None and pair.name in contacts:
+                entry, doing = contacts[pair.name]
+                places[k, :3] = 1.0, entry, doing
+        p[self.places[CONTACTS]] = places.ravel()
+        none = np.zeros
+        held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
+        return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
+
+    def tangent(self, q: Floats) -> Floats:
+        """dq/dxi: coordinates moved along rates; of balls q (0, xi/2)."""
+        matrix = np.zeros((len(self.tree.positions), len(self.tree.rates)))
+        for node in self.tree.nodes:
+            for slot in node.slots:
+                if slot.is_ball:
+                    w, x, y, z = q[slot.q : slot.q + 4]
+                    block = [[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]]
+                    matrix[slot.q : slot.q + 4, slot.v : slot.v + 3] = 0.5 * np.array(block)
+                else:
+                    matrix[slot.q, slot.v] = 1.0
+            for i, k in zip(node.own_q, node.own_v, strict=True):
+                matrix[i, k] = 1.0
+        return matrix
+
+    def moved(self, q: Floats, xi: Floats) -> Floats:
+        """q (+) xi, quaternions of unit length."""
+        result = q + self.tangent(q) @ xi
+        for slot in self.tree.slots:
+            if slot.is_ball:
+                result[slot.q : slot.q + 4] = _turned(q[slot.q : slot.q + 4], xi[slot.v : slot.v + 3])
+        return result
+
+    def closed(self, t: float, q: Floats) -> Floats:
+        """Coordinates put back on the loops that multipliers close, by the least change; what is prescribed stays."""
+        residual = self.tracer.column(self.closures.hard.residual)
+        if not residual.numel():
+            return q
+        function, none = self.function("closing", [residual, self.closure_matrix]), np.zeros(len(self.tree.rates))
+        for _ in range(CLOSING_STEPS):
+            missing, matrix = (np.array(x) for x in function.call(self.point(t, q, none).arguments))
+            change = none.copy()
+            change[self.free_v] = -np.linalg.lstsq(matrix[:, self.free_v], missing.ravel(), rcond=None)[0]
+            q = self.moved(q, change)
+        return q
+
+    def drift(self, v: Floats) -> Floats:
+        """S of xi' = dv + S xi: zero but for balls that turn, where it is -omega x."""
+        matrix = np.zeros((v.size, v.size))
+        for slot in self.tree.slots:
+            if slot.is_ball:
+                x, y, z = v[slot.v : slot.v + 3]
+                block = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+                matrix[slot.v : slot.v + 3, slot.v : slot.v + 3] = -np.array(block)
+        return matrix
+
+
+@dataclass(frozen=True)
+class _Efforts:
+    """What `Trace._efforts` reads of a Forward: efforts of coordinates whose motion is prescribed."""
+
+    efforts: Mapping[int, Scalar]
+
+
+def _turned(quaternion: Floats, turn: Floats) -> Floats:
+    """q times exp(turn/2), of unit length."""
+    angle = float(np.linalg.norm(turn))
+    half = 0.5 * np.sinc(angle / (2.0 * np.pi)) * turn
+    w, vector = quaternion[0], quaternion[1:]
+    real = np.cos(0.5 * angle)
+    product = np.array([w * real - vector @ half, *(w * half + real * vector + np.cross(vector, half))])
+    return np.asarray(product / np.linalg.norm(product))
+
+
+def _with_own_signals(system: System) -> System:
+    """A copy in which every drive and every component of a load has a signal of its own: inputs are told apart by it."""
+    own = system.snapshot()
+    for name, drive in own.drives.items():
+        own.drives[name] = replace(drive, effort=copy.copy(drive.effort))
+    for name, load in own.loads.items():
+        own.loads[name] = replace(load, vector=tuple(copy.copy(signal) for signal in load.vector))  # type: ignore[arg-type]
+    return own
+
+
+def _signals_of(system: System) -> dict[str, Signal]:
+    """By the names of inputs: drives, and components of loads as in "push x"."""
+    signals = {drive.name: drive.effort for drive in system.drives.values()}
+    for load in system.loads.values():
+        signals |= {f"{load.name} {axis}": signal for axis, signal in zip(AXES, load.vector, strict=True)}
+    return signals
+
+
+def contact_state(sticks: bool, entry: float) -> tuple[float, float]:
+    """Of a closed contact, for `ImplicitEquations.point`."""
+    return entry, STICKS if sticks else SLIDES

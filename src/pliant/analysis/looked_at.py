@@ -1,0 +1,95 @@
+"""Which point an analysis looks at: an equilibrium, the state of a run, the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.analysis.operating_point import OperatingPoint
+from pliant.errors import ModelError
+from pliant.model.system import System
+from pliant.results.result import Result
+from pliant.results.state import FinalState
+
+if TYPE_CHECKING:
+    from pliant.analysis.equilibrium import Equilibrium
+    from pliant.analysis.implicit_equations import ImplicitEquations
+
+START = "start"
+
+Seen = tuple[OperatingPoint, dict[str, float], str]
+
+
+def operating_point(
+    system: System, at: Equilibrium | FinalState | Result | str | None, parameters: Mapping[str, float] | None, t: float
+) -> Seen:
+    """The point, the values of all parameters there, and words on how it was found."""
+    from pliant.analysis.equilibrium import Equilibrium, equilibrium
+    from pliant.analysis.implicit_equations import ImplicitEquations
+
+    if isinstance(at, Equilibrium):
+        if list(at.labels["rate"]) != [f"{link.name}.{name}" for link in system.links.values() for name in link.rates]:
+            raise ModelError.of("linearise", "at", "must be an equilibrium of the same mechanism", at.name)
+        return at.operating, {**at.parameters, **(parameters or {})}, f"at the equilibrium: {at.message}"
+    equations = ImplicitEquations(system, t, parameters)
+    if isinstance(at, Result):
+        parameters = {**at.parameters, **(parameters or {})}
+        if at.final_state is None:
+            raise ModelError.of("linearise", "at", "must hold where its run ended: it was not integrated", at.name)
+        at = at.final_state
+    if isinstance(at, FinalState):
+        return _of_state(equations, at), dict(ImplicitEquations(system, at.t, parameters).values), f"at t = {at.t:g} s of a run"
+    if at is None:
+        resting = _resting_start(system, equations, t)
+        if resting is not None:
+            return resting, dict(equations.values), "at the start, which is in balance"
+        found = equilibrium(system, parameters=parameters, t=t)
+        return found.operating, dict(found.parameters), f"at the equilibrium: {found.message}"
+    if at != START:
+        rule = "must be an Equilibrium, a Result, a final_state, 'start' or None"
+        raise ModelError.of("linearise", "at", rule, at)
+    return _start(equations, t), dict(equations.values), "at the start"
+
+
+def _start(equations: ImplicitEquations, t: float) -> OperatingPoint:
+    """Coordinates and rates as the System starts, loops closed; contacts that are pressed there are closed."""
+    from pliant.analysis.balance import gaps_at, touching
+
+    gaps = gaps_at(equations, t, equations.start_q)
+    q, v = equations.start_q.copy(), equations.start_v.copy()
+    point = equations.point(t, q, v)
+    return OperatingPoint(t, point.q, point.v, {}, touching(equations, gaps, sticks=True))
+
+
+def _resting_start(system: System, equations: ImplicitEquations, t: float) -> OperatingPoint | None:
+    """The start, where it moves as little as it accelerates."""
+    from pliant.analysis.balance import Balance
+    from pliant.analysis.implicit_equations import ImplicitEquations
+    from pliant.analysis.rest import is_balanced
+
+    start = _start(equations, t)
+    driven = set(equations.moved_v)
+    if any(rate != 0.0 for k, rate in enumerate(start.v) if k not in driven):
+        return None
+    still = ImplicitEquations(system, t, equations.values, still=True)
+    balance = Balance(still, t, {})
+    return start if is_balanced(balance, balance.at(still.start_q)) else None
+
+
+def _of_state(equations: ImplicitEquations, state: FinalState) -> OperatingPoint:
+    """Of a run's state; prescribed coordinates are where their motions have them then."""
+    from pliant.integrate.grip_states import SLIDES
+    from pliant.trace.layout import BRISTLES, POSITIONS, RATES, slices
+
+    tree = equations.tree
+    if list(state.labels["coordinate"]) != list(tree.positions) or list(state.labels["rate"]) != list(tree.rates):
+        raise ModelError.of("linearise", "at", "must be a state of the same mechanism", list(state.labels["coordinate"]))
+    n_bristles = equations.bristle_column.numel()
+    places = slices({POSITIONS: len(equations.free_q), RATES: len(equations.free_v), BRISTLES: n_bristles})
+    q, v = equations.start_q.copy(), np.zeros(len(tree.rates))
+    q[equations.free_q], v[equations.free_v] = state.y[places[POSITIONS]], state.y[places[RATES]]
+    point = equations.point(state.t, q, v)
+    closed = {pair: (entry, SLIDES if record.grip is None else record.grip[0]) for pair, (entry, record) in state.closed.items()}
+    return OperatingPoint(state.t, point.q, point.v, {}, closed, state.y[places[BRISTLES]])

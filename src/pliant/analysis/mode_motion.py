@@ -1,0 +1,86 @@
+"""A mechanism swinging in one of its modes, as rows of a Result: what pictures and the page draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.model.system import System
+
+if TYPE_CHECKING:
+    from pliant.analysis.modes import NaturalModes
+    from pliant.analysis.operating_point import OperatingPoint
+    from pliant.results.result import Result
+
+Floats = NDArray[np.float64]
+
+ROWS = 48  # a cycle
+SMALL = 1e-4  # m or rad: a change by which it is measured how far drawn points go
+
+
+@dataclass(frozen=True)
+class MovedMechanism:
+    """A System at an operating point, to be drawn beside it."""
+
+    system: System
+    operating: OperatingPoint
+    parameters: Mapping[str, float]
+
+    def rows(self, changes: Sequence[Floats], times: Floats, message: str, **more: object) -> Result:
+        """Coordinates moved from the point by each of the changes, rates as they are there."""
+        from pliant.analysis.implicit_equations import ImplicitEquations
+        from pliant.run.observed import values_of
+        from pliant.run.prepare import compile_system
+        from pliant.run.provenance import Provenance
+        from pliant.run.simulate import collect_rows
+        from pliant.trace.layout import POSITIONS, RATES
+
+        t = self.operating.t
+        compiled = compile_system(self.system, still=True, t_start=t, parameters=self.parameters)
+        equations, traced = ImplicitEquations(self.system, t, self.parameters), compiled.traced
+        states = np.zeros((len(changes), traced.y0.size))
+        for state, change in zip(states, changes, strict=True):
+            moved = equations.closed(t, equations.moved(self.operating.q, change))  # a shape is of first order, loops are not
+            state[traced.layout.y[POSITIONS]] = moved[list(traced.free_q)]
+            state[traced.layout.y[RATES]] = self.operating.v[list(traced.free_v)]
+        p = traced.parameters(t, np.nextafter(t, np.inf))
+        for slots in traced.pairs:
+            if slots.pair.name in self.operating.contacts:
+                p[slots.closed], (p[slots.entry], doing) = 1.0, self.operating.contacts[slots.pair.name]
+                if slots.grip is not None:
+                    p[slots.grip] = doing
+        observed = np.array([compiled.observe(t, state, p) for state in states])
+        settings = {"t_start": float(times[0]), "t_end": float(times[-1]), "save": None, "formulation": traced.formulation}
+        provenance = Provenance(self.system, settings, float(times[0]), dict(self.parameters), **more)
+        return collect_rows(compiled, times, values_of(traced, times, states, observed), message, provenance)
+
+
+def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: float, cycles: int) -> Result:
+    """Rows over some cycles of 1 s, the amplitude such that the point that goes farthest goes by `size` of the mechanism."""
+    if not (np.isfinite(size) and size > 0.0):
+        raise ModelError.of("modes", "size", "must be > 0", size)
+    shape = modes.shapes[:, number]
+    amplitude = size / _reach(mechanism, shape)
+    times = np.linspace(0.0, float(cycles), ROWS * cycles + 1)
+    changes = [amplitude * (shape * np.exp(2j * np.pi * t)).real for t in times]
+    w = float(modes.frequencies[number])
+    words = f"mode {number}: {w:.6g} rad/s ({w / (2.0 * np.pi):.6g} Hz), damping ratio {modes.damping_ratios[number]:.3g}"
+    return mechanism.rows(changes, times, words, mode=number)
+
+
+def _reach(mechanism: MovedMechanism, shape: NDArray[np.complex128]) -> float:
+    """How far the drawn point that goes farthest goes for a unit of the shape, of the mechanism's size."""
+    from pliant.show.scene import Scene
+
+    changes = [np.zeros(len(shape)), SMALL * shape.real, SMALL * shape.imag]
+    times = np.arange(3.0)
+    result = mechanism.rows(changes, times, "")
+    points = np.concatenate(Scene(result).positions(times), axis=1)
+    size = max(float(np.max(np.ptp(points[0], axis=0))), 1e-9)
+    gone = np.linalg.norm(points[1:] - points[0], axis=2)
+    return max(float(np.max(gone)) / (SMALL * size), 1e-12)

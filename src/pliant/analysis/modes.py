@@ -1,0 +1,206 @@
+"""Natural frequencies, damping ratios and shapes of a linearised mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eig, eigh
+
+from pliant.errors import ModelError
+
+if TYPE_CHECKING:
+    from pliant.analysis.linear_model import Linearisation
+    from pliant.analysis.mode_motion import MovedMechanism
+    from pliant.results.result import Result
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+RIGID = 1e-12  # of a coordinate's own stiffness, per coordinate: motions with less than round-off could leave cost nothing
+SYMMETRIC = 1e-10  # of the largest entry: what the skew part of K may be where forces have a potential
+UNDAMPED = 1e-14  # of critical damping
+ROUND_OFF = 1e-9  # of an eigenvalue: a real part as small is none where nothing is lost
+LARGE = 0.1  # of the largest part: coordinates that are named for a motion
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NaturalModes:
+    """Modes in ascending order of frequency, one per conjugate pair.
+
+    A motion that only decays or grows has frequency 0 and damping ratio 1 or -1; a rigid motion, which nothing holds, has both 0.
+    """
+
+    name: str
+    eigenvalues: Complexes  # 1/s, with an imaginary part >= 0
+    shapes: Complexes  # a column per mode, over `coordinates`; the largest entry is 1
+    coordinates: tuple[str, ...]  # all of them: dependent and prescribed ones too
+    mechanism: MovedMechanism | None = None
+
+    @property
+    def frequencies(self) -> Floats:
+        """rad/s: |eigenvalue| of what vibrates, its undamped frequency."""
+        return np.asarray(np.where(self.eigenvalues.imag > 0.0, np.abs(self.eigenvalues), 0.0))
+
+    @property
+    def damping_ratios(self) -> Floats:
+        """Share of critical damping; negative where a motion grows."""
+        size = np.abs(self.eigenvalues)
+        return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0) + 0.0)
+
+    def __len__(self) -> int:
+        return len(self.eigenvalues)
+
+    def shape(self, number: int) -> Mapping[str, Mapping[str, complex]]:
+        """By body: what each of its coordinates does in one mode, relative to the largest; real where nothing is out of phase."""
+        column = self.shapes[:, self.checked(number)]
+        bodies: dict[str, dict[str, complex]] = {}
+        for name, value in zip(self.coordinates, column, strict=True):
+            body, coordinate = name.rsplit(".", 1)
+            bodies.setdefault(body, {})[coordinate] = complex(value)
+        return bodies
+
+    def moving(self, number: int) -> str:
+        """The coordinates that take the largest part in a mode, by name."""
+        return largest_parts(self.coordinates, self.shapes[:, self.checked(number)])
+
+    def animated(self, number: int, size: float = 0.1, cycles: int = 2) -> Result:
+        """The mechanism swinging in one mode, as a Result to draw, to film, and to put on the page by pl.player.write.
+
+        size: how far the point that moves farthest goes, of the mechanism's own size. A cycle takes 1 s.
+        """
+        if self.mechanism is None:
+            raise ModelError.of("modes", "mechanism", "must be known to be animated", None)
+        from pliant.analysis.mode_motion import swinging
+
+        return swinging(self.mechanism, self, self.checked(number), size, cycles)
+
+    def checked(self, number: int) -> int:
+        if not 0 <= number < len(self):
+            raise ModelError.of("modes", "number", f"must be from 0 to {len(self) - 1}", number)
+        return number
+
+    def __repr__(self) -> str:
+        return f"<NaturalModes {self.name!r}: {len(self)} modes>"
+
+    def __str__(self) -> str:
+        lines = [f"{'mode':>4}  {'rad/s':>12}  {'Hz':>12}  {'damping':>10}  moves most"]
+        for k, (w, ratio) in enumerate(zip(self.frequencies, self.damping_ratios, strict=True)):
+            lines.append(f"{k:>4}  {w:>12.6g}  {w / (2 * np.pi):>12.6g}  {ratio:>10.3g}  {self.moving(k)}")
+        return "\n".join(lines)
+
+
+def largest_parts(names: tuple[str, ...], column: Complexes | Floats) -> str:
+    sizes = np.abs(column)
+    if not sizes.size or np.max(sizes) == 0.0:
+        return "nothing"
+    order = sorted(np.flatnonzero(sizes > LARGE * np.max(sizes)), key=lambda k: -sizes[k])
+    return ", ".join(names[k] for k in order[:4])
+
+
+def modes_of(linear: Linearisation) -> NaturalModes:
+    if not linear.coordinates:
+        raise ModelError.of("modes", "coordinates", "must be free to move, at least one", 0)
+    values, vectors = _eigen(linear)
+    shapes = linear.motions @ vectors
+    order = np.lexsort((values.real, np.where(values.imag > 0.0, np.abs(values), 0.0)))
+    shapes = np.array([_normalised(shapes[:, k]) for k in order]).T
+    return NaturalModes(linear.name, values[order], shapes.reshape(len(linear.all_coordinates), -1), linear.all_coordinates,
+                 linear.mechanism)  # fmt: skip
+
+
+def _eigen(linear: Linearisation) -> tuple[Complexes, Complexes]:
+    """Eigenvalues, one per pair, and their shapes over the independent coordinates."""
+    n = len(linear.coordinates)
+    if len(linear.free_states) == 2 * n and is_conservative(linear):
+        return _conservative(linear.M, linear.K)
+    return _general(linear)
+
+
+def is_conservative(linear: Linearisation) -> bool:
+    """Neither damped nor gyroscopic, with forces that have a potential: K symmetric and damping none."""
+    M, C, K = linear.M, linear.damping, linear.K
+    largest = float(np.max(np.abs(K), initial=0.0))
+    critical = 2.0 * np.sqrt(np.abs(np.diag(M)) * np.abs(np.diag(K)))
+    scale = np.sqrt(np.outer(critical, critical))
+    none = np.all(np.abs(C) <= UNDAMPED * np.where(scale > 0.0, scale, np.max(critical, initial=0.0)))
+    return bool(none and np.max(np.abs(K - K.T), initial=0.0) <= SYMMETRIC * largest)
+
+
+def _conservative(M: Floats, K: Floats) -> tuple[Complexes, Complexes]:
+    """K x = w^2 M x; rigid motions are taken out first, so that they stand at zero exactly."""
+    K, M = 0.5 * (K + K.T), 0.5 * (M + M.T)
+    rigid = null_motions(K)
+    elastic = _beside(rigid, M)
+    if not elastic.shape[1]:
+        return np.zeros(len(M), dtype=np.complex128), rigid.astype(np.complex128)
+    squares, vectors = eigh(elastic.T @ K @ elastic, elastic.T @ M @ elastic)
+    paces = np.sqrt(np.abs(squares))
+    values = np.concatenate([np.zeros(rigid.shape[1]), np.where(squares < 0.0, paces, 1j * paces)])
+    return values, np.hstack([rigid, elastic @ vectors]).astype(np.complex128)
+
+
+def null_motions(K: Floats) -> Floats:
+    """Motions that K does not resist, a column each, by its entries beside the coordinates' own stiffness."""
+    own = np.sqrt(np.abs(np.diag(K)))
+    scale = np.where(own > 0.0, own, 1.0)
+    _, sizes, directions = np.linalg.svd(K / np.outer(scale, scale))
+    return np.asarray(directions[sizes <= RIGID * len(K)].T / scale[:, None])
+
+
+def _beside(rigid: Floats, M: Floats) -> Floats:
+    """A basis of the motions that M knows apart from the rigid ones."""
+    n, r = len(M), rigid.shape[1]
+    return np.eye(n) if r == 0 else np.asarray(np.linalg.qr(M @ rigid, mode="complete")[0][:, r:])
+
+
+def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
+    """Of A, without states whose motion is prescribed; what it maps to nothing is taken out first, as zeros pair up to defects."""
+    free = list(linear.free_states)
+    A = linear.A[np.ix_(free, free)]
+    n = len(linear.coordinates)
+    # coordinates measured by their own frequency beside their rates, so that both have one size
+    pace = np.sqrt(np.abs(np.diag(linear.K)) / np.where(np.diag(linear.M) > 0.0, np.diag(linear.M), 1.0))
+    slowest = np.min(pace[pace > 0.0], initial=np.inf)
+    pace = np.where(pace > 0.0, pace, slowest if np.isfinite(slowest) else 1.0)
+    mass = np.sqrt(np.where(np.diag(linear.M) > 0.0, np.diag(linear.M), 1.0))
+    size = np.concatenate([pace * mass, mass, np.ones(len(free) - 2 * n)])
+    scaled = A * np.outer(size, 1.0 / size)
+    still = _null_columns(scaled)
+    basis = np.linalg.qr(still, mode="complete")[0] if still.shape[1] else np.eye(len(free))
+    r = still.shape[1]
+    turned = basis.T @ scaled @ basis
+    values, vectors = eig(turned[r:, r:])
+    kept = values.imag >= 0.0
+    values, vectors = values[kept], vectors[:, kept]
+    if _loses_nothing(linear):
+        values = np.where((values.imag > 0.0) & (np.abs(values.real) <= ROUND_OFF * np.abs(values)), 1j * values.imag, values)
+    states = basis[:, r:] @ vectors
+    # behind the quotient: what the zero motions add to a vector is -T12 x / value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        added = np.where(values != 0.0, turned[:r, r:] @ vectors / values, 0.0)
+    states = states + basis[:, :r] @ added
+    shapes = np.hstack([basis[:, :r], states]) / size[:, None]
+    return np.concatenate([np.zeros(r), values]), shapes[:n]
+
+
+def _loses_nothing(linear: Linearisation) -> bool:
+    """Gyroscopic at most: velocity terms do no work, and forces have a potential."""
+    C, K = linear.damping, linear.K
+    symmetric = all(float(np.max(np.abs(x), initial=0.0)) <= SYMMETRIC * float(np.max(np.abs(of), initial=0.0))
+                    for x, of in ((C + C.T, C), (K - K.T, K)))  # fmt: skip
+    return symmetric and len(linear.free_states) == 2 * len(linear.coordinates)
+
+
+def _null_columns(A: Floats) -> Floats:
+    """States that stay where they are: an orthonormal basis of what A maps to nothing."""
+    _, sizes, directions = np.linalg.svd(A)
+    return np.asarray(directions[sizes <= RIGID * len(A) * np.max(sizes, initial=0.0)].T)
+
+
+def _normalised(column: Complexes) -> Complexes:
+    largest = column[np.argmax(np.abs(column))] if column.size else 1.0
+    return column / largest if largest != 0.0 else column

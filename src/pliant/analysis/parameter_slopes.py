@@ -1,0 +1,88 @@
+"""How the equations change with a parameter: eighth-order differences of the whole model, as it may enter through integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.model.system import System
+
+if TYPE_CHECKING:
+    from pliant.analysis.operating_point import Dynamics, OperatingPoint
+
+Floats = NDArray[np.float64]
+
+WEIGHTS = {1: 4.0 / 5.0, 2: -1.0 / 5.0, 3: 4.0 / 105.0, 4: -1.0 / 280.0}  # of f(x + k h) - f(x - k h), over h
+STEP = 1e-2  # of the parameter: its eighth power is round-off
+STILL_CLOSED = 1e-9  # m or rad per unit of the parameter's size
+
+
+@dataclass(frozen=True)
+class ParameterSlopes:
+    """By parameter: slopes of the rows of balance, of c'', of bristle rates and of the outputs."""
+
+    rows: dict[str, Floats] = field(default_factory=dict)
+    seconds: dict[str, Floats] = field(default_factory=dict)
+    bristle_rates: dict[str, Floats] = field(default_factory=dict)
+    outputs: dict[str, Floats] = field(default_factory=dict)
+
+
+def parameter_slopes(
+    system: System,
+    dynamics: Dynamics,
+    operating: OperatingPoint,
+    names: Sequence[str],
+    outputs: Mapping[str, tuple[str, int]],
+) -> ParameterSlopes:
+    slopes = ParameterSlopes()
+    for name in names:
+        step = _step(system, name, dynamics.equations.values[name])
+        difference: list[Floats] = [np.zeros(1)] * 5
+        for k, weight in WEIGHTS.items():
+            ahead, behind = (_values(system, dynamics, operating, name, sign * k * step, outputs) for sign in (1.0, -1.0))
+            difference = [d + weight / step * (a - b) for d, a, b in zip(difference, ahead, behind, strict=True)]
+        residual, rows, seconds, bristle_rates, seen = (np.asarray(d) for d in difference)
+        if np.max(np.abs(residual), initial=0.0) * abs(step) / STEP > STILL_CLOSED:
+            rule = "must not move closures: an input cannot change the geometry of a loop that is closed exactly"
+            raise ModelError.of("linearise", "inputs", rule, name)
+        slopes.rows[name], slopes.seconds[name] = rows, seconds
+        slopes.bristle_rates[name], slopes.outputs[name] = bristle_rates, seen
+    return slopes
+
+
+def _step(system: System, name: str, value: float) -> float:
+    """A hundredth of the value, or what bounds leave room for."""
+    parameter = system.parameters[name]
+    room = [abs(value - bound) / max(WEIGHTS) for bound in (parameter.low, parameter.high) if bound is not None]
+    step = min([STEP * (abs(value) or 1.0), *room])
+    if step == 0.0:
+        raise ModelError.of("linearise", "inputs", f"must lie between its bounds, not on one: parameter {name!r}", value)
+    return step
+
+
+def _values(
+    system: System,
+    dynamics: Dynamics,
+    operating: OperatingPoint,
+    name: str,
+    change: float,
+    outputs: Mapping[str, tuple[str, int]],
+) -> list[Floats]:
+    """Everything at the same point with the parameter changed."""
+    from pliant.analysis.implicit_equations import ImplicitEquations
+
+    before = dynamics.equations
+    equations = ImplicitEquations(system, operating.t, {**before.values, name: before.values[name] + change})
+    column = equations.tracer.column
+    bristle_rates = [rate for contact in equations.contacts for rate in contact.bristle_rates]
+    seen = [equations.observed[quantity][k] for quantity, k in outputs.values()]
+    groups = [equations.closures.hard.residual, equations.residual, equations.constraint_seconds, bristle_rates, seen]
+    point = dynamics.point
+    values = equations.function("values", [column(group) for group in groups]).call(point.arguments)
+    residual, rows, seconds, rates, shown = (np.array(x).ravel() for x in values)
+    return [residual, rows, seconds[dynamics.sticking], rates, shown]

@@ -1,0 +1,311 @@
+"""Where a mechanism rests: Newton's method with the exact stiffness, then load steps, then the arc length of the loading path.
+
+Where the stiffness on the motions that loops allow is not positive definite, it is shifted until it is, as trust-region methods do:
+steps then go down the potential, and what is found is a stable rest unless the search began exactly on an unstable one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from pliant.analysis.balance import Balance, Missing
+
+Floats = NDArray[np.float64]
+
+STEPS = 300  # of Newton's method
+LONGEST_TURN = 0.5  # rad, and of other coordinates:
+LONGEST_SHIFT = 0.25  # of the mechanism's size, in one step
+CLOSE = 1e-9  # m, rad or 1: a step as short as this is followed by a few that only polish
+POLISH = 4
+BALANCED = 1e-13  # m or rad: forces that displace a start by less, were all else held, are round-off
+LOOSE = 1e-10  # of a coordinate's own stiffness: a direction with less resists nothing
+SHIFT = 1e-9  # of a coordinate's own stiffness, added where directions are loose; what it leaves of them is limited in length
+OVERSHOOT = 0.5  # of the first slope, how much a step may rise at its end
+DEEPER = 3.0  # times as deep as now may a contact be after one step
+LOAD_STEPS, SMALLEST_LOAD_STEP = 10, 1e-3
+NEWTON_STEPS = 15  # of one load step
+ARC_STEPS = 2000
+STRAY = 0.5  # of a step along the arc: farther from its tangent Newton's method has found another path
+FARTHEST = 20.0  # rad, or of the mechanism's size: a path that has gone so far leads nowhere
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Coordinates in balance, or the last ones of a search that found none."""
+
+    q: Floats
+    found: bool
+    way: str  # in words
+    stiffness: Floats  # reduced and scaled, and
+    free_motions: Floats  # what its rows are: columns over the free rates
+    share: float = 1.0  # of gravity, drives and loads that acts
+
+
+def find_rest(balance: Balance, start: Floats) -> Rest:
+    """Newton; then load steps from the unloaded mechanism; then along the arc of the loading path."""
+    first = _descend(balance, start, steps=STEPS)
+    if first.found:
+        return first
+    loaded = _by_load_steps(balance, start)
+    if loaded is not None and loaded.found:
+        return loaded
+    return _by_arc_length(balance, start) or loaded or first
+
+
+# ---- Newton's method, downhill
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The stiffness at a point on the motions that loops allow, in coordinates measured by their own stiffness."""
+
+    stiffness: Floats  # scaled: its diagonal is 1, -1 or 0
+    scale: Floats  # of the reduced motions
+    lowest: float  # eigenvalue of the symmetric part
+    weakest: Floats  # and its direction, over the free rates
+
+
+def slope_of(balance: Balance, missing: Missing) -> Slope:
+    allowed = missing.free_motions
+    reduced = allowed.T @ balance.stiffness(missing) @ allowed
+    mass = np.einsum("ij,i,ij->j", allowed, balance.inertia, allowed)
+    own = np.abs(np.diag(reduced))
+    largest = float(np.max(own / mass, initial=0.0))
+    stiff = own > 1e-14 * largest * mass
+    slowest = float(np.min((own / mass)[stiff], initial=np.inf))
+    scale = 1.0 / np.sqrt(np.where(stiff, own, mass * (slowest if np.isfinite(slowest) else 1.0)))
+    scaled = reduced * np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(0.5 * (scaled + scaled.T))
+    lowest = float(values[0]) if values.size else np.inf
+    weakest = allowed @ (scale * vectors[:, 0]) if values.size else np.zeros(0)
+    return Slope(scaled, scale, lowest, weakest)
+
+
+def _descend(balance: Balance, start: Floats, share: float = 1.0, steps: int = STEPS, downhill: bool = True) -> Rest:
+    q, missing = start, balance.at(start, share)
+    polish = POLISH
+    slope = slope_of(balance, missing)
+    for count in range(steps):
+        if _is_small(missing, slope):
+            return _rest(q, True, _words(count), slope, missing)
+        change, shifted = _newton_step(balance, missing, slope, downhill)
+        if not np.all(np.isfinite(change)):
+            break
+        change = _limited(balance, missing, change)
+        q, missing, used = _searched(balance, missing, change, share, downhill and polish == POLISH)
+        slope = slope_of(balance, missing)
+        if used * np.max(np.abs(change), initial=0.0) <= CLOSE and not shifted:
+            polish -= 1
+            if polish == 0:
+                return _rest(q, True, _words(count + 1), slope, missing)
+    return _rest(q, False, f"no balance in {steps} Newton steps", slope, missing)
+
+
+def _is_small(missing: Missing, slope: Slope, small: float = BALANCED) -> bool:
+    pushed = np.abs(missing.reduced) * slope.scale**2
+    return bool(np.max(pushed, initial=0.0) <= small and np.max(np.abs(missing.residual), initial=0.0) <= small)
+
+
+def is_balanced(balance: Balance, missing: Missing, small: float = BALANCED) -> bool:
+    """Whether nothing but round-off pushes, and all loops are closed. small: m or rad, what forces may displace coordinates by."""
+    return _is_small(missing, slope_of(balance, missing), small)
+
+
+def _rest(q: Floats, found: bool, way: str, slope: Slope, missing: Missing) -> Rest:
+    return Rest(q, found, way, slope.stiffness, missing.free_motions * slope.scale, missing.point.share)
+
+
+def _words(count: int) -> str:
+    return "in balance at the start" if count == 0 else f"Newton, {count} step{'s' if count > 1 else ''}"
+
+
+def _newton_step(balance: Balance, missing: Missing, slope: Slope, downhill: bool) -> tuple[Floats, bool]:
+    """The change of the free coordinates, and whether the stiffness was shifted for it."""
+    allowed = missing.free_motions
+    closing = -np.linalg.lstsq(missing.matrix, missing.residual, rcond=None)[0] if missing.residual.size else 0.0
+    force = missing.reduced + allowed.T @ (balance.stiffness(missing) @ closing) if missing.residual.size else missing.reduced
+    shift = max(-1.5 * slope.lowest, 0.0) + SHIFT if downhill and slope.lowest < LOOSE else 0.0
+    try:
+        solved = np.linalg.solve(slope.stiffness + shift * np.eye(len(force)), -slope.scale * force)
+    except np.linalg.LinAlgError:
+        solved = np.full(len(force), np.nan)
+    return closing + allowed @ (slope.scale * solved), shift > 0.0
+
+
+def _limited(balance: Balance, missing: Missing, change: Floats) -> Floats:
+    """No coordinate goes far in one step, and no contact gets much deeper than it must."""
+    longest = np.where(balance.turns, LONGEST_TURN, LONGEST_SHIFT * balance.size)
+    change = change * min(1.0, 1.0 / max(float(np.max(np.abs(change) / longest, initial=0.0)), 1e-300))
+    if not missing.gaps.size:
+        return change
+    lowest = -np.maximum(balance.first_depths, DEEPER * np.maximum(-missing.gaps, 0.0))
+    if np.all(balance.gaps(balance.moved(missing.point.q, change)) >= lowest):
+        return change
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        fits = np.all(balance.gaps(balance.moved(missing.point.q, middle * change)) >= lowest)
+        low, high = (middle, high) if fits else (low, middle)
+    return max(low, 1e-6) * change
+
+
+def _searched(balance: Balance, missing: Missing, change: Floats, share: float, search: bool) -> tuple[Floats, Missing, float]:
+    """Halve the step while the potential rises too steeply at its end."""
+    first = float(change @ missing.force)
+    part = 1.0
+    while True:
+        q = balance.moved(missing.point.q, part * change)
+        there = balance.at(q, share)
+        rises = float(change @ there.force) > OVERSHOOT * abs(first) or not np.all(np.isfinite(there.force))
+        if not (search and rises) or part < 1e-6:
+            return q, there, part
+        part *= 0.5
+
+
+# ---- along the loading path
+
+
+def _by_load_steps(balance: Balance, start: Floats) -> Rest | None:
+    """Gravity, drives and loads grow from nothing to all; each step starts from the one before.
+
+    Where the stiffness is lost on the way, the rests beyond are those of another path: that is where it buckles.
+    """
+    unloaded = _descend(balance, start, 0.0)
+    if not unloaded.found:
+        return None
+    q, share, step, count, last = unloaded.q, 0.0, 1.0 / LOAD_STEPS, 0, unloaded
+    while share < 1.0:
+        wanted = min(share + step, 1.0)
+        rest = _descend(balance, q, wanted, NEWTON_STEPS, downhill=False)
+        if rest.found and _lowest(rest) > LOOSE:
+            q, share, step, count, last = rest.q, wanted, 1.5 * step, count + 1, rest
+        else:
+            step *= 0.5
+            if step < SMALLEST_LOAD_STEP:
+                return replace(last, found=False, way=_lost(balance, last, share))
+    return Rest(rest.q, True, f"{count} load steps", rest.stiffness, rest.free_motions)
+
+
+def _lowest(rest: Rest) -> float:
+    """The lowest eigenvalue of the scaled stiffness."""
+    return float(np.linalg.eigvalsh(0.5 * (rest.stiffness + rest.stiffness.T))[0]) if rest.stiffness.size else np.inf
+
+
+def _lost(balance: Balance, rest: Rest, share: float) -> str:
+    from pliant.analysis.modes import largest_parts
+
+    weakest = np.linalg.eigh(0.5 * (rest.stiffness + rest.stiffness.T))[1][:, 0]
+    moving = largest_parts(tuple(balance.names), rest.free_motions @ weakest)
+    return f"no balance: with {share:.4g} of its loads the mechanism gives way along {moving}"
+
+
+def _by_arc_length(balance: Balance, start: Floats) -> Rest | None:
+    """The path of rests over the load, by its arc length, until all of the load acts; past points where the load must fall."""
+    unloaded = _descend(balance, start, 0.0)
+    if not unloaded.found:
+        return None
+    path = LoadingPath(balance, unloaded.q)
+    for _ in range(ARC_STEPS):
+        if not path.advance() or path.way > FARTHEST:
+            return None
+        if path.passed_one:
+            rest = _descend(balance, path.q_at_one(), 1.0, NEWTON_STEPS, downhill=False)
+            if rest.found and path.is_near(rest.q):
+                return Rest(rest.q, True, f"arc length, {path.count} steps", rest.stiffness, rest.free_motions)
+    return None
+
+
+class LoadingPath:
+    """Rests over the share of the load that acts, followed by arc length (Riks 1979) in coordinates measured by their stiffness."""
+
+    FIRST, SHORTEST, LONGEST, EASY = 0.02, 1e-6, 0.2, 4  # of the arc; Newton steps below which it may grow
+
+    def __init__(self, balance: Balance, q: Floats) -> None:
+        self.balance, self.q, self.share, self.count, self.way = balance, q, 0.0, 0, 0.0
+        self._length = self.FIRST
+        self._before = (q, 0.0)
+        missing = balance.at(q, 0.0)
+        n = len(balance.free)
+        self._measure = np.where(balance.turns, 1.0, 1.0 / balance.size)
+        self._tangent = np.concatenate([np.zeros(n), [1.0]])
+        self._tangent, self._falls = self._direction(missing), self._falling(missing)
+
+    @property
+    def passed_one(self) -> bool:
+        return (self._before[1] - 1.0) * (self.share - 1.0) <= 0.0
+
+    def q_at_one(self) -> Floats:
+        """The nearer of the two points beside it."""
+        return self.q if abs(self.share - 1.0) < abs(self._before[1] - 1.0) else self._before[0]
+
+    def is_near(self, q: Floats) -> bool:
+        """Whether coordinates lie within the last step of the arc, not on another path."""
+        return bool(np.max(np.abs(q - self.q)) <= 2.0 * np.max(np.abs(self.q - self._before[0])) + CLOSE)
+
+    def advance(self) -> bool:
+        """One step of the arc; False where it cannot be made as short as need be."""
+        while self._length >= self.SHORTEST:
+            moved = self._corrected()
+            if moved is not None and self._goes_on(moved[0][2]):
+                (q, share, missing), steps = moved
+                self._before, self.q, self.share, self.count = (self.q, self.share), q, share, self.count + 1
+                self.way += self._length
+                self._tangent, self._falls = self._direction(missing), self._falling(missing)
+                if steps <= self.EASY:
+                    self._length = min(1.5 * self._length, self.LONGEST)
+                return True
+            self._length *= 0.5
+        return False
+
+    def _falling(self, missing: Missing) -> int:
+        """Directions in which the potential falls."""
+        stiffness = slope_of(self.balance, missing).stiffness
+        return int(np.sum(np.linalg.eigvalsh(0.5 * (stiffness + stiffness.T)) < 0.0)) if stiffness.size else 0
+
+    def _goes_on(self, missing: Missing) -> bool:
+        """On one path a direction begins or ceases to fall just where the load turns; else the step has leapt to another path."""
+        turns = self._tangent[-1] * self._direction(missing)[-1] < 0.0
+        return bool(turns == ((self._falling(missing) - self._falls) % 2 == 1))
+
+    def _bordered(self, missing: Missing) -> Floats:
+        """[K -A^T R_s; A 0 0; tangent]: rows of balance, closures and arc."""
+        balance, m, n = self.balance, len(missing.residual), len(self.balance.free)
+        whole = np.zeros((n + m + 1, n + m + 1))
+        whole[:n, :n], whole[:n, n : n + m], whole[n : n + m, :n] = balance.stiffness(missing), -missing.matrix.T, missing.matrix
+        whole[:n, -1] = balance.share_slope(missing)
+        whole[-1, :n], whole[-1, -1] = self._tangent[:-1] * self._measure**2, self._tangent[-1]
+        return whole
+
+    def _direction(self, missing: Missing) -> Floats:
+        """Along the path, onward, of unit length."""
+        n, right = len(self.balance.free), np.zeros(len(self.balance.free) + len(missing.residual) + 1)
+        right[-1] = 1.0
+        solved = np.linalg.lstsq(self._bordered(missing), right, rcond=None)[0]
+        along = np.concatenate([solved[:n], solved[-1:]])
+        return np.asarray(along / np.sqrt(np.sum((along[:-1] * self._measure) ** 2) + along[-1] ** 2))
+
+    def _corrected(self) -> tuple[tuple[Floats, float, Missing], int] | None:
+        """Newton on the plane across the tangent, at the length of the arc."""
+        balance, n = self.balance, len(self.balance.free)
+        q, share = balance.moved(self.q, self._length * self._tangent[:-1]), self.share + self._length * self._tangent[-1]
+        strayed = 0.0
+        for count in range(2 * self.EASY + 4):
+            missing = balance.at(q, share)
+            right = -np.concatenate([missing.force, missing.residual, [0.0]])
+            try:
+                solved = np.linalg.solve(self._bordered(missing), right)
+            except np.linalg.LinAlgError:
+                return None
+            change, more = solved[:n], float(solved[-1])
+            strayed += float(np.max(np.abs(change * self._measure), initial=0.0)) + abs(more)
+            if not strayed <= STRAY * self._length:  # to another path
+                return None
+            q, share = balance.moved(q, change), share + more
+            if np.max(np.abs(change * self._measure), initial=0.0) + abs(more) <= CLOSE:
+                return (q, share, balance.at(q, share)), count
+        return None

@@ -1,0 +1,40 @@
+"""Which quantities of the results' table outputs name: whole ones, parts of them, or single coordinates."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from pliant.errors import ModelError
+from pliant.model.check import did_you_mean
+from pliant.results.table import QUANTITIES
+
+NOT_OBSERVED = ("work",)  # integrated along a run: no function of the state
+
+
+def component_names(labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
+    """Every number of every quantity by its name, as in "tip_position arm y": its quantity and its place there."""
+    names: dict[str, tuple[str, int]] = {}
+    for name, quantity in QUANTITIES.items():
+        if name in NOT_OBSERVED:
+            continue
+        for k, parts in enumerate(itertools.product(*(labels[d] for d in quantity.dims))):
+            names[" ".join((name, *parts))] = (name, k)
+    return names
+
+
+def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
+    """What is named: "tip_position", "tip_position arm", "tip_position arm y", or a coordinate, "arm.angle"."""
+    every = component_names(labels)
+    chosen: dict[str, tuple[str, int]] = {}
+    for wanted in [outputs] if isinstance(outputs, str) else outputs:
+        if wanted in labels["coordinate"]:
+            chosen[wanted] = every[f"q {wanted}"]
+            continue
+        hits = {name: place for name, place in every.items() if name == wanted or name.startswith(f"{wanted} ")}
+        if not hits:
+            known = [*(name for name in QUANTITIES if name not in NOT_OBSERVED), *labels["coordinate"], *every]
+            rule = f"must name quantities, as 'tip_position arm y' or 'arm.angle'{did_you_mean(wanted, known)}"
+            raise ModelError.of(part, "outputs", rule, wanted)
+        chosen |= hits
+    return chosen

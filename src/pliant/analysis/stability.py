@@ -1,0 +1,69 @@
+"""Whether a rest is stable: by its stiffness where forces have a potential, else by the eigenvalues of the linear equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.analysis.modes import is_conservative, largest_parts
+from pliant.analysis.rest import LOOSE
+
+if TYPE_CHECKING:
+    from pliant.analysis.balance import Balance
+    from pliant.analysis.operating_point import Dynamics, OperatingPoint
+    from pliant.analysis.rest import Rest
+
+POTENTIAL = 1e-9  # of the scaled stiffness: what its skew part may be where forces have a potential
+GROWS = 1e-8  # of the largest eigenvalue: real parts below it are round-off
+MASSLESS = "no mass resists one of the coordinates, so that only its stiffness counts"
+
+
+@dataclass(frozen=True)
+class Stability:
+    stable: bool | None
+    words: str
+
+
+def stability_of(balance: Balance, rest: Rest, dynamics: Dynamics | None, operating: OperatingPoint) -> Stability:
+    """Lagrange and Dirichlet: a rest is stable where the potential has a minimum; damping cannot make up for one that has none."""
+    stiffness = rest.stiffness
+    if not stiffness.size:
+        return Stability(True, "stable: nothing is free to move")
+    skew = float(np.max(np.abs(stiffness - stiffness.T), initial=0.0))
+    if not np.any(operating.v) and skew <= POTENTIAL:
+        return _by_potential(balance, rest)
+    return _by_eigenvalues(balance, dynamics, operating) if dynamics is not None else Stability(None, MASSLESS)
+
+
+def _by_potential(balance: Balance, rest: Rest) -> Stability:
+    values, vectors = np.linalg.eigh(0.5 * (rest.stiffness + rest.stiffness.T))
+    moving = largest_parts(tuple(balance.names), rest.free_motions @ vectors[:, 0])
+    if values[0] > LOOSE:
+        return Stability(True, "stable: the potential has a minimum there")
+    if values[0] < -LOOSE:
+        count = int(np.sum(values < -LOOSE))
+        more = f" and in {count - 1} more directions" if count > 1 else ""
+        return Stability(False, f"unstable: the potential falls along {moving}{more}")
+    return Stability(None, f"undecided: the stiffness along {moving} is zero there")
+
+
+def _by_eigenvalues(balance: Balance, dynamics: Dynamics, operating: OperatingPoint) -> Stability:
+    from pliant.analysis.linearise import LinearEquations
+
+    linear = LinearEquations(dynamics, operating, {}, {}, balance.equations.original).collected("", None)
+    if not linear.coordinates:
+        return Stability(True, "stable: nothing is free to move")
+    modes = linear.modes()
+    largest = float(np.max(np.abs(modes.eigenvalues), initial=0.0))
+    fastest = int(np.argmax(modes.eigenvalues.real))
+    growth = float(modes.eigenvalues[fastest].real)
+    if growth > GROWS * largest:
+        way = "flutters" if modes.eigenvalues[fastest].imag > 0.0 else "diverges"
+        return Stability(False, f"unstable: {way} along {modes.moving(fastest)}, growing by a factor e every {1.0 / growth:.3g} s")
+    if np.any(modes.eigenvalues == 0.0):
+        return Stability(None, f"undecided: nothing drives {modes.moving(0)} back")
+    if is_conservative(linear) or growth > -GROWS * largest:
+        return Stability(True, "stable: no small motion grows, though not every one decays")
+    return Stability(True, f"stable: every small motion decays, the slowest by a factor e every {-1.0 / growth:.3g} s")

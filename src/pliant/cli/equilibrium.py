@@ -1,0 +1,95 @@
+"""pliant equilibrium: where a model rests, what carries it, and whether it stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
+from pliant.cli.steady import Steady, read_steady
+from pliant.errors import ModelError, PliantError, plain
+
+if TYPE_CHECKING:
+    from pliant.analysis.equilibrium import Equilibrium
+
+ROUND_OFF = 1e-12  # of the largest in the table: less is printed as zero
+
+
+def equilibrium(
+    file: ModelArgument,
+    steady: Steady = None,
+    t: Annotated[float, typer.Option("--t", help="When formulas of time and prescribed motions are looked at, s.")] = 0.0,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="REST.nc", help="Write the rest as a result (netCDF), to draw and to go on.")
+    ] = None,
+    settings: Set = None,
+    includes_outside: IncludesOutside = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find where a mechanism rests, from its start downhill: coordinates, reactions, contacts, stability."""
+    from pliant.analysis.equilibrium import equilibrium as find
+
+    rates = read_steady(steady)
+    if out is not None:
+        check_target("--out", out)
+    model = load_model(file, includes_outside, settings)
+    try:
+        with progress.waiting("looking for the rest", quiet or as_json):
+            rest = find(model.system, steady=rates, t=t)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+    if out is not None:
+        try:
+            rest.to_result().to_netcdf(out)
+        except OSError as trouble:
+            stop(FAILED, f"{out}: cannot be written: {trouble.strerror or trouble}")
+    if as_json:
+        write_json({**equilibrium_data(rest), "written": None if out is None else str(out)})
+    elif not quiet:
+        _print(rest)
+        if out is not None:
+            say(f"written to {out}")
+
+
+def equilibrium_data(rest: Equilibrium) -> dict[str, Any]:
+    """A rest, for machines."""
+    reactions = {body: {"force_N": found.force.tolist(), "moment_Nm": found.moment.tolist()}
+                 for body, found in rest.reactions.items()}  # fmt: skip
+    contacts = {pair: {"closed": found.closed, "gap_m": found.gap, "force_N": found.force} for pair, found in rest.contacts.items()}
+    return {"system": rest.name, "message": rest.message, "stable": rest.stable, "steady": dict(rest.steady),
+            "coordinates": rest.coordinates, "reactions": reactions, "contacts": contacts,
+            "parameters": dict(rest.parameters)}  # fmt: skip
+
+
+def _print(rest: Equilibrium) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    say(f"{rest.name}: {rest.message}")
+    table = Table("coordinate", "value", title="coordinates, m, rad or 1", title_justify="left", box=None)
+    table.columns[1].justify = "right"
+    for name, value in rest.coordinates.items():
+        table.add_row(plain(name), f"{value:.6g}")
+    console.print(table)
+    table = Table("body", *(f"{kind} {axis}" for kind in ("force", "moment") for axis in "xyz"),
+                  title="what joints do to bodies, N and N m", title_justify="left", box=None)  # fmt: skip
+    largest = {name: float(abs(rest.values[f"reaction_{name}"]).max(initial=0.0)) for name in ("force", "moment")}
+    for body, reaction in rest.reactions.items():
+        force, moment = ((x if abs(x) > ROUND_OFF * largest[name] else 0.0 for x in getattr(reaction, name)) for name in largest)
+        table.add_row(plain(body), *(f"{x:.5g}" for x in (*force, *moment)))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    console.print(table)
+    if rest.contacts:
+        table = Table("contact", "state", "gap, m", "force, N", title="contacts", title_justify="left", box=None)
+        for pair, contact in rest.contacts.items():
+            table.add_row(plain(pair), "closed" if contact.closed else "open", f"{contact.gap:.4g}", f"{contact.force:.5g}")
+        console.print(table)

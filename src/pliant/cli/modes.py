@@ -1,0 +1,109 @@
+"""pliant modes: natural frequencies, damping and shapes of a model about its rest."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
+from pliant.cli.steady import Steady, read_steady
+from pliant.errors import ModelError, PliantError, plain
+from pliant.host.atomic_files import atomic_write
+
+if TYPE_CHECKING:
+    from pliant.analysis.linear_model import Linearisation
+    from pliant.analysis.modes import NaturalModes
+    from pliant.model.system import System
+
+
+def modes(
+    file: ModelArgument,
+    steady: Steady = None,
+    start: Annotated[bool, typer.Option("--start", help="About the start as it is, not about the rest.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="MODES.csv", help="Write the table as text, a mode a line.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="SHAPES.png", help="Draw the first mode shapes.")] = None,
+    page: Annotated[Path | None, typer.Option("--page", metavar="MODE.html", help="Write the page on which a mode swings.")] = None,
+    number: Annotated[int, typer.Option("--mode", help="Which mode the page shows.")] = 0,
+    settings: Set = None,
+    includes_outside: IncludesOutside = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the natural frequencies of a mechanism about its rest, the damping of each mode and what moves in it."""
+    rates = read_steady(steady)
+    if start and rates:
+        stop(WRONG, "--start and --steady: one of them at most must be given")
+    for option, target in (("--out", out), ("--plot", plot), ("--page", page)):
+        if target is not None:
+            check_target(option, target)
+    model = load_model(file, includes_outside, settings)
+    try:
+        with progress.waiting("looking for the rest and its modes", quiet or as_json):
+            linear = _linearised(model.system, rates, start)
+            found = linear.modes()
+            written = _write(found, out, plot, page, number)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+    except OSError as trouble:
+        stop(FAILED, f"{trouble.filename}: cannot be written: {trouble.strerror or trouble}")
+    if as_json:
+        write_json({"system": found.name, "message": linear.message, "modes": rows(found), "written": written})
+    elif not quiet:
+        say(f"{found.name}: {linear.message}")
+        _print(found)
+        for name in written:
+            say(f"written to {name}")
+
+
+def _linearised(system: System, rates: dict[str, float], start: bool) -> Linearisation:
+    from pliant.analysis.equilibrium import equilibrium
+    from pliant.analysis.linearise import linearise
+
+    at = equilibrium(system, steady=rates) if rates else "start" if start else None
+    return linearise(system, at=at, inputs=(), outputs=())
+
+
+def rows(found: NaturalModes) -> list[dict[str, Any]]:
+    """One mode each, for machines."""
+    each = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)
+    return [{"mode": k, "rad_per_s": w, "Hz": w / (2.0 * math.pi), "damping_ratio": ratio, "moves": found.moving(k)}
+            for k, (w, ratio) in enumerate(each)]  # fmt: skip
+
+
+def _write(found: NaturalModes, out: Path | None, plot: Path | None, page: Path | None, number: int) -> list[str]:
+    """The names of the files that were written."""
+    if page is not None:
+        from pliant.show import player
+
+        player.write(found.animated(number), page)
+    if out is not None:
+        with atomic_write(out) as draft:
+            lines = ["mode,rad_per_s,Hz,damping_ratio,moves"]
+            for row in rows(found):
+                lines.append(f'{row["mode"]},{row["rad_per_s"]!r},{row["Hz"]!r},{row["damping_ratio"]!r},"{row["moves"]}"')
+            draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if plot is not None:
+        from pliant.show.plot import mode_shape, save
+
+        save(mode_shape(found), plot)
+    return [str(target) for target in (out, plot, page) if target is not None]
+
+
+def _print(found: NaturalModes) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("mode", "rad/s", "Hz", "damping ratio", "moves most", box=None)
+    for column in table.columns[:4]:
+        column.justify = "right"
+    for row in rows(found):
+        numbers = f"{row['rad_per_s']:.6g}", f"{row['Hz']:.6g}", f"{row['damping_ratio']:.3g}"
+        table.add_row(str(row["mode"]), *numbers, plain(row["moves"]))
+    Console().print(table)

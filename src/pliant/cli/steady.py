@@ -1,0 +1,27 @@
+"""--steady: coordinates that turn or slide at a constant rate, for commands that ask where a mechanism rests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from pliant.cli.exits import WRONG, stop
+from pliant.cli.options import read_settings
+
+Steady = Annotated[
+    list[str] | None,
+    typer.Option("--steady", metavar="COORDINATE=RATE", help="A joint that turns or slides steadily, SI; may be repeated."),
+]
+
+
+def read_steady(given: Sequence[str] | None) -> dict[str, float]:
+    """shaft.angle=100 -> the name and its rate."""
+    rates: dict[str, float] = {}
+    for name, text in read_settings(given or (), "--steady").items():
+        try:
+            rates[name] = float(text)
+        except ValueError:
+            stop(WRONG, f"--steady: must be COORDINATE=RATE with a number of rad/s or m/s, got {name}={text!r}")
+    return rates

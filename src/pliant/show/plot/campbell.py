@@ -1,0 +1,65 @@
+"""Campbell's diagram: frequencies over a speed or a parameter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.show.plot.style import ALARM, MOST_LINES, QUIET, figure, legend, look, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+HARMONICS = (1, 2, 3)
+GROWS = 1e-9  # of critical damping: more than round-off
+
+
+class DrawableCampbell(Protocol):
+    """What the plot asks of a Campbell diagram."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def over(self) -> str: ...
+    @property
+    def values(self) -> Floats: ...
+    @property
+    def is_speed(self) -> bool: ...
+    @property
+    def frequencies(self) -> Floats: ...
+    @property
+    def damping_ratios(self) -> Floats: ...
+
+
+@styled
+def campbell(diagram: DrawableCampbell, modes: int | None = None) -> Figure:
+    """Frequencies in Hz, a line per mode; over a speed also its first harmonics, dashed; modes that grow are marked.
+
+    modes: how many, from the slowest on.
+    """
+    frequencies = diagram.frequencies / (2.0 * np.pi)
+    count = frequencies.shape[1] if modes is None else min(int(modes), frequencies.shape[1])
+    order = np.argsort(np.nan_to_num(frequencies[0], nan=np.inf))[:count]
+    made, ((panel,),) = figure(1, 1, height=4.0)
+    for k, number in enumerate(order[:MOST_LINES]):
+        panel.plot(diagram.values, frequencies[:, number], label=f"mode {k}", **look(k))
+        grows = diagram.damping_ratios[:, number] < -GROWS
+        panel.plot(diagram.values[grows], frequencies[grows, number], "x", color=ALARM, markersize=5, zorder=4)
+    top = 1.08 * float(np.nanmax(frequencies[:, order], initial=0.0)) or 1.0
+    if diagram.is_speed:
+        for harmonic in HARMONICS:
+            line = harmonic * np.abs(diagram.values) / (2.0 * np.pi)
+            panel.plot(diagram.values, line, "--", color=QUIET, linewidth=0.8)
+            inside = np.flatnonzero(line <= top)
+            if inside.size and line[inside[-1]] > 0.0:
+                panel.annotate(f"{harmonic}×", (diagram.values[inside[-1]], line[inside[-1]]), color=QUIET, fontsize=8.5)
+    panel.set_ylim(0.0, top)
+    unit = ", rad/s" if diagram.is_speed else ", SI"
+    panel.set(xlabel=f"{'speed of ' if diagram.is_speed else ''}{diagram.over}{unit}", ylabel="frequency, Hz")
+    panel.set_title(f"{diagram.name}: frequencies over {diagram.over}")
+    legend(panel, left_out=count - MOST_LINES)
+    return made

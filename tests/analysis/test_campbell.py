@@ -1,0 +1,63 @@
+"""Frequencies over a speed and over a parameter: each column one mode, through crossings."""
+
+import math
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+
+def crossing():
+    """Two blocks on springs that know nothing of each other; one spring is a parameter."""
+    stiffness = pl.Parameter("stiffness", 10.0, low=0.0)
+    system = pl.System("crossing", gravity=(0, 0))
+    system.add("a", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(spring=pl.Spring(stiffness)))
+    system.add("b", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(spring=pl.Spring(40.0)))
+    return system
+
+
+def test_modes_are_followed_through_a_crossing():
+    values = np.linspace(10.0, 90.0, 9)
+    diagram = pl.campbell(crossing(), over={"stiffness": values})
+    assert not diagram.is_speed
+    assert diagram.frequencies[:, 0] == pytest.approx(np.sqrt(values), rel=1e-12)
+    assert diagram.frequencies[:, 1] == pytest.approx(np.full(9, math.sqrt(40.0)), rel=1e-12)
+    assert np.all(diagram.damping_ratios == 0.0) and all(diagram.stable)
+
+
+def test_a_disc_that_spins_on_springs_precesses_as_its_gyroscopic_moment_says():
+    """I_t u'' - i I_p w u' + k u = 0 of the tilt u = a + i b: forward and backward roots."""
+    across, polar, stiffness = 0.02, 0.03, 50.0
+    system = pl.System("top", gravity=(0, 0, 0))
+    springs = {"angle1": pl.Spring(stiffness), "angle2": pl.Spring(stiffness)}
+    light = pl.RigidBody(mass=1e-9, inertia=(1e-15, 1e-15, 1e-15))
+    cradle = system.add("cradle", light, joint=pl.Universal(axes=("y", "z"), spring=springs))
+    system.add("disc", pl.RigidBody(mass=1.0, inertia=(polar, across, across)), joint=pl.Revolute(axis="x"), on=cradle.root)
+    speeds = np.array([0.0, 20.0, 60.0])
+    diagram = pl.campbell(system, over={"disc.angle": speeds})
+    for row, speed in enumerate(speeds):
+        roots = np.sort(np.abs(np.roots([across, -polar * speed, -stiffness])))
+        assert np.sort(diagram.frequencies[row]) == pytest.approx(roots, rel=1e-8)
+    assert diagram.is_speed
+
+
+def test_growth_is_told():
+    """A blade in the plane, without stiffening, softens with its speed: past its own frequency it runs away."""
+    beam = pl.Beam(length=0.8, section=pl.Section(A=1e-4, Iz=6e-10), material=pl.Material(E=2e11), theory="euler-bernoulli",
+                   mass_per_length=1.7, modes=pl.Modes("cf", 1), stiffening="none")  # fmt: skip
+    system = pl.System("blade", gravity=(0, 0))
+    system.add("blade", beam, joint=pl.Revolute())
+    alone = 1.8751040687119611**2 * math.sqrt(120.0 / 1.7) / 0.8**2
+    diagram = pl.campbell(system, over={"blade.angle": [0.5 * alone, 1.5 * alone]})
+    assert diagram.stable == (True, False)
+    assert diagram.frequencies[0, 0] == pytest.approx(math.sqrt(0.75) * alone, rel=1e-6)
+
+
+def test_wrong_words_are_refused():
+    with pytest.raises(pl.ModelError, match="over must name one coordinate or parameter"):
+        pl.campbell(crossing(), over={})
+    with pytest.raises(pl.ModelError, match=r"over must name one of .*did you mean 'stiffness'"):
+        pl.campbell(crossing(), over={"stifness": [1.0]})
+    with pytest.raises(pl.ModelError, match="must be a list of finite numbers"):
+        pl.campbell(crossing(), over={"stiffness": [1.0, math.nan]})
