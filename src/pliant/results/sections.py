@@ -1,0 +1,62 @@
+"""Section forces and stresses as one labelled dataset: time, beam, station."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.results.table import AXES, Quantity
+
+if TYPE_CHECKING:  # xarray takes half a second to import
+    import xarray
+
+    from pliant.results.result import Result
+
+Floats = NDArray[np.float64]
+
+ALONG, ROOT = ("beam", "station"), ("beam", "axis")
+FORCES = ("axial_force", "shear_force_y", "shear_force_z", "torsion", "bending_moment_y", "bending_moment_z")
+STRESSES = ("largest_normal_stress", "smallest_normal_stress", "equivalent_stress")
+
+SECTION_QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("axial_force", ALONG, "N", "axial force, positive in tension"),
+        Quantity("shear_force_y", ALONG, "N", "shear force along y, of the outboard part on the inboard part"),
+        Quantity("shear_force_z", ALONG, "N", "shear force along z, of the outboard part on the inboard part"),
+        Quantity("torsion", ALONG, "N m", "moment about x, of the outboard part on the inboard part"),
+        Quantity("bending_moment_y", ALONG, "N m", "moment about y, positive where the beam curves towards -z"),
+        Quantity("bending_moment_z", ALONG, "N m", "moment about z, positive where the beam curves towards +y"),
+        Quantity("largest_normal_stress", ALONG, "Pa", "largest normal stress in the section, positive in tension"),
+        Quantity("smallest_normal_stress", ALONG, "Pa", "smallest normal stress in the section, negative in compression"),
+        Quantity("equivalent_stress", ALONG, "Pa", "largest equivalent stress (von Mises) in the section"),
+        Quantity("truncation", (*ALONG, "axis"), "N m", "moments by balance less those by curvature: what the modes leave out"),
+        Quantity("root_force_residual", ROOT, "N", "force at the root and the joint's reaction, which should add up to zero"),
+        Quantity("root_moment_residual", ROOT, "N m", "moment at the root and the joint's reaction, which should add up to zero"),
+    )
+}
+
+
+def dataset_of(
+    result: Result, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats]
+) -> xarray.Dataset:
+    """Quantities by name, each with time first, with names and units."""
+    import xarray
+
+    variables: dict[str, Any] = {}
+    for name, array in values.items():
+        quantity = SECTION_QUANTITIES[name]
+        variables[name] = (("time", *quantity.dims), array, {"units": quantity.unit, "long_name": quantity.meaning})
+    coordinates = {
+        "time": ("time", result.time, {"units": "s", "long_name": "time"}),
+        "beam": ("beam", np.array(list(beams), dtype=object)),
+        "station": ("station", stations, {"units": "1", "long_name": "station as a fraction of the length"}),
+        "x": (ALONG, x, {"units": "m", "long_name": "distance from the root"}),
+        "axis": ("axis", np.array(AXES, dtype=object)),
+    }
+    used = {d for v in variables.values() for d in v[0]}
+    kept = {name: value for name, value in coordinates.items() if name in (*used, "x")}
+    return xarray.Dataset(variables, kept, {"title": result.name, "by": by})
