@@ -1,6 +1,8 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
 from pliant.analysis.denoc import Denoc, denoc
+from pliant.analysis.section_forces import section_forces
+from pliant.analysis.stresses import stresses
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
@@ -79,6 +81,7 @@ from pliant.model.normal_law import (
     WangYanFangJin,
     ZhiyingQishao,
 )
+from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
 from pliant.model.parameter import Parameter
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
@@ -157,6 +160,7 @@ __all__ = [
     "ElementModes",
     "Exact",
     "ExtremesOf",
+    "FibreOutline",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
@@ -200,9 +204,11 @@ __all__ = [
     "Rayleigh",
     "RayleighRatios",
     "RealTime",
+    "RectangleOutline",
     "Result",
     "Revolute",
     "RigidBody",
+    "RingOutline",
     "Rodas5P",
     "SafaeifarFarshidianfar",
     "Sample",
@@ -255,11 +261,13 @@ __all__ = [
     "pi",
     "player",
     "plot",
+    "section_forces",
     "sign",
     "simulate",
     "sin",
     "sinh",
     "sqrt",
+    "stresses",
     "sweep",
     "tan",
     "tanh",

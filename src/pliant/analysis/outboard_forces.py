@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -20,6 +21,7 @@ from pliant.dynamics.kinematics import place_pose, poses
 from pliant.model.closure import Closure
 from pliant.model.force import PointForce
 from pliant.model.frame import GROUND, Frame
+from pliant.trace.lowered_system import breakpoints
 from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
@@ -77,7 +79,7 @@ def _traced(motion: RecordedMotion) -> Iterator[PlacedWrench]:
         vector = found[:, 3 * k : 3 * k + 3]
         pose = place_pose(motion.tree, motion.tree.place(load.at), motion.bodies, motion.q)
         if load.expressed == "body":
-            vector = motion.array(pose.rotation.out(tuple(vector.T)))  # type: ignore[arg-type]
+            vector = motion.array(pose.rotation.out(tuple(vector.T)))
         nothing = np.zeros_like(vector)
         force, moment = (vector, nothing) if isinstance(load, PointForce) else (nothing, vector)
         yield PlacedWrench(load.at, motion.array(pose.position), force, moment)
@@ -141,5 +143,12 @@ def _at_rows(made: Trace, motion: RecordedMotion, scalars: Sequence[Scalar]) -> 
     function = ca.Function("at_row", [made.t_column, made.state_column, made.p_column], [made.tracer.column(list(scalars))])
     values, times = motion.result.values, motion.result.time
     states = np.concatenate([values["q"][:, made.free_q], values["v"][:, made.free_v]], axis=1)
-    parameters = np.array([made.parameters(float(t)) for t in times])
-    return np.array(function(times[None, :], states.T, parameters.T)).T
+    return np.array(function(times[None, :], states.T, _parameters(made, times).T)).T
+
+
+def _parameters(made: Trace, times: Floats) -> Floats:
+    """p in every row; at a breakpoint of a signal that of the piece of time which ends there, as the run saw it."""
+    inside = [b for b in breakpoints(made.system) if times[0] < b < times[-1]]
+    edges = [float(times[0]), *inside, float(times[-1])]
+    of_piece = np.array([np.concatenate([owner.at(*piece) for owner in made.owners]) for piece in pairwise(edges)])
+    return np.asarray(of_piece[np.clip(np.searchsorted(edges, times, side="left") - 1, 0, len(of_piece) - 1)])

@@ -1,8 +1,8 @@
 """The rows of a result as a motion: where every body is in each of them, how it moves and how it accelerates.
 
-Formulas over any scalar take whole columns of rows as NumPy arrays, so all rows are computed at once. Accelerations are those that the
-run observed: nothing is integrated or solved again, and what only the run knew (which contacts were closed, how they had begun) is in
-them already.
+Formulas over any scalar take whole columns of rows as NumPy arrays, so all rows are computed at once. Accelerations are those that
+the run observed: nothing is integrated or solved again, and what only the run knew (which contacts were closed, how they had begun)
+is in them already.
 """
 
 from __future__ import annotations

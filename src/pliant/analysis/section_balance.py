@@ -75,7 +75,7 @@ class BeamRows:
     def points(self, x: Floats) -> Floats:
         """Where the beam's axis is, in the beam's axes: (rows, len(x), 3)."""
         moves, _ = fields_along(self.beam, self.shapes, x)
-        return np.einsum("ra,paj->rpj", self.position, moves)
+        return np.asarray(np.einsum("ra,paj->rpj", self.position, moves))
 
     def turns(self, x: Floats) -> Floats:
         """From the axes of the sections to those of the beam: (rows, len(x), 3, 3)."""
@@ -128,7 +128,8 @@ class _Material:
     def per_length(self, rows: slice) -> tuple[Floats, Floats]:
         """(force, moment about the beam's origin) for some rows: (rows, points, 3)."""
         beam = self._beam
-        r, velocity, second = (np.einsum("ra,paj->rpj", table[rows], self._moves) for table in (beam.position, beam.rate, beam.second))
+        weights = (beam.position, beam.rate, beam.second)
+        r, velocity, second = (np.einsum("ra,paj->rpj", table[rows], self._moves) for table in weights)
         omega, alpha = self._omega[rows, None], self._alpha[rows, None]
         acceleration = self._a[rows, None] + np.cross(alpha, r) + second
         acceleration += np.cross(omega, np.cross(omega, r) + 2.0 * velocity)
@@ -140,14 +141,14 @@ class _Material:
         modes = self._beam.modes
         velocity = np.einsum("ra,paj->rpj", self._beam.rate[rows, modes], self._moves[:, modes])
         across = velocity * np.array([0.0, 1.0, 1.0])
-        return self._drag * across + self._mass_damping * self._beam.beam.mu * velocity
+        return np.asarray(self._drag * across + self._mass_damping * self._beam.beam.mu * velocity)
 
     def _section_moment(self, rows: slice, omega: Floats, alpha: Floats) -> Floats:
         """J (alpha + theta'') + omega x J (omega + theta'), and mass-proportional damping of it."""
         rotary, beam = np.array(self._beam.beam.rotary), self._beam
         spin, second = (np.einsum("ra,paj->rpj", table[rows], self._turns) for table in (beam.rate, beam.second))
         damped = second + self._mass_damping * spin
-        return rotary * (alpha + damped) + np.cross(omega, rotary * (omega + spin))
+        return np.asarray(rotary * (alpha + damped) + np.cross(omega, rotary * (omega + spin)))
 
 
 def external_damping(beam: Beam, shapes: Shapes) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,8 +77,8 @@ class SectionStudy:
             for quantity, values in self._of_beam(beam, acting).items():
                 along.setdefault(quantity, []).append(values)
         lengths = np.array([self._beam(name).length for name in self.beams])
-        values = {quantity: np.stack(each, axis=1) for quantity, each in along.items()}
-        return dataset_of(motion.result, self.by, self.beams, self.stations, np.outer(lengths, self.stations), values)
+        stacked = {quantity: np.stack(each, axis=1) for quantity, each in along.items()}
+        return dataset_of(motion.result, self.by, self.beams, self.stations, np.outer(lengths, self.stations), stacked)
 
     def _of_beam(self, beam: BeamRows, acting: Sequence[PlacedWrench]) -> dict[str, Floats]:
         from pliant.analysis.section_balance import balance
@@ -157,7 +157,10 @@ def _fractions(motion: RecordedMotion, beams: Sequence[str], given: Any, caller:
         if given < 2:
             raise ModelError.of(caller, "stations", "must be >= 2, root and tip", given)
         return np.linspace(0.0, 1.0, int(given))
-    fractions = np.array(check.numbers(caller, "stations", given, None, "1"))
+    rule = "must be a number of stations, or fractions of the length, 0 to 1, ascending"
+    if isinstance(given, (str, bool)) or not isinstance(given, Iterable):
+        raise ModelError.of(caller, "stations", rule, given)
+    fractions = np.array([check.number(caller, f"stations[{k}]", x) for k, x in enumerate(given)])
     if not fractions.size or np.any(np.diff(fractions) <= 0.0) or fractions[0] < 0.0 or fractions[-1] > 1.0:
-        raise ModelError.of(caller, "stations", "must be fractions of the length, 0 to 1, ascending", given)
+        raise ModelError.of(caller, "stations", rule, given)
     return fractions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +46,7 @@ def dataset_of(
     """Quantities by name, each with time first, with names and units."""
     import xarray
 
-    variables: dict[str, Any] = {}
-    for name, array in values.items():
-        quantity = SECTION_QUANTITIES[name]
-        variables[name] = (("time", *quantity.dims), array, {"units": quantity.unit, "long_name": quantity.meaning})
+    variables = {name: _variable(name, array) for name, array in values.items()}
     coordinates = {
         "time": ("time", result.time, {"units": "s", "long_name": "time"}),
         "beam": ("beam", np.array(list(beams), dtype=object)),
@@ -60,3 +57,13 @@ def dataset_of(
     used = {d for v in variables.values() for d in v[0]}
     kept = {name: value for name, value in coordinates.items() if name in (*used, "x")}
     return xarray.Dataset(variables, kept, {"title": result.name, "by": by})
+
+
+def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:
+    """The same with more quantities."""
+    return dataset.assign({name: _variable(name, array) for name, array in values.items()})
+
+
+def _variable(name: str, array: Floats) -> tuple[tuple[str, ...], Floats, dict[str, str]]:
+    quantity = SECTION_QUANTITIES[name]
+    return ("time", *quantity.dims), array, {"units": quantity.unit, "long_name": quantity.meaning}
