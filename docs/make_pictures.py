@@ -115,6 +115,12 @@ def _points() -> object:
     return pl.plot.sweep(data)
 
 
+@cache
+def stressed() -> pl.Result:
+    """The spatial arm with the stresses of its links."""
+    return spatial().with_sections(pl.stresses(spatial()))
+
+
 PLOTS: dict[str, Callable[[], object]] = {
     "overview": lambda: pl.plot.overview(chain()),
     "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
@@ -129,6 +135,8 @@ PLOTS: dict[str, Callable[[], object]] = {
     "balance_error": lambda: pl.plot.balance_error(chain()),
     "phase_portrait": lambda: pl.plot.phase_portrait(tipping()),
     "spectrum": lambda: pl.plot.spectrum(tipping()),
+    "stress_envelope": lambda: pl.plot.stress_envelope(stressed()),
+    "force_envelope": lambda: pl.plot.force_envelope(stressed()),
     "sweep-family": _family,
     "sweep-map": lambda: _deflections(payload=16, E=17),
     "sweep-multiples": lambda: _deflections(payload=10, E=9, height=4),
@@ -138,6 +146,8 @@ PLOTS: dict[str, Callable[[], object]] = {
 PAGES = {
     "page": (chain, 0.5264, 5.0, "light"),
     "page-spatial": (spatial, 0.805, 3.0, "dark"),
+    "page-stress": (stressed, 0.3882, 3.0, "light"),
+    "page-stress-dark": (stressed, 0.3882, 3.0, "dark"),
     "page-robot": (robot, 1.2, 1.0, "light"),
     "page-crank": (crank, 0.033, 3.0, "light"),
     "page-tipping": (tipping, 0.3815, 5.0, "dark"),

@@ -1,8 +1,8 @@
 """Section forces of a beam by its strains: N = E A u', V = k A G (w' - theta), T = G J phi', M = E I theta'.
 
 They know nothing of what acts but by the modes: of a few modes they are a rough answer that converges with their number, at a
-force or a support slowly. A direction in which the beam has no modes has no strain to go by: nan. The shear force of an Euler-Bernoulli
-beam, which does not shear, is nan too.
+force or a support slowly. A direction in which the beam has no modes has no strain to go by: nan. The shear force of an
+Euler-Bernoulli beam, which does not shear, is nan too.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
 from pliant.results.ledger import Extremes, Ledger
+from pliant.results.sections import SECTIONS, check_sections
 from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
@@ -64,6 +65,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
+    sections: xarray.Dataset | None = None  # section forces and stresses of the beams, where asked for: `with_sections`
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
@@ -116,6 +118,11 @@ class Result:
     def ledger(self) -> Ledger:
         return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]), self.extremes)
 
+    def with_sections(self, sections: xarray.Dataset) -> Result:
+        """The same result that holds section forces and stresses too, as `stresses` gives them; files and pages take them along."""
+        check_sections(sections, self)
+        return replace(self, sections=sections)
+
     def _column(self, quantity: str, dimension: str, label: str) -> NDArray[np.float64]:
         names = list(self.labels[dimension])
         if label not in names:
@@ -127,6 +134,8 @@ class Result:
         dataset = self.dataset_for_file()
         with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
             dataset.to_netcdf(draft, engine="netcdf4")
+            if self.sections is not None:
+                self.sections.to_netcdf(draft, mode="a", group=SECTIONS, engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write rows as a table of text, one column per number, names and units in its head.
@@ -150,6 +159,7 @@ class Result:
         counted = {name: value for name, value in self.stats.items() if name not in TIMINGS}
         record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": counted}
         record |= {"parameters": self.parameters} if self.parameters else {}
+        record |= {SECTIONS: True} if self.sections is not None else {}
         dataset.attrs["pliant"] = json.dumps(record)
         warnings = np.array(self.warnings, dtype=object if self.warnings else "U1")
         dataset["warning"] = ("warning_number", warnings, {"long_name": "what to know before believing the numbers"})
@@ -176,6 +186,7 @@ class Result:
         with xarray.open_dataset(path, engine="netcdf4", group=group) as opened:
             check_size(path, opened.nbytes)
             dataset = opened.load()
+        sections = _stored_sections(path, group) if SECTIONS in json.loads(dataset.attrs.get("pliant", "{}")) else None
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"
             raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
@@ -203,6 +214,7 @@ class Result:
             warnings=(*warnings, *_not_stored(dataset, values)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
             parameters=dict(record.get("parameters", {})),
+            sections=sections,
         )
 
 
@@ -214,6 +226,14 @@ class _Stored:
 
     def __call__(self) -> Mapping[str, Any]:
         return self.provenance
+
+
+def _stored_sections(path: str | Path, group: str | None) -> xarray.Dataset:
+    import xarray
+
+    with xarray.open_dataset(path, engine="netcdf4", group=SECTIONS if group is None else f"{group}/{SECTIONS}") as opened:
+        check_size(path, opened.nbytes)
+        return opened.load()
 
 
 def _text(dataset: Any, name: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
 from pliant.results.table import AXES, Quantity
 
 if TYPE_CHECKING:  # xarray takes half a second to import
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # xarray takes half a second to import
 
 Floats = NDArray[np.float64]
 
+SECTIONS = "sections"  # what a file calls them
 ALONG, ROOT = ("beam", "station"), ("beam", "axis")
 FORCES = ("axial_force", "shear_force_y", "shear_force_z", "torsion", "bending_moment_y", "bending_moment_z")
 STRESSES = ("largest_normal_stress", "smallest_normal_stress", "equivalent_stress")
@@ -57,6 +59,17 @@ def dataset_of(
     used = {d for v in variables.values() for d in v[0]}
     kept = {name: value for name, value in coordinates.items() if name in (*used, "x")}
     return xarray.Dataset(variables, kept, {"title": result.name, "by": by})
+
+
+def check_sections(sections: Any, result: Result) -> None:
+    """Refuse what are no section forces of this result."""
+    part, field = f"result {result.name!r}", SECTIONS
+    names = set(getattr(sections, "data_vars", ()))
+    if not set(FORCES) <= names or not names <= set(SECTION_QUANTITIES):
+        rule = "must be what section_forces or stresses give"
+        raise ModelError.of(part, field, rule, sorted(map(str, names)) or type(sections).__name__)
+    if not np.array_equal(sections["time"].values, result.time):
+        raise ModelError.of(part, field, f"must have the result's own {len(result.time)} rows", len(sections["time"]))
 
 
 def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:

@@ -27,7 +27,7 @@ from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
 from pliant.show.plot.style import PALETTE, prefixed
-from pliant.show.scene import Scene
+from pliant.show.scene import EQUIVALENT, Scene
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")
 MOST_ROWS = 4000  # of a page; more rows than pixels only make it slow to open
 DIGITS = 8  # of the drawing's numbers, which single precision carries
 MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # where index.html takes a part in
+STRESS_COLOURS = ("#0d0887", "#5402a3", "#8b0aa5", "#b93289", "#db5c68", "#f48849", "#febd2a", "#f0f921")  # plasma, from no stress
 SHOWN = 3  # plots open at first
 MOST_SERIES = 14  # in one plot
 
@@ -50,7 +51,7 @@ class Panel:
 
 
 def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | None = None) -> Path:
-    """Write the page; the file appears whole or not at all.
+    """Write the page; the file appears whole or not at all. Of a result with stresses, beams are coloured by them.
 
     scale: of the deformation, and speed: seconds of the run per second of watching, at first; the page lets one change both.
     """
@@ -103,6 +104,7 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
 def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[str, Floats]:
     """What moves, as tables (row, number): the script takes a row and reads on."""
     values, result = scene.result.values, scene.result
+    stresses = scene.stresses()
     fields = [field for body in scene.drawing.bodies for field in body.fields]
     weights = [np.prod([result[name] for name in field.coordinates], axis=0) for field in fields]
     touch = np.concatenate([values["contact_point"], values["contact_normal"], values["gap"][:, :, None],
@@ -114,6 +116,8 @@ def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[
         "weight": np.stack(weights, axis=1) if weights else np.zeros((len(result.time), 0)),
         "touch": touch,
     }
+    if stresses:
+        blocks["stress"] = np.concatenate(list(stresses.values()), axis=1)
     for k, panel in enumerate(panels):
         blocks[f"panel{k}"] = np.stack([series for _, series in panel.series], axis=1)
     return {name: table.reshape(len(table), -1)[rows] for name, table in blocks.items()}
@@ -163,9 +167,22 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
         "touches": [_touch(touch) for touch in result.contacts],
         "largestForce": max([*peaks, float(np.max(np.nan_to_num(result.values["normal_force"]), initial=0.0))]) or 1.0,
         "leaves": [k for k in range(len(drawing.bodies)) if k not in carriers],
+        "stress": _stress(scene),
         "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
                     "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
     }  # fmt: skip
+
+
+def _stress(scene: Scene) -> dict[str, Any] | None:
+    """What colours mean, where beams are coloured: the largest stress, and where the points of each body begin in their block."""
+    stresses = scene.stresses()
+    if not stresses:
+        return None
+    largest = max(float(np.nanmax(table, initial=0.0)) for table in stresses.values()) or 1.0
+    factor, unit = prefixed("Pa", [np.array([largest])])
+    starts = np.cumsum([0, *(table.shape[1] for table in stresses.values())])
+    return {"largest": largest, "factor": factor, "unit": unit, "map": STRESS_COLOURS,
+            "first": {str(body): int(start) for body, start in zip(stresses, starts, strict=False)}}  # fmt: skip
 
 
 def _bodies(bodies: tuple[BodyDrawing, ...]) -> list[dict[str, Any]]:
@@ -219,7 +236,7 @@ def _panels(result: Result) -> list[Panel]:
         if labels:
             panels.append(_panel(title, unit, [(label, result.values[name][:, k]) for k, label in enumerate(labels)],
                                  _peaks(result) if dimension == "pair" else ()))  # fmt: skip
-    panels += [_energy(result), _panel("balance error", "J", [("E - work", result.ledger.balance_error)])]
+    panels += [*_stress_panel(result), _energy(result), _panel("balance error", "J", [("E - work", result.ledger.balance_error)])]
     titles = [panel.title for panel in panels]
     return [replace(p, title=f"{p.title}, {p.unit}") if titles.count(p.title) > 1 else p for p in panels]
 
@@ -236,6 +253,14 @@ def _peaks(result: Result) -> tuple[tuple[float, float, int], ...]:
     """The peak of every touch, which may stand between rows."""
     pairs = list(result.labels["pair"])
     return tuple((touch.peak_time, touch.peak_force, pairs.index(touch.pair)) for touch in result.contacts)
+
+
+def _stress_panel(result: Result) -> list[Panel]:
+    """The largest equivalent stress along each beam."""
+    if result.sections is None or EQUIVALENT not in result.sections:
+        return []
+    largest = result.sections[EQUIVALENT].max("station")
+    return [_panel("largest stress", "Pa", [(str(name), largest.sel(beam=name).values) for name in largest["beam"].values])]
 
 
 def _energy(result: Result) -> Panel:
