@@ -87,7 +87,7 @@ def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
 def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
     """Rows for the page: all, or half of `most` even in time, half even among the rows, which crowd where things happen fast.
 
-    First and last row and the row nearest to the peak of every touch are among them.
+    First and last row, the row nearest to the peak of every touch and that of every beam's largest stress are among them.
     """
     count = len(result.time)
     if count <= most:
@@ -95,7 +95,12 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
     by_time = np.searchsorted(result.time, np.linspace(result.time[0], result.time[-1], most // 2))
     by_row = np.linspace(0, count - 1, most // 2).astype(np.int64)
     peaks = np.searchsorted(result.time, [touch.peak_time for touch in result.contacts])
-    return np.unique(np.clip(np.concatenate([by_time, by_row, peaks]), 0, count - 1))
+    stressed = [] if not _has_stress(result) else result.sections[EQUIVALENT].max("station").argmax("time").values  # type: ignore[index]
+    return np.unique(np.clip(np.concatenate([by_time, by_row, peaks, stressed]), 0, count - 1).astype(np.int64))
+
+
+def _has_stress(result: Result) -> bool:
+    return result.sections is not None and EQUIVALENT in result.sections
 
 
 # ---- numbers
@@ -257,7 +262,7 @@ def _peaks(result: Result) -> tuple[tuple[float, float, int], ...]:
 
 def _stress_panel(result: Result) -> list[Panel]:
     """The largest equivalent stress along each beam."""
-    if result.sections is None or EQUIVALENT not in result.sections:
+    if result.sections is None or not _has_stress(result):
         return []
     largest = result.sections[EQUIVALENT].max("station")
     return [_panel("largest stress", "Pa", [(str(name), largest.sel(beam=name).values) for name in largest["beam"].values])]
@@ -272,8 +277,8 @@ def _energy(result: Result) -> Panel:
 
 
 def _opened(panels: list[Panel]) -> set[int]:
-    """What to show first: joints, then contact forces or else deflections, and energy."""
+    """What to show first: joints, then contact forces, stresses or else deflections, and energy."""
     titles = [panel.title for panel in panels]
-    wanted = [k for word in ("angle", "contact force", "energy", "tip deflection", "mode", "displacement")
+    wanted = [k for word in ("angle", "contact force", "largest stress", "energy", "tip deflection", "mode", "displacement")
               for k, title in enumerate(titles) if title.startswith(word)]  # fmt: skip
     return set([*wanted, *range(len(panels))][:SHOWN])

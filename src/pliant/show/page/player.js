@@ -26,7 +26,7 @@ class Player {
     const { run } = this;
     element("name").textContent = run.name;
     element("message").textContent = run.message;
-    element("hint").textContent = `space: play · ← →: step · ↑ ↓: speed${run.touches.length ? " · n, p: next and previous touch" : ""} · ` +
+    element("hint").textContent = `space: play · ← →: step · ↑ ↓: speed${run.touches.length ? " · n, p: next and previous touch" : ""}${run.stress ? " · s: stress" : ""} · ` +
       `drag: ${this.view.camera.flat ? "move" : "turn (shift: move)"} · wheel: zoom · r: reset view · in plots: click, drag, wheel, double click`;
     element("scale").value = this.scale;
     element("stressed").hidden = run.stress === null;
