@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant.beams import shape_integrals
@@ -228,6 +229,16 @@ def test_in_a_closed_loop_roots_carry_their_reactions(by, stiffening):
 
 def test_in_a_tree_in_space_roots_carry_their_reactions(spatial):
     assert max(residuals(pl.section_forces(spatial))) < 1e-12
+    found = pl.section_forces(spatial, stations=[0.0, 0.5])  # clamped at the root: the section has the body's axes there
+    for k, name in enumerate(spatial.labels["body"]):
+        if name not in found.beam:
+            continue
+        turn = Rotation.from_quat(spatial.values["orientation"][:, k], scalar_first=True).inv()
+        root = found.sel(beam=name, station=0.0)
+        for names, quantity in ((FORCES[:3], "reaction_force"), (FORCES[3:], "reaction_moment")):
+            there = np.stack([root[force].values for force in names], axis=1)
+            reaction = turn.apply(spatial.values[quantity][:, k])
+            np.testing.assert_allclose(there, -reaction, rtol=0.0, atol=1e-12 * abs(reaction).max() + 1e-13)
     every_step = pl.simulate(spatial.make_provenance.system, 0.03, save="steps")
     assert 0.02 in every_step.time  # where a moment jumps
     assert max(residuals(pl.section_forces(every_step, stations=2))) < 1e-12
@@ -272,6 +283,43 @@ def test_air_and_mass_proportional_damping_push_from_without():
         assert error < 1e-3  # what eight modes leave; without the drag 0.1 of it would be missing
         residual = float(abs(found.root_moment_residual).max() / abs(found.bending_moment_z).max())
         assert (residual < 1e-12) == (name == "none") and (name == "none" or residual > 0.05)
+
+
+# ---- telescopic links
+
+
+def telescopic(**options):
+    sets = [pl.Modes("cf", 2), pl.Modes("cf", 1, plane="z"), pl.TorsionModes("cf", 1), pl.AxialModes("cf", 1)]
+    return pl.TelescopicBeam(**{"length": 1.0, "section": FLAT, "material": pl.STEEL, "modes": sets, "extension": 0.6,
+                                "payload": pl.Payload(mass=0.2, inertia=1e-3, offset=(0.02, 0.03, -0.04)), "sleeve_mass": 0.7,
+                                **options})  # fmt: skip
+
+
+def test_a_telescopic_link_that_swings_and_slides_carries_its_reaction():
+    """The free part by stations, and with the sleeve, the arm in it and what leaves its mouth, all of the joint's reaction."""
+    system = pl.System("crane", gravity=(0.4, -G, 1.0))
+    soft = pl.Material(E=4e9, density=7800.0, nu=0.3)  # so that stretch and twist count as they leave the mouth
+    system.add("jib", telescopic(rate=0.8, material=soft), joint=pl.Spherical(angular_velocity=(2.0, 1.0, -3.0)))
+    system.drive("push", "jib.extension", 5.0)
+    result = pl.simulate(system, 0.1, save=0.01)
+    assert abs(result["jib.extension"] - 0.6).max() > 0.05 and abs(result["jib.torsion1"]).max() > 1e-4
+    found = pl.section_forces(result, stations=6)
+    assert max(residuals(found)) < 1e-12
+    assert found.x.dims == ("time", "beam", "station")
+    np.testing.assert_allclose(found.x.isel(beam=0, station=-1), 1.0 + result["jib.extension"])
+
+
+def test_the_free_part_of_a_telescopic_link_at_rest_is_a_cantilever():
+    stiff_link = telescopic(material=pl.Material(E=2e19, density=7800.0, nu=0.3), payload=pl.Payload(mass=0.3),
+                            motion=lambda t: 0.6 + 0.0 * t)  # fmt: skip
+    system = pl.System("crane", gravity=(0, -G, 0))
+    system.add("arm", stiff_link, joint=pl.Weld())
+    found = pl.section_forces(at_rest(system), stations=5)
+    out, weight = 0.6 * (1.0 - found.station.values), stiff_link.mu * G
+    np.testing.assert_allclose(of(found, "shear_force_y"), -weight * out - 0.3 * G, rtol=1e-9)
+    np.testing.assert_allclose(of(found, "bending_moment_z"), -0.5 * weight * out**2 - 0.3 * G * out, rtol=1e-9, atol=1e-9)
+    curved = pl.section_forces(at_rest(system), stations=5, by="curvature")
+    assert of(curved, "bending_moment_z")[0] == pytest.approx(of(found, "bending_moment_z")[0], rel=0.1)  # two modes
 
 
 # ---- where it comes from
@@ -339,6 +387,10 @@ def test_bodies_without_section_forces_are_refused_by_name():
     rigid.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(rate=1.0))
     with pytest.raises(pl.ModelError, match="section_forces: system must hold at least one beam"):
         pl.section_forces(pl.simulate(rigid, 0.01))
+    arm = pl.System("telescopic as published", gravity=(0, 0, 0))
+    arm.add("arm", telescopic(form="as-published"), joint=pl.Revolute(rate=1.0))
+    with pytest.raises(pl.ModelError, match="body 'arm': form must not be 'as-published'"):
+        pl.section_forces(pl.simulate(arm, 0.01))
     published = pl.System("published", gravity=(0, 0, 0))
     published.add("arm", stiff(stiffening="as-published"), joint=pl.Revolute(rate=1.0))
     with pytest.raises(pl.ModelError, match="body 'arm': stiffening must not be 'as-published'"):

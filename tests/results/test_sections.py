@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.show.scene import Scene
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +54,27 @@ def test_envelopes_show_the_extremes_over_time(run):
     panel = pl.plot.stress_envelope(run.with_sections(stress)).axes[0]
     drawn = [line.get_ydata() for line in panel.get_lines()]
     unit = 1e6 if "MPa" in panel.get_ylabel() else 1e3
-    for values in (stress.smallest_normal_stress.min("time"), stress.largest_normal_stress.max("time"), stress.equivalent_stress.max("time")):
+    normal = stress.smallest_normal_stress.min("time"), stress.largest_normal_stress.max("time")
+    for values in (*normal, stress.equivalent_stress.max("time")):
         assert any(np.size(y) == 5 and np.allclose(np.asarray(y) * unit, values.values[0]) for y in drawn)
     with pytest.raises(pl.ModelError, match="plot stress_envelope: bodies must be among"):
         pl.plot.stress_envelope(run.with_sections(stress), bodies=["leg"])
     with pytest.raises(pl.ModelError, match="plot force_envelope: forces must be among"):
         pl.plot.force_envelope(run.with_sections(stress), forces=["bending"])
+
+
+def test_a_telescopic_link_is_coloured_from_the_mouth_of_its_sleeve_on():
+    link = pl.TelescopicBeam(length=1.0, section=pl.Section.round(0.01), material=pl.STEEL, modes=pl.Modes("cf", 1),
+                             extension=0.5, rate=0.5)  # fmt: skip
+    system = pl.System("mast", gravity=(0, -9.81, 0))
+    system.add("mast", link, joint=pl.Weld())
+    run = pl.simulate(system, 0.05, save=0.01)
+    stress = pl.stresses(run, stations=9)
+    result = run.with_sections(stress)
+    (values,) = Scene(result).stresses().values()
+    (body,) = result.drawing.bodies
+    mouth, tip = (int(np.flatnonzero(body.fields[0].shape[:, 0] == xi)[-1]) for xi in (0.0, 1.0))
+    assert np.array_equal(values[:, mouth], stress.equivalent_stress.values[:, 0, 0])
+    assert np.array_equal(values[:, tip], stress.equivalent_stress.values[:, 0, -1])
+    assert pl.plot.stress_envelope(result).axes[0].get_xlabel() == "part of the (free) length"
+    assert '"stress":{"largest"' in pl.player.page(result)

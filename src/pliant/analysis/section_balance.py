@@ -3,165 +3,110 @@
 At station x, with r(s) where the beam's fields have carried the material at s, and a(s) its acceleration less gravity,
     F(x) = sum of forces outboard - int_x^l mu a ds
     M(x) = sum of moments outboard about r(x) - int_x^l [(r(s) - r(x)) x mu a + J (alpha + theta'') + omega x J (omega + theta')] ds
-is what the outboard part does to the inboard one, on the deformed beam, in the beam's axes. J is the rotary inertia per length as
-the equations of motion have it, in the axes of the beam. A force at the very station counts as outboard.
+is what the outboard part does to the inboard one, on the deformed beam, in the body's axes. J is the rotary inertia per length as
+the equations of motion have it, in the axes of the body. A force at the very station counts as outboard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.analysis.material_line import Floats, MaterialLine, points
 from pliant.analysis.outboard_forces import PlacedWrench
-from pliant.analysis.recorded_motion import RecordedMotion
-from pliant.beams.damping import rayleigh_from_ratios
-from pliant.beams.fields import fields_along
-from pliant.beams.integrals import shape_integrals
 from pliant.beams.quadrature import nodes
-from pliant.beams.shapes import Shapes
-from pliant.dynamics.body import FieldWeights
-from pliant.dynamics.rotation import SmallTurn
-from pliant.dynamics.tree import Node
-from pliant.model.beam import Beam
-from pliant.model.damping import AirDrag, Rayleigh, RayleighRatios
-
-Floats = NDArray[np.float64]
 
 MOST_NUMBERS = 2_000_000  # of one table of vectors along the material: rows are taken in portions of this size
 
 
 @dataclass(frozen=True)
 class SectionWrench:
-    """What the part outboard of each station does to the part inboard of it: (rows, stations, 3), in the beam's axes."""
+    """What the part outboard of each station does to the part inboard of it: (rows, stations, 3)."""
 
     force: Floats  # N
     moment: Floats  # N m, about the deformed axis at the station
 
 
-class BeamRows:
-    """One beam in all rows of a result: weights of its fields, their rates and accelerations."""
-
-    def __init__(self, motion: RecordedMotion, number: int) -> None:
-        self.motion, self.number = motion, number
-        self.node: Node = motion.tree.nodes[number]
-        body = self.node.link.body
-        shapes = motion.tree.bodies[self.node.name].shapes
-        assert isinstance(body, Beam) and shapes is not None  # chosen so
-        self.beam: Beam = body
-        self.shapes: Shapes = shapes
-        weights: FieldWeights = self.node.body.field_weights(*self.node.own(motion.q, motion.v))
-        self.count = 1 + max(weights.position)
-        second = dict(weights.bias)
-        for column, k in zip(weights.columns, self.node.own_v, strict=True):
-            for field, weight in column.items():
-                second[field] = second.get(field, 0.0) + weight * motion.a[k]
-        self.position, self.rate, self.second = (self._table(w) for w in (weights.position, weights.rate, second))
-
-    def _table(self, weights: Mapping[int, object]) -> Floats:
-        """(rows, fields)."""
-        table = np.zeros((self.motion.rows, self.count))
-        for field, weight in weights.items():
-            table[:, field] = weight  # type: ignore[call-overload]
-        return table
-
-    @property
-    def modes(self) -> slice:
-        """The fields that are modes."""
-        return slice(1, 1 + self.shapes.count)
-
-    def points(self, x: Floats) -> Floats:
-        """Where the beam's axis is, in the beam's axes: (rows, len(x), 3)."""
-        moves, _ = fields_along(self.beam, self.shapes, x)
-        return np.asarray(np.einsum("ra,paj->rpj", self.position, moves))
-
-    def turns(self, x: Floats) -> Floats:
-        """From the axes of the sections to those of the beam: (rows, len(x), 3, 3)."""
-        _, turns = fields_along(self.beam, self.shapes, x)
-        psi = np.einsum("ra,paj->rpj", self.position, turns)
-        rotation = SmallTurn((psi[..., 0], psi[..., 1], psi[..., 2])).rotation.matrix
-        return np.stack([np.stack([np.broadcast_to(x, psi.shape[:2]) for x in row], axis=2) for row in rotation], axis=2)
-
-
-def balance(beam: BeamRows, stations: Floats, acting: Sequence[PlacedWrench]) -> SectionWrench:
-    """Section forces at stations, m, ascending."""
-    force, moment = _inertia(beam, stations)
-    force, moment = -force, -moment  # about the beam's origin
-    turn, origin = beam.motion.turn(beam.number), beam.motion.origin(beam.number)
-    for wrench in acting:
-        if wrench.frame.body != beam.node.name:
-            continue
-        outboard = stations <= (wrench.frame.station or 0.0)
-        f, m, arm = (np.einsum("rij,ri->rj", turn, x) for x in (wrench.force, wrench.moment, wrench.point - origin))
+def balance(line: MaterialLine, stations: Floats, acting: Sequence[PlacedWrench]) -> SectionWrench:
+    """Section forces at stations, fractions in ascending order, in the body's axes."""
+    force, moment = (-demand for demand in _demand(line, stations))
+    for frame_fraction, f, m in _pushes(line, acting):
+        outboard = stations <= frame_fraction
         force[:, outboard] += f[:, None]
-        moment[:, outboard] += (m + np.cross(arm, f))[:, None]
-    return SectionWrench(force, moment - np.cross(beam.points(stations), force))
+        moment[:, outboard] += m[:, None]
+    return SectionWrench(force, moment - np.cross(points(line, stations), force))
 
 
-def _inertia(beam: BeamRows, stations: Floats) -> tuple[Floats, Floats]:
-    """(int mu a + drag, int r x (mu a + drag) + the sections' own) outboard of the stations, about the beam's origin."""
-    edges = np.unique(np.concatenate([beam.shapes.panels, stations]))
-    x, weight = nodes(edges)
-    forces, moments = (np.zeros((beam.motion.rows, len(stations), 3)) for _ in range(2))
-    beyond = (x[None, :] > stations[:, None]) * weight  # (stations, points): no panel straddles a station
-    portion = max(MOST_NUMBERS // (3 * len(x)), 1)
-    material = _Material(beam, x)
-    for first in range(0, beam.motion.rows, portion):
-        rows = slice(first, first + portion)
-        force, moment = material.per_length(rows)
-        forces[rows], moments[rows] = (np.einsum("sp,rpj->rsj", beyond, each) for each in (force, moment))
+def joint_wrench(line: MaterialLine, acting: Sequence[PlacedWrench]) -> tuple[Floats, Floats]:
+    """(force, moment about the body's origin) of the body on its inboard joint: all of it outboard: (rows, 3) each."""
+    root = np.zeros(1)
+    force, moment = (-(demand[:, 0] + inner) for demand, inner in zip(_demand(line, root), line.inboard(), strict=True))
+    for _, f, m in _pushes(line, acting):
+        force, moment = force + f, moment + m
+    return force, moment
+
+
+def _pushes(line: MaterialLine, acting: Sequence[PlacedWrench]) -> list[tuple[float, Floats, Floats]]:
+    """(where, force, moment about the body's origin) of what acts on a body, in its axes."""
+    turn, origin = line.motion.turn(line.number), line.motion.origin(line.number)
+    found = []
+    for wrench in acting:
+        if wrench.frame.body == line.motion.tree.nodes[line.number].name:
+            f, m, arm = (np.einsum("rij,ri->rj", turn, x) for x in (wrench.force, wrench.moment, wrench.point - origin))
+            found.append((line.fraction(wrench.frame), f, m + np.cross(arm, f)))
+    return found
+
+
+def _demand(line: MaterialLine, stations: Floats) -> tuple[Floats, Floats]:
+    """(force, moment about the body's origin) that the motion outboard of the stations asks for: (rows, stations, 3) each."""
+    edges = np.unique(np.concatenate([line.panels, stations]))
+    place, weight = nodes(edges)
+    beyond = (place[None, :] > stations[:, None]) * weight  # (stations, points): no panel straddles a station
+    rows = line.motion.rows
+    forces, moments = (np.zeros((rows, len(stations), 3)) for _ in range(2))
+    portion = max(MOST_NUMBERS // (3 * len(place)), 1)
+    material = _Material(line, place)
+    for first in range(0, rows, portion):
+        some = slice(first, first + portion)
+        for total, each in zip((forces, moments), material.per_length(some), strict=True):
+            total[some] = np.einsum("sp,rpj->rsj", beyond, each) * line.length[some, None, None]
     return forces, moments
 
 
 class _Material:
-    """Forces and moments per length that the motion of the material asks for, at points along a beam."""
+    """Forces and moments per length that the motion of the material asks for, at places along a line."""
 
-    def __init__(self, beam: BeamRows, x: Floats) -> None:
-        self._beam = beam
-        self._moves, self._turns = fields_along(beam.beam, beam.shapes, x)
-        motion, own = beam.motion, beam.motion.motions[beam.number]
-        self._omega, self._alpha, self._a = (motion.array(vector) for vector in (own.omega, own.alpha, own.a))
-        self._drag, self._mass_damping = external_damping(beam.beam, beam.shapes)
+    def __init__(self, line: MaterialLine, places: Floats) -> None:
+        self._line = line
+        self._moves, self._turns = line.along(places)
+        own, array = line.motion.motions[line.number], line.motion.array
+        self._omega, self._alpha, self._a = (array(vector) for vector in (own.omega, own.alpha, own.a))
 
     def per_length(self, rows: slice) -> tuple[Floats, Floats]:
-        """(force, moment about the beam's origin) for some rows: (rows, points, 3)."""
-        beam = self._beam
-        weights = (beam.position, beam.rate, beam.second)
-        r, velocity, second = (np.einsum("ra,paj->rpj", table[rows], self._moves) for table in weights)
+        """(force, moment about the body's origin) for some rows: (rows, points, 3)."""
+        weights = self._line.weights
+        r, velocity, second = (self._sum(table[rows], self._moves) for table in (weights.position, weights.rate, weights.second))
         omega, alpha = self._omega[rows, None], self._alpha[rows, None]
         acceleration = self._a[rows, None] + np.cross(alpha, r) + second
         acceleration += np.cross(omega, np.cross(omega, r) + 2.0 * velocity)
-        force = beam.beam.mu * acceleration + self._drag_force(rows)
+        force = self._line.mu * acceleration + self._drag(rows)
         return force, np.cross(r, force) + self._section_moment(rows, omega, alpha)
 
-    def _drag_force(self, rows: slice) -> Floats:
+    def _drag(self, rows: slice) -> Floats:
         """What air and mass-proportional damping take of the modes' motion, outside forces on the material."""
-        modes = self._beam.modes
-        velocity = np.einsum("ra,paj->rpj", self._beam.rate[rows, modes], self._moves[:, modes])
+        velocity = self._sum(self._line.weights.modal_rate[rows], self._moves)
         across = velocity * np.array([0.0, 1.0, 1.0])
-        return np.asarray(self._drag * across + self._mass_damping * self._beam.beam.mu * velocity)
+        return np.asarray(self._line.drag * across + self._line.mass_damping * self._line.mu * velocity)
 
     def _section_moment(self, rows: slice, omega: Floats, alpha: Floats) -> Floats:
-        """J (alpha + theta'') + omega x J (omega + theta'), and mass-proportional damping of it."""
-        rotary, beam = np.array(self._beam.beam.rotary), self._beam
-        spin, second = (np.einsum("ra,paj->rpj", table[rows], self._turns) for table in (beam.rate, beam.second))
-        damped = second + self._mass_damping * spin
+        """J (alpha + theta'') + omega x J (omega + theta'), and mass-proportional damping of the modes' part."""
+        rotary, weights = self._line.rotary, self._line.weights
+        spin, second, modal = (self._sum(w[rows], self._turns) for w in (weights.rate, weights.second, weights.modal_rate))
+        damped = second + self._line.mass_damping * modal
         return np.asarray(rotary * (alpha + damped) + np.cross(omega, rotary * (omega + spin)))
 
-
-def external_damping(beam: Beam, shapes: Shapes) -> tuple[float, float]:
-    """(drag of the air, kg/(m s); Rayleigh's alpha, 1/s): damping that pushes on the material from without.
-
-    All other kinds act inside the beam, and are part of the section forces.
-    """
-    drag, alpha = 0.0, 0.0
-    for damping in beam.dampings:
-        if isinstance(damping, AirDrag):
-            drag += damping.coefficient
-        elif isinstance(damping, Rayleigh):
-            alpha += damping.alpha
-        elif isinstance(damping, RayleighRatios):
-            alpha += rayleigh_from_ratios(damping, shape_integrals(beam, shapes).free_frequencies)[0]
-    return drag, alpha
+    @staticmethod
+    def _sum(weights: Floats, fields: Floats) -> Floats:
+        return np.asarray(np.einsum("ra,paj->rpj", weights, fields, optimize=True))

@@ -9,24 +9,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.analysis.section_balance import BeamRows, Floats, SectionWrench
+from pliant.analysis.material_line import Floats, MaterialLine
+from pliant.analysis.section_balance import SectionWrench
+from pliant.model.beam import Beam
+from pliant.model.telescopic import TelescopicBeam
+
+TIMOSHENKO = "timoshenko"
 
 
-def curvature(beam: BeamRows, stations: Floats) -> SectionWrench:
-    """Section forces at stations, m, in the axes of the sections."""
-    model, shapes = beam.beam, beam.shapes
-    z = beam.position[:, beam.modes]
-    section, material = model.section, model.material
+def curvature(line: MaterialLine, body: Beam | TelescopicBeam, stations: Floats) -> SectionWrench:
+    """Section forces at stations, fractions, in the axes of the sections."""
+    strain, bend = line.strains(stations)
+    force, moment = stiffness(body)
+    return SectionWrench(strain * force, bend * moment)
+
+
+def stiffness(body: Beam | TelescopicBeam) -> tuple[Floats, Floats]:
+    """(E A, k A G, k A G), (G J, E Iy, E Iz); nan where the body has no modes of the kind, or does not shear."""
+    section, material = body.section, body.material
     shear = material.shear_modulus or np.nan
-    stretch, bend, slip = shapes.displacement(stations, 1), shapes.rotation(stations, 1), shapes.shear_strain(stations)
-    strain = np.stack([stretch[:, 0], slip[:, 1], slip[:, 2]], axis=1)
-    sheared = (section.shear_factor or np.nan) * section.A * shear if model.theory == "timoshenko" else np.nan
-    directions = set(shapes.directions)
-    stiffness = np.array([material.E * section.A if "axial" in directions else np.nan,
-                          sheared if "y" in directions else np.nan,
-                          sheared if "z" in directions else np.nan])  # fmt: skip
-    bending = np.array([shear * (section.J or np.nan) if "torsion" in directions else np.nan,
-                        material.E * (section.Iy or np.nan) if "z" in directions else np.nan,
-                        material.E * (section.Iz or np.nan) if "y" in directions else np.nan])  # fmt: skip
-    force, moment = (np.einsum("rj,sij->rsi", z, field) for field in (strain, bend))
-    return SectionWrench(force * stiffness, moment * bending)
+    sheared = (section.shear_factor or np.nan) * section.A * shear if getattr(body, "theory", "") == TIMOSHENKO else np.nan
+    kinds = {label.rstrip("0123456789") for label in body.mode_labels}
+    along = {"axial": material.E * section.A, "y": sheared, "z": sheared}
+    about = {"torsion": shear * (section.J or np.nan), "z": material.E * (section.Iy or np.nan),
+             "y": material.E * (section.Iz or np.nan)}  # fmt: skip
+    force, moment = (np.array([x if kind in kinds else np.nan for kind, x in of.items()]) for of in (along, about))
+    return force, moment

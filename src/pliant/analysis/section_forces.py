@@ -19,9 +19,10 @@ from pliant.results.sections import FORCES, dataset_of
 if TYPE_CHECKING:  # xarray and casadi come in when they are needed
     import xarray
 
+    from pliant.analysis.material_line import MaterialLine
     from pliant.analysis.outboard_forces import PlacedWrench
     from pliant.analysis.recorded_motion import RecordedMotion
-    from pliant.analysis.section_balance import BeamRows, SectionWrench
+    from pliant.analysis.section_balance import SectionWrench
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +41,9 @@ def section_forces(
     """Axial and shear force, torsion and bending moments along the beams, at every row of a result.
 
     system: whose run it is; needed only for a file that does not hold its model. stations: how many, evenly from root to tip, or a
-    list of fractions of the length, 0 to 1; 21 unless given, and wherever something acts on a beam. beams: by name; all unless
-    given. by: "balance" of all forces outboard of the station, inertia included; "curvature": what the modes' own strains say.
+    list of fractions of the length, 0 to 1 (of a telescopic link, of its free length); 21 unless given, and wherever something acts
+    on a beam. beams: by name; all unless given. by: "balance" of all forces outboard of the station, inertia included; "curvature":
+    what the modes' own strains say.
 
     Forces are what the part outboard of a station does to the part inboard, in the axes of the deformed section: an axial force
     is positive in tension, `bending_moment_z` where the beam curves towards +y, `bending_moment_y` where it curves towards -z.
@@ -67,51 +69,47 @@ class SectionStudy:
 
     def forces(self) -> xarray.Dataset:
         """The dataset of section forces, with what they leave of the joint's reaction at the root."""
+        from pliant.analysis.material_line import line_of
         from pliant.analysis.outboard_forces import placed_wrenches
-        from pliant.analysis.section_balance import BeamRows
 
         motion, acting = self.motion, placed_wrenches(self.motion) if self.by == "balance" else []
         along: dict[str, list[Floats]] = {}
         for name in self.beams:
-            beam = BeamRows(motion, motion.tree.index(name))
-            for quantity, values in self._of_beam(beam, acting).items():
+            line = line_of(motion, name)
+            for quantity, values in self._of_line(line, body_of(motion.system, name), acting).items():
                 along.setdefault(quantity, []).append(values)
-        lengths = np.array([self._beam(name).length for name in self.beams])
+            along.setdefault("x", []).append(self._distances(line, body_of(motion.system, name)))
         stacked = {quantity: np.stack(each, axis=1) for quantity, each in along.items()}
-        return dataset_of(motion.result, self.by, self.beams, self.stations, np.outer(lengths, self.stations), stacked)
+        return dataset_of(motion.result, self.by, self.beams, self.stations, stacked.pop("x"), stacked)
 
-    def _of_beam(self, beam: BeamRows, acting: Sequence[PlacedWrench]) -> dict[str, Floats]:
-        from pliant.analysis.section_balance import balance
+    def _of_line(self, line: MaterialLine, body: Beam | TelescopicBeam, acting: Sequence[PlacedWrench]) -> dict[str, Floats]:
+        from pliant.analysis.material_line import turns
+        from pliant.analysis.section_balance import balance, joint_wrench
         from pliant.analysis.section_curvature import curvature
 
-        stations = self.stations * beam.beam.length
-        elastic = curvature(beam, stations)
+        elastic = curvature(line, body, self.stations)
         if self.by == "curvature":
             return _named(elastic)
-        turns = beam.turns(stations)
-        found = _turned(balance(beam, stations, acting), turns)
-        root = _turned(balance(beam, np.zeros(1), acting), beam.turns(np.zeros(1)))
-        reaction = self._reaction(beam)
+        found = _turned(balance(line, self.stations, acting), turns(line, self.stations))
+        values, axes = self.motion.result.values, self.motion.turn(line.number)
+        reaction = [np.einsum("rij,ri->rj", axes, values[name][:, line.number]) for name in ("reaction_force", "reaction_moment")]
+        force, moment = joint_wrench(line, acting)
         return _named(found) | {
             "truncation": found.moment - elastic.moment,
-            "root_force_residual": root.force[:, 0] + reaction.force[:, 0],
-            "root_moment_residual": root.moment[:, 0] + reaction.moment[:, 0],
+            "root_force_residual": force + reaction[0],
+            "root_moment_residual": moment + reaction[1],
         }
 
-    def _reaction(self, beam: BeamRows) -> SectionWrench:
-        """What the joint does to the beam, in the axes of the section at its root."""
-        from pliant.analysis.section_balance import SectionWrench
+    def _distances(self, line: MaterialLine, body: Beam | TelescopicBeam) -> Floats:
+        """From the root, m: (rows, stations)."""
+        sleeve = body.length if isinstance(body, TelescopicBeam) else 0.0
+        return np.asarray(sleeve + np.outer(line.length, self.stations))
 
-        values, turn = self.motion.result.values, self.motion.turn(beam.number)
-        force, moment = (np.einsum("rij,ri->rj", turn, values[name][:, beam.number])[:, None]
-                         for name in ("reaction_force", "reaction_moment"))  # fmt: skip
-        at = beam.points(np.zeros(1))
-        return _turned(SectionWrench(force, moment - np.cross(at, force)), beam.turns(np.zeros(1)))
 
-    def _beam(self, name: str) -> Beam:
-        body = self.motion.system.links[name].body
-        assert isinstance(body, Beam)  # chosen so
-        return body
+def body_of(system: System, name: str) -> Beam | TelescopicBeam:
+    body = system.links[name].body
+    assert isinstance(body, (Beam, TelescopicBeam))  # chosen so
+    return body
 
 
 def _turned(wrench: SectionWrench, turns: Floats) -> SectionWrench:
@@ -127,30 +125,28 @@ def _named(wrench: SectionWrench) -> dict[str, Floats]:
 def _chosen(motion: RecordedMotion, beams: Sequence[str] | None, caller: str) -> list[str]:
     """Beams by name; all that have section forces where none are named."""
     links = motion.system.links
-    known = [name for name, link in links.items() if isinstance(link.body, Beam)]
+    known = [name for name, link in links.items() if isinstance(link.body, (Beam, TelescopicBeam))]
     if isinstance(beams, str):
         beams = [beams]
     for name in beams or ():
-        if name in links and isinstance(links[name].body, TelescopicBeam):
-            rule = "must be beams of constant length: a telescopic link has no section forces yet"
-            raise ModelError.of(caller, "beams", rule, name)
         if name not in known:
             raise ModelError.of(caller, "beams", f"must be among {known}{check.did_you_mean(name, known)}", name)
     chosen = known if beams is None else list(beams)
     if not chosen:
-        rule = "must hold at least one beam of constant length" if beams is None else "must name at least one"
+        rule = "must hold at least one beam or telescopic link" if beams is None else "must name at least one"
         raise ModelError.of(caller, "system" if beams is None else "beams", rule, list(links) if beams is None else [])
     for name in chosen:
         if links[name].body.as_published:
             rule = "must not be 'as-published': equations that leave terms out balance no forces"
-            raise ModelError.of(f"body {name!r}", "stiffening", rule, "as-published")
+            field = "stiffening" if isinstance(links[name].body, Beam) else "form"
+            raise ModelError.of(f"body {name!r}", field, rule, "as-published")
     return chosen
 
 
 def _fractions(motion: RecordedMotion, beams: Sequence[str], given: Any, caller: str) -> Floats:
     """Stations as fractions of the length, ascending."""
     if given is None:
-        acted = [frame.station / motion.system.links[frame.body].body.length  # type: ignore[attr-defined]
+        acted = [frame.station / body_of(motion.system, frame.body).length
                  for frame in motion.tree.places if frame.body in beams and frame.station is not None]  # fmt: skip
         return np.unique(np.round([*np.linspace(0.0, 1.0, EVEN), *acted], 12))
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):

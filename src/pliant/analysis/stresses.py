@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.section_forces import SectionStudy
+from pliant.analysis.section_forces import SectionStudy, body_of
 from pliant.errors import ModelError
-from pliant.model.beam import Beam
 from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
 from pliant.model.section import Section
 from pliant.model.system import System
@@ -58,12 +57,11 @@ def stresses(
 
 
 def _section(system: System, name: str) -> Section:
-    body = system.links[name].body
-    assert isinstance(body, Beam)  # chosen so
-    if body.section.outline is None:
+    section = body_of(system, name).section
+    if section.outline is None:
         rule = "must know its outline for stresses: Section.rectangle, round or tube, or Section(outline=...)"
-        raise ModelError.of(f"body {name!r}", "section", rule, body.section)
-    return body.section
+        raise ModelError.of(f"body {name!r}", "section", rule, section)
+    return section
 
 
 @dataclass(frozen=True)

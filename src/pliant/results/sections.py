@@ -45,15 +45,17 @@ SECTION_QUANTITIES = {
 def dataset_of(
     result: Result, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats]
 ) -> xarray.Dataset:
-    """Quantities by name, each with time first, with names and units."""
+    """Quantities by name, each with time first, with names and units. x: of all rows; lengths that stay need one."""
     import xarray
+
+    moves = bool(np.any(x != x[:1]))
 
     variables = {name: _variable(name, array) for name, array in values.items()}
     coordinates = {
         "time": ("time", result.time, {"units": "s", "long_name": "time"}),
         "beam": ("beam", np.array(list(beams), dtype=object)),
         "station": ("station", stations, {"units": "1", "long_name": "station as a fraction of the length"}),
-        "x": (ALONG, x, {"units": "m", "long_name": "distance from the root"}),
+        "x": (("time", *ALONG) if moves else ALONG, x if moves else x[0], {"units": "m", "long_name": "distance from the root"}),
         "axis": ("axis", np.array(AXES, dtype=object)),
     }
     used = {d for v in variables.values() for d in v[0]}

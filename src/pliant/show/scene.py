@@ -14,6 +14,7 @@ from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
 
+TELESCOPIC = "telescopic"
 EQUIVALENT = "equivalent_stress"
 LOOKS = 200  # rows at which the extent of a motion is taken
 THIN = 1e-6  # of the largest extent: a motion thinner than this is planar
@@ -103,7 +104,7 @@ class Scene:
         for k, body in enumerate(self.drawing.bodies):
             if body.name in known:
                 beam = sections.sel(beam=body.name)
-                found[k] = _at_stations(beam["x"].values, beam[EQUIVALENT].values, body.rest[:, 0])
+                found[k] = _at_stations(beam["station"].values, beam[EQUIVALENT].values, _fractions(body))
         return found
 
     def spot(self, spot: Spot, positions: list[Floats]) -> Floats:
@@ -157,6 +158,12 @@ def _finite(result: Result) -> Result:
     sections = None if result.sections is None else result.sections.isel(time=rows)
     values = {name: array[rows] for name, array in result.values.items()}
     return replace(result, time=result.time[rows], values=values, sections=sections)
+
+
+def _fractions(body: BodyDrawing) -> Floats:
+    """Where the drawn points of a beam stand, as parts of its length; of a telescopic link, of its free length."""
+    x = body.fields[0].shape[:, 0] if body.kind == TELESCOPIC else body.rest[:, 0]
+    return np.asarray(x / np.max(x))
 
 
 def _at_stations(x: Floats, values: Floats, at: Floats) -> Floats:

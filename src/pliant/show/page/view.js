@@ -198,9 +198,9 @@ class View {
         this.path(points, true);
         this.pen.globalAlpha = 0.25; this.pen.fillStyle = colour; this.pen.fill(); this.pen.globalAlpha = 1;
       }
-      const stress = this.stress ? this.mechanism.stressOf(k) : null;
-      if (stress) this.strokeStressed(points, line.map(n => stress[n]));
-      else this.stroke(points, colour, body.kind === "telescopic" && line.length === 2 ? 8 : 4);
+      const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress ? this.mechanism.stressOf(k) : null;
+      if (stress && !sleeve) this.strokeStressed(points, line.map(n => stress[n]));
+      else this.stroke(points, colour, sleeve ? 8 : 4);
       if (line.length === 1 || body.kind === "payload") this.dot(points[points.length - 1], 8, colour, null, body.joint === "prismatic");
     }
   }

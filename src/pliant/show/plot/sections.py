@@ -37,13 +37,14 @@ def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figu
     factor, unit = prefixed("Pa", [sections[name].sel(beam=beams).values for name in STRESSES])
     for panel, name in zip(panels, beams, strict=False):
         beam = sections.sel(beam=name)
-        x, (largest, smallest, equivalent) = beam["x"].values, (beam[quantity].values / factor for quantity in STRESSES)
+        x, words = _places(beam)
+        largest, smallest, equivalent = (beam[quantity].values / factor for quantity in STRESSES)
         _band(panel, x, smallest.min(axis=0), largest.max(axis=0), PALETTE[0], "normal stress")
         panel.plot(x, equivalent.max(axis=0), color=ALARM, label="largest equivalent stress")
         row, station = np.unravel_index(int(np.argmax(equivalent)), equivalent.shape)
         peak = f"{equivalent[row, station]:.4g} {unit} at {result.time[row]:.4g} s"
         panel.plot(x[station], equivalent[row, station], "o", markersize=4, color=ALARM, label=peak)
-        panel.set(title=name, xlabel="distance from the root, m", ylabel=f"stress, {unit}")
+        panel.set(title=name, xlabel=words, ylabel=f"stress, {unit}")
         panel.legend(loc="best", fontsize="small")
     _entitle(made, result, "stresses over the run")
     return made
@@ -63,12 +64,19 @@ def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: 
         factor, unit = prefixed(sections[name].attrs["units"], [sections[name].sel(beam=beams).values])
         for k, beam in enumerate(beams):
             one = sections.sel(beam=beam)
-            values = one[name].values / factor
-            _band(panel, one["x"].values, values.min(axis=0), values.max(axis=0), PALETTE[k % len(PALETTE)], str(beam))
-        panel.set(title=WORDS[name], xlabel="distance from the root, m", ylabel=f"{WORDS[name]}, {unit}")
+            values, (x, words) = one[name].values / factor, _places(one)
+            _band(panel, x, values.min(axis=0), values.max(axis=0), PALETTE[k % len(PALETTE)], str(beam))
+        panel.set(title=WORDS[name], xlabel=words, ylabel=f"{WORDS[name]}, {unit}")
     legend(panels[min(ACROSS, len(chosen)) - 1])
     _entitle(made, result, "section forces over the run")
     return made
+
+
+def _places(beam: xarray.Dataset) -> tuple[Floats, str]:
+    """Where stations stand, and in what; where any length changes over the run, as parts of it."""
+    if beam["x"].ndim == 1:
+        return beam["x"].values, "distance from the root, m"
+    return beam["station"].values, "part of the (free) length"
 
 
 def _band(panel: Any, x: Floats, low: Floats, high: Floats, colour: str, label: str) -> None:
