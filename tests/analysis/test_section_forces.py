@@ -197,6 +197,26 @@ def test_during_an_impact_the_tip_carries_the_contact_s_force():
     assert max(residuals(found)) < 1e-12
 
 
+def test_a_ball_that_falls_on_a_beam_presses_it_down_and_drags_it_along():
+    system = pl.System("drop", gravity=(0, -G, 0))
+    sets = [pl.Modes("cf", 2), pl.AxialModes("cf", 1)]
+    beam = pl.Beam(length=1.0, section=FLAT, material=pl.STEEL, theory="euler-bernoulli", modes=sets)
+    shelf = system.add("shelf", beam, joint=pl.Weld())
+    ball = system.add("ball", pl.RigidBody(mass=0.2, inertia=1.0), joint=pl.Planar(position=(0.6, 0.05), velocity=(1.0, -1.0)))
+    top = pl.Plane(normal="y", on=shelf.at(0.6))
+    system.contact(points=pl.Sphere(ball.root, 0.04), against=top, normal=pl.HuntCrossley(stiffness=1e6, restitution=0.5),
+                   friction=pl.Coulomb(mu=0.3))  # fmt: skip
+    result = pl.simulate(system, 0.03, save="steps")
+    assert len(result.contacts) and abs(result.values["friction_force"]).max() > 10.0
+    found = pl.section_forces(result, stations=[0.0, 0.599, 0.6, 0.601])
+    assert max(residuals(found)) < 1e-12
+    hit = int(abs(result.values["friction_force"][:, 0, 0]).argmax())
+    jump = found.isel(time=hit, beam=0).sel(station=0.6) - found.isel(time=hit, beam=0).sel(station=0.601)
+    normal, friction = result.values["normal_force"][hit, 0], result.values["friction_force"][hit, 0, 0]
+    assert float(jump.shear_force_y) == pytest.approx(-normal, rel=0.01)  # pressed down; 1 mm of beam accelerates, too
+    assert float(jump.axial_force) == pytest.approx(-friction, rel=0.02) and friction < 0.0  # dragged along
+
+
 # ---- at the root: the joint's reaction
 
 
@@ -356,6 +376,17 @@ def test_stations_stand_where_something_acts_and_where_they_are_asked_for(spatia
     assert list(one.beam.values) == ["second"] and one.x.values.tolist() == [np.linspace(0.0, 0.7, 4).tolist()]
     root, whole = one.shear_force_z.sel(station=0.0), found.shear_force_z.sel(station=0.0, beam=["second"])
     np.testing.assert_allclose(root, whole, rtol=1e-12, atol=1e-12 * float(abs(whole).max()))
+
+
+@pytest.mark.parametrize("place", [1.0, 2.0, 7 / 3])
+def test_a_force_counts_at_its_own_station_whatever_round_off_makes_of_it(place):
+    system = pl.System("cantilever", gravity=(0, 0, 0))
+    arm = system.add("arm", stiff(length=3.0), joint=pl.Weld())
+    system.force("push", arm.at(place), (5.0, 0.0, 0.0))
+    found = pl.section_forces(at_rest(system))
+    forces = of(found, "axial_force")
+    np.testing.assert_allclose(forces, np.where(found.x.values[0] < place + 1e-9, 5.0, 0.0), atol=1e-6)
+    assert np.any(abs(found.x.values[0] - place) < 1e-9)
 
 
 def test_what_strains_do_not_tell_is_nan():

@@ -18,6 +18,7 @@ from pliant.analysis.material_line import Floats, MaterialLine, points
 from pliant.analysis.outboard_forces import PlacedWrench
 from pliant.beams.quadrature import nodes
 
+SAME_STATION = 1e-9  # of the length: how far apart round-off may put a station and a frame that stands there
 MOST_NUMBERS = 2_000_000  # of one table of vectors along the material: rows are taken in portions of this size
 
 
@@ -33,7 +34,7 @@ def balance(line: MaterialLine, stations: Floats, acting: Sequence[PlacedWrench]
     """Section forces at stations, fractions in ascending order, in the body's axes."""
     force, moment = (-demand for demand in _demand(line, stations))
     for frame_fraction, f, m in _pushes(line, acting):
-        outboard = stations <= frame_fraction
+        outboard = stations <= frame_fraction + SAME_STATION
         force[:, outboard] += f[:, None]
         moment[:, outboard] += m[:, None]
     return SectionWrench(force, moment - np.cross(points(line, stations), force))

@@ -148,7 +148,7 @@ def _fractions(motion: RecordedMotion, beams: Sequence[str], given: Any, caller:
     if given is None:
         acted = [frame.station / body_of(motion.system, frame.body).length
                  for frame in motion.tree.places if frame.body in beams and frame.station is not None]  # fmt: skip
-        return np.unique(np.round([*np.linspace(0.0, 1.0, EVEN), *acted], 12))
+        return np.unique(np.round([*np.linspace(0.0, 1.0, EVEN), *acted], 12))  # round-off makes no two stations of one
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         if given < 2:
             raise ModelError.of(caller, "stations", "must be >= 2, root and tip", given)
