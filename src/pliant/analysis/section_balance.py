@@ -19,6 +19,7 @@ from pliant.analysis.outboard_forces import PlacedWrench
 from pliant.beams.quadrature import nodes
 
 SAME_STATION = 1e-9  # of the length: how far apart round-off may put a station and a frame that stands there
+FINE, FEW_POINTS = 0.25, 8  # of the shapes' own panels: so short that a product of four waves is good to 1e-15 with so few points
 MOST_NUMBERS = 2_000_000  # of one table of vectors along the material: rows are taken in portions of this size
 
 
@@ -63,7 +64,8 @@ def _pushes(line: MaterialLine, acting: Sequence[PlacedWrench]) -> list[tuple[fl
 def _demand(line: MaterialLine, stations: Floats) -> tuple[Floats, Floats]:
     """(force, moment about the body's origin) that the motion outboard of the stations asks for: (rows, stations, 3) each."""
     edges = np.unique(np.concatenate([line.panels, stations]))
-    place, weight = nodes(edges)
+    fine = np.max(np.diff(edges)) <= FINE * np.min(np.diff(line.panels))
+    place, weight = nodes(edges, FEW_POINTS) if fine else nodes(edges)
     beyond = (place[None, :] > stations[:, None]) * weight  # (stations, points): no panel straddles a station
     rows = line.motion.rows
     forces, moments = (np.zeros((rows, len(stations), 3)) for _ in range(2))
@@ -97,6 +99,8 @@ class _Material:
 
     def _drag(self, rows: slice) -> Floats:
         """What air and mass-proportional damping take of the modes' motion, outside forces on the material."""
+        if not self._line.drag and not self._line.mass_damping:
+            return np.zeros(3)
         velocity = self._sum(self._line.weights.modal_rate[rows], self._moves)
         across = velocity * np.array([0.0, 1.0, 1.0])
         return np.asarray(self._line.drag * across + self._line.mass_damping * self._line.mu * velocity)
