@@ -29,6 +29,7 @@ from pliant.model.telescopic import TelescopicBeam
 
 Floats = NDArray[np.float64]
 
+HELD = 1e-9  # of a shape's size: what round-off leaves where an end holds it
 INBOARD = -1.0  # where a frame stands that no station is inboard of
 
 
@@ -54,6 +55,7 @@ class MaterialLine(Protocol):
     drag: float  # of the air, kg/(m s)
     mass_damping: float  # Rayleigh's alpha, 1/s
     panels: Floats  # fractions between which shapes are smooth
+    spans: tuple[bool, bool]  # whether its modes along y and along z are those of a beam pinned at the root and held at the tip
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         """(displacement, rotation) of the fields at fractions: (len, fields, 3) each."""
@@ -101,6 +103,7 @@ class BeamLine:
         self.mu, self.rotary = beam.mu, np.array(beam.rotary)
         self.drag, self.mass_damping = _external_damping(beam.dampings, beam, shapes)
         self.panels = shapes.panels / beam.length
+        self.spans = (_spans(shapes, "y", beam.length), _spans(shapes, "z", beam.length))
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         return fields_along(self._beam, self._shapes, places * self._beam.length)
@@ -142,6 +145,7 @@ class TelescopicLine:
         self.mu, self.rotary = link.mu, np.array([link.twisting, 0.0, 0.0])
         self.drag, self.mass_damping = _external_damping(link.dampings, None, None)
         self.panels = np.unique(np.concatenate([self._shapes.panels, np.linspace(0.0, 1.0, 5)]))
+        self.spans = (False, False)  # clamped in its sleeve
 
     @property
     def _modes(self) -> int:
@@ -221,6 +225,16 @@ class TelescopicLine:
         force[:, 0] += self.mu * self._mouth.get(self._body_mouth, 0.0)
         moment[:, 0] += self.rotary[0] * self._mouth.get(self._body_mouth + 1, 0.0)
         return force, moment
+
+
+def _spans(shapes: Shapes, plane: str, length: float) -> bool:
+    """Whether bending modes of a plane turn at the root and stay at the tip."""
+    own = [j for j, direction in enumerate(shapes.directions) if direction == plane]
+    if not own:
+        return False
+    moves, turned = shapes.displacement(np.array([0.5 * length, length])), shapes.rotation(np.zeros(1))
+    held = np.max(np.abs(moves[1][:, own])) <= HELD * np.max(np.abs(moves[:, :, own]))
+    return bool(held and np.max(np.abs(turned[0][:, own])) * length > HELD)
 
 
 def _tables(motion: RecordedMotion, node: Node, weights: FieldWeights, count: int, modes: Mapping[int, int]) -> FieldTables:

@@ -34,7 +34,7 @@ class SectionWrench:
 def balance(line: MaterialLine, stations: Floats, acting: Sequence[PlacedWrench]) -> SectionWrench:
     """Section forces at stations, fractions in ascending order, in the body's axes."""
     force, moment = (-demand for demand in _demand(line, stations))
-    for frame_fraction, f, m in _pushes(line, acting):
+    for frame_fraction, f, m in (*_pushes(line, acting), *_drag_supports(line)):
         outboard = stations <= frame_fraction + SAME_STATION
         force[:, outboard] += f[:, None]
         moment[:, outboard] += m[:, None]
@@ -45,7 +45,7 @@ def joint_wrench(line: MaterialLine, acting: Sequence[PlacedWrench]) -> tuple[Fl
     """(force, moment about the body's origin) of the body on its inboard joint: all of it outboard: (rows, 3) each."""
     root = np.zeros(1)
     force, moment = (-(demand[:, 0] + inner) for demand, inner in zip(_demand(line, root), line.inboard(), strict=True))
-    for _, f, m in _pushes(line, acting):
+    for _, f, m in (*_pushes(line, acting), *_drag_supports(line)):
         force, moment = force + f, moment + m
     return force, moment
 
@@ -59,6 +59,25 @@ def _pushes(line: MaterialLine, acting: Sequence[PlacedWrench]) -> list[tuple[fl
             f, m, arm = (np.einsum("rij,ri->rj", turn, x) for x in (wrench.force, wrench.moment, wrench.point - origin))
             found.append((line.fraction(wrench.frame), f, m + np.cross(arm, f)))
     return found
+
+
+def _drag_supports(line: MaterialLine) -> list[tuple[float, Floats, Floats]]:
+    """What holds a spanning beam's tip against the drag on its modes.
+
+    The model lets air drag and mass-proportional damping act on the modes alone, not on the motion of the frame: something takes up
+    their sum without work on the modes. Where these are clamped at the root that is the root; where they turn there and stay at the
+    tip, root and tip share it, so that no moment comes to the pin.
+    """
+    if not any(line.spans) or not (line.drag or line.mass_damping):
+        return []
+    place, weight = nodes(line.panels)
+    material, rows = _Material(line, place), line.motion.rows
+    drag = material.drag(slice(0, rows))
+    moment = np.einsum("p,rpj->rj", weight, np.cross(points(line, place), drag)) * line.length[:, None]
+    tip = points(line, np.ones(1))[:, 0]
+    push = np.zeros((rows, 3))
+    push[:, 1], push[:, 2] = line.spans[0] * moment[:, 2] / tip[:, 0], -line.spans[1] * moment[:, 1] / tip[:, 0]
+    return [(1.0, push, np.cross(tip, push))]
 
 
 def _demand(line: MaterialLine, stations: Floats) -> tuple[Floats, Floats]:
@@ -94,10 +113,10 @@ class _Material:
         omega, alpha = self._omega[rows, None], self._alpha[rows, None]
         acceleration = self._a[rows, None] + np.cross(alpha, r) + second
         acceleration += np.cross(omega, np.cross(omega, r) + 2.0 * velocity)
-        force = self._line.mu * acceleration + self._drag(rows)
+        force = self._line.mu * acceleration + self.drag(rows)
         return force, np.cross(r, force) + self._section_moment(rows, omega, alpha)
 
-    def _drag(self, rows: slice) -> Floats:
+    def drag(self, rows: slice) -> Floats:
         """What air and mass-proportional damping take of the modes' motion, outside forces on the material."""
         if not self._line.drag and not self._line.mass_damping:
             return np.zeros(3)
