@@ -132,6 +132,8 @@ class Result:
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
         dataset = self.dataset_for_file()
+        if self.sections is not None:
+            dataset.attrs[SECTIONS] = "in a group of their own"
         with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
             dataset.to_netcdf(draft, engine="netcdf4")
             if self.sections is not None:
@@ -159,7 +161,6 @@ class Result:
         counted = {name: value for name, value in self.stats.items() if name not in TIMINGS}
         record = {"format": FORMAT, "ok": self.ok, "interrupted": self.interrupted, "stats": counted}
         record |= {"parameters": self.parameters} if self.parameters else {}
-        record |= {SECTIONS: True} if self.sections is not None else {}
         dataset.attrs["pliant"] = json.dumps(record)
         warnings = np.array(self.warnings, dtype=object if self.warnings else "U1")
         dataset["warning"] = ("warning_number", warnings, {"long_name": "what to know before believing the numbers"})
@@ -186,7 +187,7 @@ class Result:
         with xarray.open_dataset(path, engine="netcdf4", group=group) as opened:
             check_size(path, opened.nbytes)
             dataset = opened.load()
-        sections = _stored_sections(path, group) if SECTIONS in json.loads(dataset.attrs.get("pliant", "{}")) else None
+        sections = _stored_sections(path, group) if SECTIONS in dataset.attrs else None
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"
             raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
