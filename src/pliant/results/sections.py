@@ -36,8 +36,8 @@ SECTION_QUANTITIES = {
         Quantity("smallest_normal_stress", ALONG, "Pa", "smallest normal stress in the section, negative in compression"),
         Quantity("equivalent_stress", ALONG, "Pa", "largest equivalent stress (von Mises) in the section"),
         Quantity("truncation", (*ALONG, "axis"), "N m", "moments by balance less those by curvature: what the modes leave out"),
-        Quantity("root_force_residual", ROOT, "N", "force at the root and the joint's reaction, added: should be 0; beam's axes"),
-        Quantity("root_moment_residual", ROOT, "N m", "moment at the root and the joint's reaction, added: should be 0; beam's axes"),
+        Quantity("root_force_residual", ROOT, "N", "force at the root and the joint's reaction, added: 0 but for round-off"),
+        Quantity("root_moment_residual", ROOT, "N m", "moment at the root and the joint's reaction, added: 0 but for round-off"),
     )
 }
 
