@@ -1,5 +1,7 @@
 """Section forces and stresses in a result: kept, written and read again, and refused where they are not its own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,19 @@ def test_envelopes_show_the_extremes_over_time(run):
         pl.plot.stress_envelope(run.with_sections(stress), bodies=["leg"])
     with pytest.raises(pl.ModelError, match="plot force_envelope: forces must be among"):
         pl.plot.force_envelope(run.with_sections(stress), forces=["bending"])
+
+
+def test_rows_of_a_run_that_failed_are_left_aside(run):
+    broken = replace(run, values={**run.values, "a": np.where(run.time[:, None] > 0.09, np.nan, run.values["a"])})
+    stress = pl.stresses(broken, stations=3)
+    assert np.isnan(stress.equivalent_stress.values[-1]).all() and np.isfinite(stress.equivalent_stress.values[:-1]).all()
+    result = broken.with_sections(stress)
+    drawn = np.concatenate([np.ravel(line.get_ydata()) for line in pl.plot.stress_envelope(result).axes[0].get_lines()])
+    assert np.isfinite(np.asarray(drawn, dtype=float)).all()
+    assert all(np.isfinite(values).all() for values in Scene(result).stresses().values())
+    assert "NaN" not in pl.player.page(result)
+    with pytest.raises(pl.ModelError, match="stresses: result must hold at least one row"):
+        pl.stresses(replace(run, time=run.time[:0], values={name: values[:0] for name, values in run.values.items()}))
 
 
 def test_a_telescopic_link_is_coloured_from_the_mouth_of_its_sleeve_on():

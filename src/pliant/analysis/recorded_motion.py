@@ -33,7 +33,9 @@ class RecordedMotion:
     """A result with the System it is a run of."""
 
     def __init__(self, result: Result, system: System | None, caller: str) -> None:
-        self.result, self.caller = result, caller
+        if not len(result.time):
+            raise ModelError.of(caller, "result", "must hold at least one row", result.name)
+        self.result = result
         given = system_of(result, caller) if system is None else system
         check.instance(caller, "system", given, System, "a System")
         self.parameters = checked_values(given.parameters, result.parameters)

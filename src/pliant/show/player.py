@@ -95,8 +95,14 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
     by_time = np.searchsorted(result.time, np.linspace(result.time[0], result.time[-1], most // 2))
     by_row = np.linspace(0, count - 1, most // 2).astype(np.int64)
     peaks = np.searchsorted(result.time, [touch.peak_time for touch in result.contacts])
-    stressed = [] if not _has_stress(result) else result.sections[EQUIVALENT].max("station").argmax("time").values  # type: ignore[index]
+    stressed = _worst_rows(result) if _has_stress(result) else np.zeros(0, dtype=np.int64)
     return np.unique(np.clip(np.concatenate([by_time, by_row, peaks, stressed]), 0, count - 1).astype(np.int64))
+
+
+def _worst_rows(result: Result) -> NDArray[np.int64]:
+    """Of every beam, the row of its largest stress."""
+    assert result.sections is not None  # who asks has looked
+    return np.asarray(result.sections[EQUIVALENT].fillna(0.0).max("station").argmax("time").values)
 
 
 def _has_stress(result: Result) -> bool:

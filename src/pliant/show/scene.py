@@ -168,7 +168,7 @@ def _fractions(body: BodyDrawing) -> Floats:
 
 def _at_stations(x: Floats, values: Floats, at: Floats) -> Floats:
     """Values along x, one column for each, at other places: straight between two."""
-    return np.stack([np.interp(at, x, row) for row in values])
+    return np.stack([np.interp(at, x, row) for row in np.nan_to_num(values)])  # a run that failed may end in nan
 
 
 def _matrices(q: Floats) -> Floats:

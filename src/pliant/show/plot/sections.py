@@ -1,4 +1,7 @@
-"""Envelopes along beams: between which values stresses and section forces stay over the whole run."""
+"""Envelopes along beams: between which values stresses and section forces stay over the whole run.
+
+A run that failed may end in rows of nan: they are left aside.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +42,9 @@ def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figu
         beam = sections.sel(beam=name)
         x, words = _places(beam)
         largest, smallest, equivalent = (beam[quantity].values / factor for quantity in STRESSES)
-        _band(panel, x, smallest.min(axis=0), largest.max(axis=0), PALETTE[0], "normal stress")
-        panel.plot(x, equivalent.max(axis=0), color=ALARM, label="largest equivalent stress")
-        row, station = np.unravel_index(int(np.argmax(equivalent)), equivalent.shape)
+        _band(panel, x, np.fmin.reduce(smallest), np.fmax.reduce(largest), PALETTE[0], "normal stress")
+        panel.plot(x, np.fmax.reduce(equivalent), color=ALARM, label="largest equivalent stress")
+        row, station = np.unravel_index(int(np.argmax(np.nan_to_num(equivalent))), equivalent.shape)
         peak = f"{equivalent[row, station]:.4g} {unit} at {result.time[row]:.4g} s"
         panel.plot(x[station], equivalent[row, station], "o", markersize=4, color=ALARM, label=peak)
         panel.set(title=name, xlabel=words, ylabel=f"stress, {unit}")
@@ -65,7 +68,7 @@ def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: 
         for k, beam in enumerate(beams):
             one = sections.sel(beam=beam)
             values, (x, words) = one[name].values / factor, _places(one)
-            _band(panel, x, values.min(axis=0), values.max(axis=0), PALETTE[k % len(PALETTE)], str(beam))
+            _band(panel, x, np.fmin.reduce(values), np.fmax.reduce(values), PALETTE[k % len(PALETTE)], str(beam))
         panel.set(title=WORDS[name], xlabel=words, ylabel=f"{WORDS[name]}, {unit}")
     legend(panels[min(ACROSS, len(chosen)) - 1])
     _entitle(made, result, "section forces over the run")
