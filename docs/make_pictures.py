@@ -150,6 +150,48 @@ def swinging_fourbar() -> pl.Result:
     return analysed()["modes"].animated(1, size=0.15)  # type: ignore[attr-defined, no-any-return]
 
 
+@cache
+def stressed() -> pl.Result:
+    """The spatial arm with the stresses of its links."""
+    return spatial().with_sections(pl.stresses(spatial()))
+
+
+def struck(count: int) -> pl.Result:
+    """A pinned beam that swings on a stop with its tip."""
+    beam = pl.Beam(length=1.0, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("sf", count))  # fmt: skip
+    system = pl.System("struck", gravity=(0, 0, 0))
+    arm = system.add("arm", beam, joint=pl.Revolute(rate=-1.0))
+    stop = pl.Plane(normal="y", point=(0.0, -1e-6, 0.0))
+    system.contact(points=pl.Point(arm.tip), against=stop, normal=pl.Linear(stiffness=2e4, damping=0.0))
+    return pl.simulate(system, 0.02, save=1e-4)
+
+
+def _convergence() -> object:
+    """Errors of the bending moment over the number of modes, by balance and by curvature."""
+    from pliant.show.plot.style import PALETTE, QUIET, figure, styled
+
+    counts = (1, 2, 3, 4, 6, 8, 12)
+    runs = {count: struck(count) for count in (*counts, 24)}
+    exact = pl.section_forces(runs[24], stations=5)["bending_moment_z"]
+
+    def draw() -> object:
+        made, ((panel,),) = figure(height=3.4, width=5.6)
+        for by, marker, colour in (("curvature", "s-", PALETTE[1]), ("balance", "o-", PALETTE[0])):
+            moments = [pl.section_forces(runs[count], stations=5, by=by)["bending_moment_z"] for count in counts]
+            errors = [float(np.sqrt(((moment - exact) ** 2).mean()) / abs(exact).max()) for moment in moments]
+            panel.loglog(counts, errors, marker, markersize=4, color=colour, label=f"by {by}")
+        for power, first, dash in ((-1.5, 1.6e-2, "--"), (-3.0, 2e-3, ":")):  # to see slopes by
+            panel.loglog(counts[2:], first * (np.array(counts[2:]) / 3.0) ** power, dash, color=QUIET, label=f"n^{power:g}")
+        panel.set(xlabel="modes, n", ylabel="error of the bending moment, of its largest", title="struck: convergence")
+        panel.set_xticks(counts, [str(count) for count in counts], minor=False)
+        panel.minorticks_off()
+        panel.legend(fontsize="small")
+        return made
+
+    return styled(draw)()  # type: ignore[arg-type]
+
+
 PLOTS: dict[str, Callable[[], object]] = {
     "overview": lambda: pl.plot.overview(chain()),
     "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
@@ -168,6 +210,9 @@ PLOTS: dict[str, Callable[[], object]] = {
     "analysis-modes": lambda: pl.plot.mode_shape(analysed()["modes"]),  # type: ignore[arg-type]
     "analysis-bode": lambda: pl.plot.bode(analysed()["response"]),  # type: ignore[arg-type]
     "analysis-campbell": lambda: pl.plot.campbell(analysed()["diagram"]),  # type: ignore[arg-type]
+    "stress_envelope": lambda: pl.plot.stress_envelope(stressed()),
+    "force_envelope": lambda: pl.plot.force_envelope(stressed()),
+    "stress-convergence": _convergence,
     "sweep-family": _family,
     "sweep-map": lambda: _deflections(payload=16, E=17),
     "sweep-multiples": lambda: _deflections(payload=10, E=9, height=4),
@@ -177,6 +222,7 @@ PLOTS: dict[str, Callable[[], object]] = {
 PAGES = {
     "page": (chain, 0.5264, 5.0, "light"),
     "page-spatial": (spatial, 0.805, 3.0, "dark"),
+    "page-stress": (stressed, 0.3673, 3.0, "light"),
     "page-robot": (robot, 1.2, 1.0, "light"),
     "page-crank": (crank, 0.033, 3.0, "light"),
     "analysis-page": (swinging_fourbar, 1.0, 1.0, "light"),

@@ -537,6 +537,22 @@ def test_animate_writes_films_and_pages(ran: Path, tmp_path: Path) -> None:
     assert wrong.exit_code == 2 and ".gif" in wrong.stderr
 
 
+def test_stresses_are_drawn_of_a_file_that_holds_none(arm: str, ran: Path, tmp_path: Path) -> None:
+    out, picture, page = (str(tmp_path / f"arm.{ending}") for ending in ("nc", "png", "html"))
+    assert runner.invoke(app, ["run", arm, "--out", out, "--quiet"]).exit_code == 0
+    for kind in ("stress_envelope", "force_envelope"):
+        done = runner.invoke(app, ["plot", out, "--kind", kind, "--name", "arm", "--out", picture])
+        assert done.exit_code == 0, done.stderr
+        assert Path(picture).stat().st_size > 5000
+    done = runner.invoke(app, ["animate", out, "--html", page, "--stress"])
+    assert done.exit_code == 0, done.stderr
+    assert "equivalent stress" in Path(page).read_text() and '"stress":{"largest"' in Path(page).read_text()
+    refused = runner.invoke(app, ["animate", out, "--out", str(tmp_path / "arm.gif"), "--stress"])
+    assert refused.exit_code == 2 and "--stress: must stand beside --html" in refused.stderr
+    unknown = runner.invoke(app, ["plot", str(ran), "--kind", "stress_envelope", "--out", picture])
+    assert unknown.exit_code == 2 and "must" in unknown.stderr
+
+
 def test_reproduce_lists_the_published_systems_with_a_line_each() -> None:
     done = runner.invoke(app, ["reproduce"])
     assert done.exit_code == 0

@@ -5,6 +5,8 @@ from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium
 from pliant.analysis.linear_model import Linearisation
 from pliant.analysis.linearise import linearise
+from pliant.analysis.section_forces import section_forces
+from pliant.analysis.stresses import stresses
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError
 from pliant.files import dump_model, load_model, loads_model
@@ -83,6 +85,7 @@ from pliant.model.normal_law import (
     WangYanFangJin,
     ZhiyingQishao,
 )
+from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
 from pliant.model.parameter import Parameter
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
@@ -163,6 +166,7 @@ __all__ = [
     "Equilibrium",
     "Exact",
     "ExtremesOf",
+    "FibreOutline",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
@@ -207,9 +211,11 @@ __all__ = [
     "Rayleigh",
     "RayleighRatios",
     "RealTime",
+    "RectangleOutline",
     "Result",
     "Revolute",
     "RigidBody",
+    "RingOutline",
     "Rodas5P",
     "SafaeifarFarshidianfar",
     "Sample",
@@ -265,11 +271,13 @@ __all__ = [
     "pi",
     "player",
     "plot",
+    "section_forces",
     "sign",
     "simulate",
     "sin",
     "sinh",
     "sqrt",
+    "stresses",
     "sweep",
     "tan",
     "tanh",

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from registered import FRICTION, NORMAL, Impact
 
 import pliant as pl
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.normal_law import NORMAL_LAWS
+from registered import FRICTION, NORMAL, Impact
 
 G, MASS = 9.81, 2.0
 LINEAR = pl.Linear(stiffness=1e5, damping=100.0)

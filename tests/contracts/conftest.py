@@ -22,7 +22,8 @@ def some_of_everything():
 
 @pytest.fixture(scope="session")
 def result():
-    return pl.simulate(some_of_everything(), 0.1, save=1e-3)
+    run = pl.simulate(some_of_everything(), 0.1, save=1e-3)
+    return run.with_sections(pl.stresses(run))
 
 
 @pytest.fixture(scope="session")

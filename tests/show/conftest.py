@@ -19,6 +19,12 @@ def arm():
 
 
 @pytest.fixture(scope="session")
+def stressed(arm):
+    """The arm with the stresses of its links."""
+    return arm.with_sections(pl.stresses(arm))
+
+
+@pytest.fixture(scope="session")
 def crank():
     return pl.simulate(slider_crank(2, True), 0.045, save=5e-5)
 

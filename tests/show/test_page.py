@@ -213,3 +213,35 @@ def test_a_name_with_markup_is_shown_as_it_is(open_page, chain):
     page = open_page(replace(chain, name=name))
     assert page.locator("#name").inner_text() == name
     assert page.title() == name
+
+
+def test_beams_are_coloured_by_their_stress_on_request(open_page, stressed):
+    """Values are those of Python, colours those of the legend, and a key switches them off and on."""
+    page = open_page(stressed, scale=1.0)
+    largest = stressed.sections.equivalent_stress.max("station")
+    row = int(largest.sel(beam="link0").argmax("time"))
+    _seek(page, float(stressed.time[row]))
+    there = Scene(stressed).stresses()
+    names = [body.name for body in stressed.drawing.bodies]
+    for k, values in there.items():
+        here = np.array(page.evaluate("k => [...pliant.mechanism.stressOf(k)]", k))
+        np.testing.assert_allclose(here, values[row], rtol=1e-5, atol=1e-6 * float(largest.max()))
+    k = names.index("link0")
+    at = "([k, n]) => pliant.view.camera.project([...pliant.mechanism.points[k].subarray(3 * n, 3 * n + 3)])"
+    n = int(np.argsort(abs(stressed.drawing.bodies[k].rest[:, 0] - 0.35))[0])  # the middle, clear of joints
+    place = page.evaluate(at, [k, n])[:2]
+    wanted = page.evaluate("([k, n]) => pliant.view.stressColour(pliant.mechanism.stressOf(k)[n])", [k, n])
+    colour = _pixel(page, "#view", *place)
+    assert max(abs(a - int(b)) for a, b in zip(colour, wanted[4:-1].split(","), strict=True)) < 25  # the stress changes along it
+    page.keyboard.press("s")
+    _drawn(page)
+    assert not page.locator("#stress").is_checked()
+    plain = page.evaluate("k => pliant.view.colour(k)", k)
+    assert max(abs(a - int(plain[1 + 2 * i : 3 + 2 * i], 16)) for i, a in enumerate(_pixel(page, "#view", *place))) < 25
+
+
+def test_a_page_without_stresses_has_no_switch_for_them(open_page, chain):
+    page = open_page(chain)
+    assert not page.locator("#stressed").is_visible()
+    page.keyboard.press("s")
+    _drawn(page)

@@ -57,6 +57,27 @@ def test_a_long_run_is_thinned_but_keeps_its_ends_and_peaks(chain):
     assert np.array_equal(kept_rows(chain, MOST_ROWS), np.arange(len(chain.time)))
 
 
+def test_stresses_of_the_page_are_those_of_the_result(stressed):
+    text = page(stressed)
+    run, data = _run(text), base64.b64decode(NUMBERS.search(text)[1])
+    offset, width = run["blocks"]["stress"]
+    table = np.frombuffer(data, "<f4", run["rows"] * width, offset).reshape(run["rows"], width)
+    sections = stressed.sections
+    assert run["stress"]["largest"] == pytest.approx(float(sections.equivalent_stress.max()), rel=0.02)  # at drawn points
+    for k, first in run["stress"]["first"].items():
+        body = stressed.drawing.bodies[int(k)]
+        root = sections.equivalent_stress.sel(beam=body.name, station=0.0).values
+        assert np.allclose(table[:, first], root, rtol=1e-6, atol=1e-3)  # point 0 is the root
+    panel = next(panel for panel in run["panels"] if panel["title"] == "largest stress")
+    assert panel["series"] == list(sections.beam.values) and panel["shown"] and panel["unit"] == "MPa"
+
+
+def test_a_thinned_page_keeps_the_largest_stress(stressed):
+    rows = kept_rows(stressed, 20)
+    worst = stressed.sections.equivalent_stress.max("station").argmax("time").values
+    assert len(stressed.time) > 100 and len(rows) < 40 and set(worst) <= set(rows)
+
+
 def test_a_name_cannot_break_out_of_the_page(chain):
     text = page(replace(chain, name="</script><script>alert(1)</script><b>&"))
     assert "<script>alert" not in text and _run(text)["name"].startswith("</script>")

@@ -13,11 +13,13 @@ from pliant.show.plot.energy import stacked
 from pliant.show.plot.spectrum import amplitudes
 from pliant.show.plot.style import PALETTE, prefixed
 
-UNIT = re.compile(r", (?:[pnµmkMG]?(?:m|N|J|Hz|rad|s)(?:/s)?|1)$|largest exchange$")
+UNIT = re.compile(r", (?:[pnµmkMG]?(?:m|N m|N|J|Hz|Pa|rad|s)(?:/s)?|1)$|largest exchange$")
 
 
-CASES = [("chain", name) for name in PLOTS if name != "tip_deflection"]  # its links are held at both ends
-CASES += [("arm", name) for name in PLOTS if name != "contact_forces"]
+OF_SECTIONS = ("stress_envelope", "force_envelope")  # of results that hold them
+CASES = [("chain", name) for name in PLOTS if name not in ("tip_deflection", *OF_SECTIONS)]  # its links are held at both ends
+CASES += [("arm", name) for name in PLOTS if name not in ("contact_forces", *OF_SECTIONS)]
+CASES += [("stressed", name) for name in OF_SECTIONS]
 CASES += [("crank", name) for name in ("mechanism", "contact_forces", "tip_deflection")]
 
 
@@ -167,7 +169,8 @@ def named_in_tex():
     link = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
                    modes=pl.Modes("cf", 1))  # fmt: skip
     system.add("$}$", link, joint=pl.Revolute())
-    return pl.simulate(system, 0.2, save=1e-3)
+    run = pl.simulate(system, 0.2, save=1e-3)
+    return run.with_sections(pl.stresses(run))
 
 
 @pytest.mark.parametrize("kind", PLOTS)

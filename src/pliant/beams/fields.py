@@ -65,11 +65,17 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
 
 def field_values(beam: Beam, shapes: Shapes, station: float) -> tuple[Floats, Floats]:
     """(W_A, Theta_A) of all fields at one station: (fields, 3) each."""
-    at, pairs = np.array([station]), stiffening_pairs(beam, shapes)
-    back = foreshortening(shapes, pairs, at) if pairs else np.zeros((1, 0))
-    moves = np.concatenate([_at_rest(at)[0], shapes.displacement(at)[0].T, _axial(back)[0]])
+    moves, turns = fields_along(beam, shapes, np.array([station]))
+    return moves[0], turns[0]
+
+
+def fields_along(beam: Beam, shapes: Shapes, x: Floats) -> tuple[Floats, Floats]:
+    """(W_A, Theta_A) of all fields at stations x: (len(x), fields, 3) each."""
+    pairs = stiffening_pairs(beam, shapes)
+    back = foreshortening(shapes, pairs, x) if pairs else np.zeros((len(x), 0))
+    moves = np.concatenate([_at_rest(x), np.swapaxes(shapes.displacement(x), 1, 2), _axial(back)], axis=1)
     turns = np.zeros_like(moves)
-    turns[1 : 1 + shapes.count] = shapes.rotation(at)[0].T
+    turns[:, 1 : 1 + shapes.count] = np.swapaxes(shapes.rotation(x), 1, 2)
     return moves, turns
 
 

@@ -21,9 +21,9 @@ def panels_for(wavenumber: float, length: float) -> int:
     return 1 + int(np.ceil(wavenumber * length / PANEL_PHASE))
 
 
-def nodes(panels: Floats) -> tuple[Floats, Floats]:
-    """Gauss-Legendre points and weights on the panels between these breakpoints."""
-    unit, weight = rule()
+def nodes(panels: Floats, count: int = POINTS) -> tuple[Floats, Floats]:
+    """Gauss-Legendre points and weights on the panels between these breakpoints, so many on each."""
+    unit, weight = rule(count)
     half = 0.5 * np.diff(panels)[:, None]
     middle = 0.5 * (panels[1:] + panels[:-1])[:, None]
     return (middle + half * unit).ravel(), (half * weight).ravel()
@@ -45,7 +45,7 @@ def without_round_off(matrix: Floats) -> Floats:
 
 
 @cache
-def rule() -> tuple[Floats, Floats]:
+def rule(count: int = POINTS) -> tuple[Floats, Floats]:
     """Gauss-Legendre points and weights on [-1, 1]."""
-    unit, weight = np.polynomial.legendre.leggauss(POINTS)
+    unit, weight = np.polynomial.legendre.leggauss(count)
     return unit, weight

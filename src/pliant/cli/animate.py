@@ -10,6 +10,7 @@ import typer
 from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, Quiet, Set, check_target, is_result, load_model, load_result
+from pliant.cli.plot import with_stresses
 from pliant.cli.run import settings_of, simulate_model
 from pliant.errors import PliantError
 
@@ -26,6 +27,7 @@ def animate(
     fps: Annotated[int, typer.Option("--fps", help="Frames a second of the film.")] = 30,
     scale: Annotated[float, typer.Option("--scale", help="How much deformations are magnified.")] = 1.0,
     speed: Annotated[float | None, typer.Option("--speed", help="Seconds of the run per second shown.")] = None,
+    stress: Annotated[bool, typer.Option("--stress", help="Colour the beams of the page by their equivalent stress.")] = False,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
@@ -38,6 +40,8 @@ def animate(
     for option, target in targets.items():
         if target is not None:
             check_target(option, target)
+    if stress and html is None:
+        stop(WRONG, "--stress: must stand beside --html: a film has no colours of stress")
     result = _result(file, values, includes_outside, quiet or as_json)
     try:
         with progress.waiting("making the film", quiet or as_json):
@@ -48,7 +52,7 @@ def animate(
             if html is not None:
                 from pliant.show import player
 
-                player.write(result, html, scale=scale, speed=speed)
+                player.write(with_stresses(result) if stress else result, html, scale=scale, speed=speed)
     except PliantError as trouble:
         stop(WRONG, str(trouble))
     except OSError as trouble:

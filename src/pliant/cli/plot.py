@@ -6,7 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,11 @@ from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
 from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError
+
+if TYPE_CHECKING:
+    from pliant.results.result import Result
+
+OF_SECTIONS = ("stress_envelope", "force_envelope")  # kinds that need what is computed on request
 
 
 def plot(
@@ -72,6 +77,8 @@ def plot(
     result = load_result(file)
     try:
         with progress.waiting(f"drawing {kind}", quiet or as_json):
+            if kind in OF_SECTIONS:
+                result = with_stresses(result)
             save(draw(result, **options), target)
     except (ModelError, KeyError, ValueError) as trouble:
         stop(WRONG, str(trouble))
@@ -81,6 +88,13 @@ def plot(
         write_json({"written": str(target), "kind": kind})
     elif not quiet:
         typer.echo(f"written to {target}")
+
+
+def with_stresses(result: Result) -> Result:
+    """The result with stresses of its beams, computed where it holds none."""
+    from pliant.analysis.stresses import stresses
+
+    return result if result.sections is not None else result.with_sections(stresses(result))
 
 
 def _list(plots: dict[str, Callable[..., Any]], as_json: bool) -> None:

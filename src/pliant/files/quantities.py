@@ -16,6 +16,7 @@ from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.normal_law import PowerLaw
+from pliant.model.outline import FibreOutline
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
 from pliant.model.system import System
@@ -28,7 +29,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "length": "m", "radius": "m", "height": "m", "width": "m", "outer": "m", "inner": "m", "radius_a": "m", "radius_b": "m",
     "offset": "m", "com": "m", "tip": "m", "frames": "m", "at": "m", "position": "m", "point": "m", "displacement": "m",
     "extension": "m", "x": "m", "breaks": "m", "near": "m",
-    "A": "m^2", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
+    "A": "m^2", "shear_area": "m^2", "torsion_modulus": "m^3", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
     "mass": "kg", "sleeve_mass": "kg", "mass_per_length": "kg/m", "density": "kg/m^3",
     "inertia": "kg m^2", "rotary_inertia": "kg m", "torsion_inertia": "kg m",
     "E": "Pa", "G": "Pa", "preload": "N", "end_stiffness": "N/m",
@@ -47,6 +48,7 @@ UNITS_BY_NAME: dict[str, str] = {
 
 UNITS: dict[tuple[Any, str], str] = {
     (CraigBampton, "modes"): "1",
+    (FibreOutline, "points"): "m",
     (FreeModes, "modes"): "1",
     (damping.KelvinVoigt, "coefficient"): "Pa s",
     (damping.AirDrag, "coefficient"): "kg/(m s)",

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.outline import OUTLINES, FibreOutline, RectangleOutline, RingOutline
 from pliant.scalar import maximum, minimum, tanh
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section as numbers. Iz resists bending in the x-y plane, Iy in the x-z plane, J torsion."""
+    """A section as numbers. Iz resists bending in the x-y plane, Iy in the x-z plane, J torsion.
+
+    outline: its shape, which stresses ask for and motion does not.
+    """
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("outline",)
 
     A: float  # area, m^2
     Iz: float | None = None  # second moment about z, m^4
     Iy: float | None = None  # second moment about y, m^4
     J: float | None = None  # torsion constant, m^4
     shear_factor: float | None = None  # Timoshenko's k, 1
+    outline: RectangleOutline | RingOutline | FibreOutline | None = None
 
     def __post_init__(self) -> None:
         part = "Section"
@@ -32,6 +40,8 @@ class Section:
             if factor > 1.0:
                 raise ModelError.of(part, "shear_factor", "must be in (0, 1]", factor)
             object.__setattr__(self, "shear_factor", factor)
+        if self.outline is not None:
+            check.instance(part, "outline", self.outline, OUTLINES, "an outline")
 
     @classmethod
     def rectangle(cls, height: float, width: float, shear_factor: float = 5.0 / 6.0) -> Section:
@@ -39,13 +49,15 @@ class Section:
         h = check.positive("Section.rectangle", "height", height, "m")
         b = check.positive("Section.rectangle", "width", width, "m")
         torsion = _rectangle_torsion(maximum(h, b), minimum(h, b))
-        return cls(A=b * h, Iz=b * h**3 / 12.0, Iy=h * b**3 / 12.0, J=torsion, shear_factor=shear_factor)
+        outline = RectangleOutline(height=h, width=b)
+        return cls(A=b * h, Iz=b * h**3 / 12.0, Iy=h * b**3 / 12.0, J=torsion, shear_factor=shear_factor, outline=outline)
 
     @classmethod
     def round(cls, radius: float, shear_factor: float = 0.9) -> Section:
         r = check.positive("Section.round", "radius", radius, "m")
         bending = math.pi * r**4 / 4.0
-        return cls(A=math.pi * r**2, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor)
+        outline = RingOutline(outer=r)
+        return cls(A=math.pi * r**2, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor, outline=outline)
 
     @classmethod
     def tube(cls, outer: float, inner: float, shear_factor: float = 0.5) -> Section:
@@ -56,7 +68,8 @@ class Section:
             raise ModelError.of("Section.tube", "inner", f"must be < outer = {ro!r} m", ri)
         bending = math.pi * (ro**4 - ri**4) / 4.0
         area = math.pi * (ro**2 - ri**2)
-        return cls(A=area, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor)
+        outline = RingOutline(outer=ro, inner=ri)
+        return cls(A=area, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor, outline=outline)
 
 
 def _rectangle_torsion(long: float, short: float, terms: int = 40) -> float:

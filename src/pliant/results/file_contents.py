@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.host.netcdf import put
 from pliant.results.contacts import NUMBERS
+from pliant.results.sections import SECTIONS
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import TIMINGS
 
@@ -88,6 +89,8 @@ def _attributes(result: Result) -> dict[str, str]:
     record = {"format": FORMAT, "ok": result.ok, "interrupted": result.interrupted, "stats": counted}
     record |= {"parameters": result.parameters} if result.parameters else {}
     attributes = {"title": result.name, "message": result.message, "pliant": json.dumps(record)}
+    if result.sections is not None:
+        attributes[SECTIONS] = "in a group of their own"
     if result.provenance:
         attributes["pliant_version"] = result.provenance["version"]
         attributes["settings"] = json.dumps(result.provenance["settings"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from pliant.results.drawing import Drawing
 from pliant.results.file_contents import write_result
 from pliant.results.ledger import Extremes, Ledger
 from pliant.results.sameness import same_results
+from pliant.results.sections import SECTIONS, check_sections
 from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
@@ -63,6 +64,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
+    sections: xarray.Dataset | None = None  # section forces and stresses of the beams, where asked for: `with_sections`
 
     def __eq__(self, other: object) -> bool:
         """Whether two runs gave the same: every row, event, touch and word; what they took of time is no part of it."""
@@ -121,6 +123,11 @@ class Result:
     def ledger(self) -> Ledger:
         return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]), self.extremes)
 
+    def with_sections(self, sections: xarray.Dataset) -> Result:
+        """The same result that holds section forces and stresses too, as `stresses` gives them; files and pages take them along."""
+        check_sections(sections, self)
+        return replace(self, sections=sections)
+
     def _column(self, quantity: str, dimension: str, label: str) -> NDArray[np.float64]:
         names = list(self.labels[dimension])
         if label not in names:
@@ -129,9 +136,15 @@ class Result:
 
     def to_netcdf(self, path: str | Path) -> None:
         """Write all of it; the file appears whole or not at all."""
-        # HDF5 stopped in the middle may abort where Python ends
-        with atomic_write(path) as draft, postponed(), opened(draft, "w") as file:
-            write_result(self, file)
+        with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
+            with opened(draft, "w") as file:
+                write_result(self, file)
+            self.write_sections(draft)
+
+    def write_sections(self, path: str | Path, group: str | None = None) -> None:
+        """Section forces and stresses, where there are any, into a file that holds the rest; group: where that stands in it."""
+        if self.sections is not None:
+            self.sections.to_netcdf(path, mode="a", group=_sections_group(group), engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write rows as a table of text, one column per number, names and units in its head.
@@ -149,6 +162,7 @@ class Result:
         with xarray.open_dataset(path, engine="netcdf4", group=group) as opened:
             check_size(path, opened.nbytes)
             dataset = opened.load()
+        sections = _stored_sections(path, group) if SECTIONS in dataset.attrs else None
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"
             raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
@@ -176,6 +190,7 @@ class Result:
             warnings=(*warnings, *_not_stored(dataset, values)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
             parameters=dict(record.get("parameters", {})),
+            sections=sections,
         )
 
 
@@ -187,6 +202,18 @@ class _Stored:
 
     def __call__(self) -> Mapping[str, Any]:
         return self.provenance
+
+
+def _sections_group(group: str | None) -> str:
+    return SECTIONS if group is None else f"{group}/{SECTIONS}"
+
+
+def _stored_sections(path: str | Path, group: str | None) -> xarray.Dataset:
+    import xarray
+
+    with xarray.open_dataset(path, engine="netcdf4", group=_sections_group(group)) as opened:
+        check_size(path, opened.nbytes)
+        return opened.load()
 
 
 def _text(dataset: Any, name: str) -> str:

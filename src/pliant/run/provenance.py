@@ -30,7 +30,7 @@ class Provenance:
         parameters: values of the run. more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no
         part of the model file.
         """
-        self._system = system.snapshot()
+        self.system = system.snapshot()
         self._settings, self._began, self._parameters, self._more = dict(settings), began, dict(parameters), more
 
     def __call__(self) -> Mapping[str, Any]:
@@ -40,7 +40,7 @@ class Provenance:
     def _data(self) -> Mapping[str, Any]:
         plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
         plain |= {"parameters": self._parameters} if self._parameters else {}
-        model = _model(self._system, {**self._settings, "t_start": self._began}, self._parameters)
+        model = _model(self.system, {**self._settings, "t_start": self._began}, self._parameters)
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 
     def __reduce__(self) -> Any:

@@ -27,7 +27,7 @@ from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
 from pliant.show.plot.style import PALETTE, prefixed
-from pliant.show.scene import Scene
+from pliant.show.scene import EQUIVALENT, Scene
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")
 MOST_ROWS = 4000  # of a page; more rows than pixels only make it slow to open
 DIGITS = 8  # of the drawing's numbers, which single precision carries
 MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # where index.html takes a part in
+STRESS_COLOURS = ("#0d0887", "#5402a3", "#8b0aa5", "#b93289", "#db5c68", "#f48849", "#febd2a", "#f0f921")  # plasma, from no stress
 SHOWN = 3  # plots open at first
 MOST_SERIES = 14  # in one plot
 
@@ -50,7 +51,7 @@ class Panel:
 
 
 def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | None = None) -> Path:
-    """Write the page; the file appears whole or not at all.
+    """Write the page; the file appears whole or not at all. Of a result with stresses, beams are coloured by them.
 
     scale: of the deformation, and speed: seconds of the run per second of watching, at first; the page lets one change both.
     """
@@ -86,7 +87,7 @@ def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
 def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
     """Rows for the page: all, or half of `most` even in time, half even among the rows, which crowd where things happen fast.
 
-    First and last row and the row nearest to the peak of every touch are among them.
+    First and last row, the row nearest to the peak of every touch and that of every beam's largest stress are among them.
     """
     count = len(result.time)
     if count <= most:
@@ -94,7 +95,18 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
     by_time = np.searchsorted(result.time, np.linspace(result.time[0], result.time[-1], most // 2))
     by_row = np.linspace(0, count - 1, most // 2).astype(np.int64)
     peaks = np.searchsorted(result.time, [touch.peak_time for touch in result.contacts])
-    return np.unique(np.clip(np.concatenate([by_time, by_row, peaks]), 0, count - 1))
+    stressed = _worst_rows(result) if _has_stress(result) else np.zeros(0, dtype=np.int64)
+    return np.unique(np.clip(np.concatenate([by_time, by_row, peaks, stressed]), 0, count - 1).astype(np.int64))
+
+
+def _worst_rows(result: Result) -> NDArray[np.int64]:
+    """Of every beam, the row of its largest stress."""
+    assert result.sections is not None  # who asks has looked
+    return np.asarray(result.sections[EQUIVALENT].fillna(0.0).max("station").argmax("time").values)
+
+
+def _has_stress(result: Result) -> bool:
+    return result.sections is not None and EQUIVALENT in result.sections
 
 
 # ---- numbers
@@ -103,6 +115,7 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
 def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[str, Floats]:
     """What moves, as tables (row, number): the script takes a row and reads on."""
     values, result = scene.result.values, scene.result
+    stresses = scene.stresses()
     fields = [field for body in scene.drawing.bodies for field in body.fields]
     weights = [np.prod([result[name] for name in field.coordinates], axis=0) for field in fields]
     touch = np.concatenate([values["contact_point"], values["contact_normal"], values["gap"][:, :, None],
@@ -114,6 +127,8 @@ def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[
         "weight": np.stack(weights, axis=1) if weights else np.zeros((len(result.time), 0)),
         "touch": touch,
     }
+    if stresses:
+        blocks["stress"] = np.concatenate(list(stresses.values()), axis=1)
     for k, panel in enumerate(panels):
         blocks[f"panel{k}"] = np.stack([series for _, series in panel.series], axis=1)
     return {name: table.reshape(len(table), -1)[rows] for name, table in blocks.items()}
@@ -163,9 +178,22 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
         "touches": [_touch(touch) for touch in result.contacts],
         "largestForce": max([*peaks, float(np.max(np.nan_to_num(result.values["normal_force"]), initial=0.0))]) or 1.0,
         "leaves": [k for k in range(len(drawing.bodies)) if k not in carriers],
+        "stress": _stress(scene),
         "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
                     "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
     }  # fmt: skip
+
+
+def _stress(scene: Scene) -> dict[str, Any] | None:
+    """What colours mean, where beams are coloured: the largest stress, and where the points of each body begin in their block."""
+    stresses = scene.stresses()
+    if not stresses:
+        return None
+    largest = max(float(np.nanmax(table, initial=0.0)) for table in stresses.values()) or 1.0
+    factor, unit = prefixed("Pa", [np.array([largest])])
+    starts = np.cumsum([0, *(table.shape[1] for table in stresses.values())])
+    return {"largest": largest, "factor": factor, "unit": unit, "map": STRESS_COLOURS,
+            "first": {str(body): int(start) for body, start in zip(stresses, starts, strict=False)}}  # fmt: skip
 
 
 def _bodies(bodies: tuple[BodyDrawing, ...]) -> list[dict[str, Any]]:
@@ -219,7 +247,7 @@ def _panels(result: Result) -> list[Panel]:
         if labels:
             panels.append(_panel(title, unit, [(label, result.values[name][:, k]) for k, label in enumerate(labels)],
                                  _peaks(result) if dimension == "pair" else ()))  # fmt: skip
-    panels += [_energy(result), _panel("balance error", "J", [("E - work", result.ledger.balance_error)])]
+    panels += [*_stress_panel(result), _energy(result), _panel("balance error", "J", [("E - work", result.ledger.balance_error)])]
     titles = [panel.title for panel in panels]
     return [replace(p, title=f"{p.title}, {p.unit}") if titles.count(p.title) > 1 else p for p in panels]
 
@@ -238,6 +266,14 @@ def _peaks(result: Result) -> tuple[tuple[float, float, int], ...]:
     return tuple((touch.peak_time, touch.peak_force, pairs.index(touch.pair)) for touch in result.contacts)
 
 
+def _stress_panel(result: Result) -> list[Panel]:
+    """The largest equivalent stress along each beam."""
+    if result.sections is None or not _has_stress(result):
+        return []
+    largest = result.sections[EQUIVALENT].max("station")
+    return [_panel("largest stress", "Pa", [(str(name), largest.sel(beam=name).values) for name in largest["beam"].values])]
+
+
 def _energy(result: Result) -> Panel:
     """What is held, and the work done by kind."""
     book = result.ledger
@@ -247,8 +283,8 @@ def _energy(result: Result) -> Panel:
 
 
 def _opened(panels: list[Panel]) -> set[int]:
-    """What to show first: joints, then contact forces or else deflections, and energy."""
+    """What to show first: joints, then contact forces, stresses or else deflections, and energy."""
     titles = [panel.title for panel in panels]
-    wanted = [k for word in ("angle", "contact force", "energy", "tip deflection", "mode", "displacement")
+    wanted = [k for word in ("angle", "contact force", "largest stress", "energy", "tip deflection", "mode", "displacement")
               for k, title in enumerate(titles) if title.startswith(word)]  # fmt: skip
     return set([*wanted, *range(len(panels))][:SHOWN])

@@ -14,6 +14,8 @@ from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
 
+TELESCOPIC = "telescopic"
+EQUIVALENT = "equivalent_stress"
 LOOKS = 200  # rows at which the extent of a motion is taken
 THIN = 1e-6  # of the largest extent: a motion thinner than this is planar
 
@@ -92,6 +94,19 @@ class Scene:
             bows = bows + weight * field.bow
         return points, bows
 
+    def stresses(self) -> dict[int, Floats]:
+        """Equivalent stress at the drawn points of beams, Pa, by body: (rows, points); none where the result holds none."""
+        sections = self.result.sections
+        if sections is None or EQUIVALENT not in sections:
+            return {}
+        known = list(sections["beam"].values)
+        found = {}
+        for k, body in enumerate(self.drawing.bodies):
+            if body.name in known:
+                beam = sections.sel(beam=body.name)
+                found[k] = _at_stations(beam["station"].values, beam[EQUIVALENT].values, _fractions(body))
+        return found
+
     def spot(self, spot: Spot, positions: list[Floats]) -> Floats:
         """A place on a body, or on the ground, at the times of `positions`: (times, 3)."""
         body, point = spot
@@ -140,7 +155,20 @@ def _finite(result: Result) -> Result:
         raise ModelError.of(f"result {result.name!r}", "rows", rule, len(result.time))
     if rows.size == len(result.time):
         return result
-    return replace(result, time=result.time[rows], values={name: values[rows] for name, values in result.values.items()})
+    sections = None if result.sections is None else result.sections.isel(time=rows)
+    values = {name: array[rows] for name, array in result.values.items()}
+    return replace(result, time=result.time[rows], values=values, sections=sections)
+
+
+def _fractions(body: BodyDrawing) -> Floats:
+    """Where the drawn points of a beam stand, as parts of its length; of a telescopic link, of its free length."""
+    x = body.fields[0].shape[:, 0] if body.kind == TELESCOPIC else body.rest[:, 0]
+    return np.asarray(x / np.max(x))
+
+
+def _at_stations(x: Floats, values: Floats, at: Floats) -> Floats:
+    """Values along x, one column for each, at other places: straight between two."""
+    return np.stack([np.interp(at, x, row) for row in np.nan_to_num(values)])  # a run that failed may end in nan
 
 
 def _matrices(q: Floats) -> Floats:

@@ -160,6 +160,8 @@ def write_batch(batch: MemoryBatch, path: Path) -> None:
             _write(batch, file)
             for row, result in batch.results.items():
                 write_result(result, file.createGroup(f"{RESULTS}/{row}"))
+        for row, result in batch.results.items():
+            result.write_sections(draft, f"{RESULTS}/{row}")
         with opened(draft, "r+") as file:
             file.setncattr(CHECKSUM, _checksum(file))
 

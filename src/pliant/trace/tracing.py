@@ -351,12 +351,12 @@ class Trace:
 
     def twist_rows(self, closures: Closures) -> list[TwistRow]:
         """K of all rows, exact ones first."""
-        state, places = (poses(self.tree, self.q), self.q, self.tracer), self._places(closures.exact)
+        state, places = (poses(self.tree, self.q), self.q, self.tracer), self.places_of(closures.exact)
         hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state)
-        places = self._places(closures.soft_closures)
+        places = self.places_of(closures.soft_closures)
         return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state)
 
-    def _places(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
+    def places_of(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
         """Where the motions that closures follow are now."""
         return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
@@ -538,7 +538,7 @@ class Trace:
         state = (self.tree, self.q, self.v, applied.tau, applied.loads, self.known)
         if self.formulation == "lagrange":
             sprung = [c for c in self.system.closures.values() if c.by == "springs"]
-            places = self._places(sprung)
+            places = self.places_of(sprung)
             return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)

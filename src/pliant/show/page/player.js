@@ -26,9 +26,10 @@ class Player {
     const { run } = this;
     element("name").textContent = run.name;
     element("message").textContent = run.message;
-    element("hint").textContent = `space: play · ← →: step · ↑ ↓: speed${run.touches.length ? " · n, p: next and previous touch" : ""} · ` +
+    element("hint").textContent = `space: play · ← →: step · ↑ ↓: speed${run.touches.length ? " · n, p: next and previous touch" : ""}${run.stress ? " · s: stress" : ""} · ` +
       `drag: ${this.view.camera.flat ? "move" : "turn (shift: move)"} · wheel: zoom · r: reset view · in plots: click, drag, wheel, double click`;
     element("scale").value = this.scale;
+    element("stressed").hidden = run.stress === null;
     const select = element("speed");
     for (const speed of new Set([...SPEEDS, run.speed].sort((a, b) => a - b))) select.add(new Option(`× ${speed}`, speed, false, speed === run.speed));
     run.panels.forEach(panel => {
@@ -80,6 +81,7 @@ class Player {
     element("speed").addEventListener("change", event => { this.speed = Number(event.target.value); this.dirty = true; });
     element("scale").addEventListener("input", event => { if (event.target.validity.valid) this.setScale(Number(event.target.value)); });
     element("trails").addEventListener("change", event => { this.view.trails = event.target.checked; this.dirty = true; });
+    element("stress").addEventListener("change", event => { this.view.stress = event.target.checked; this.dirty = true; });
     window.addEventListener("resize", () => this.resize());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.theme(); this.redraw(); });
     document.addEventListener("keydown", event => this.key(event));
@@ -120,6 +122,7 @@ class Player {
       r: () => this.resetView(),
       t: () => element("trails").click(),
       l: () => element("loop").click(),
+      s: () => { if (this.run.stress) element("stress").click(); },
     };
     const deed = deeds[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!deed) return;

@@ -40,6 +40,7 @@ class Mechanism {
     this.run = run;
     const room = name => new Float64Array(run.block[name].width);
     this.root = room("root"); this.turn = room("turn"); this.weight = room("weight"); this.touch = room("touch");
+    this.stress = run.stress ? room("stress") : null;
     this.points = run.bodies.map(body => new Float64Array(body.rest.length));
     this.still = run.bodies.map(body => new Float64Array(body.rest.length)); // as if no beam were deformed
     this.moved = run.bodies.map(body => new Float64Array(body.rest.length)); // by magnification
@@ -48,7 +49,14 @@ class Mechanism {
   update(t, scale) {
     const at = rowAt(this.run.time, t);
     for (const name of ["root", "turn", "weight", "touch"]) blend(this.run.block[name], at, this[name]);
+    if (this.stress) blend(this.run.block.stress, at, this.stress);
     this.run.bodies.forEach((body, k) => this.place(body, k, scale));
+  }
+
+  /** Equivalent stress at the points of a body, Pa; null where it is not known. */
+  stressOf(k) {
+    const first = this.stress ? this.run.stress.first[k] : undefined;
+    return first === undefined ? null : this.stress.subarray(first, first + this.points[k].length / 3);
   }
 
   place(body, k, scale) {

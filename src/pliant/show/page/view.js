@@ -70,6 +70,7 @@ class View {
     this.canvas = canvas; this.run = run; this.mechanism = mechanism;
     this.camera = new Camera(run);
     this.trails = true;
+    this.stress = run.stress !== null;
   }
 
   resize() {
@@ -93,6 +94,7 @@ class View {
     this.drawJoints();
     const touching = this.drawContacts(t, speed);
     this.drawScale();
+    if (this.stress) this.drawLegend();
     this.drawTriad();
     return touching;
   }
@@ -196,9 +198,44 @@ class View {
         this.path(points, true);
         this.pen.globalAlpha = 0.25; this.pen.fillStyle = colour; this.pen.fill(); this.pen.globalAlpha = 1;
       }
-      this.stroke(points, colour, body.kind === "telescopic" && line.length === 2 ? 8 : 4);
+      const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress ? this.mechanism.stressOf(k) : null;
+      if (stress && !sleeve) this.strokeStressed(points, line.map(n => stress[n]));
+      else this.stroke(points, colour, sleeve ? 8 : 4);
       if (line.length === 1 || body.kind === "payload") this.dot(points[points.length - 1], 8, colour, null, body.joint === "prismatic");
     }
+  }
+
+  /** A line whose colour follows the stress along it, on an edge that shows it on any paper. */
+  strokeStressed(points, stress) {
+    this.stroke(points, this.colours.quiet, 7.5);
+    for (let k = 1; k < points.length; k++) {
+      const [x0, y0] = this.camera.project(points[k - 1]), [x1, y1] = this.camera.project(points[k]), pen = this.pen;
+      const along = pen.createLinearGradient(x0, y0, x1, y1);
+      along.addColorStop(0, this.stressColour(stress[k - 1])); along.addColorStop(1, this.stressColour(stress[k]));
+      this.stroke([points[k - 1], points[k]], along, 5.5);
+    }
+  }
+
+  stressColour(value) {
+    const { map, largest } = this.run.stress, at = Math.min(Math.max(value / largest, 0), 1) * (map.length - 1);
+    const low = Math.min(Math.floor(at), map.length - 2), part = at - low;
+    const channel = (text, k) => parseInt(text.slice(1 + 2 * k, 3 + 2 * k), 16);
+    return `rgb(${[0, 1, 2].map(k => Math.round((1 - part) * channel(map[low], k) + part * channel(map[low + 1], k))).join(",")})`;
+  }
+
+  /** What the colours of stress mean, from none to the largest of the run. */
+  drawLegend() {
+    const pen = this.pen, { map, largest, factor, unit } = this.run.stress, width = 12, height = 140, x = 16, y = 46;
+    const bar = pen.createLinearGradient(0, y + height, 0, y);
+    map.forEach((colour, k) => bar.addColorStop(k / (map.length - 1), colour));
+    pen.fillStyle = bar; pen.fillRect(x, y, width, height);
+    pen.strokeStyle = this.colours.quiet; pen.lineWidth = 1; pen.strokeRect(x, y, width, height);
+    pen.fillStyle = this.colours.ink; pen.font = "11px system-ui, sans-serif"; pen.textAlign = "left"; pen.textBaseline = "middle";
+    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+      pen.fillText(`${+(share * largest / factor).toPrecision(3)}`, x + width + 6, y + (1 - share) * height);
+    }
+    pen.textBaseline = "alphabetic";
+    pen.fillText(`equivalent stress, ${unit}`, x, y + height + 20);
   }
 
   drawJoints() {

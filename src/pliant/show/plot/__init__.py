@@ -20,6 +20,7 @@ from pliant.show.plot.mode_shape import mode_shape
 from pliant.show.plot.over_time import coordinates, tip_deflection
 from pliant.show.plot.overview import overview
 from pliant.show.plot.phase_portrait import phase_portrait
+from pliant.show.plot.sections import force_envelope, stress_envelope
 from pliant.show.plot.spectrum import spectrum
 from pliant.show.plot.sweeps import SWEEP_PLOTS, sweep
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 PLOTS: dict[str, Callable[..., Figure]] = {
     draw.__name__: draw
     for draw in (overview, mechanism, paths, coordinates, tip_deflection, contact_forces, ledger, energies, balance_error,
-                 phase_portrait, spectrum)
+                 phase_portrait, spectrum, stress_envelope, force_envelope)
 }  # fmt: skip
 
 
@@ -66,6 +67,7 @@ __all__ = [
     "contact_forces",
     "coordinates",
     "energies",
+    "force_envelope",
     "ledger",
     "mechanism",
     "mode_shape",
@@ -74,6 +76,7 @@ __all__ = [
     "phase_portrait",
     "save",
     "spectrum",
+    "stress_envelope",
     "sweep",
     "tip_deflection",
 ]

@@ -1,0 +1,169 @@
+"""Stresses in the sections of beams: normal stress, and the equivalent stress of von Mises, from section forces.
+
+Elementary beam theory: sigma = N/A + My z/Iy - Mz y/Iz; shear stress of torsion by Saint-Venant, of shear forces by Jourawski. A
+section is looked at in enough points to meet its largest stress.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.analysis.section_forces import SectionStudy, body_of
+from pliant.errors import ModelError
+from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
+from pliant.model.section import Section
+from pliant.model.system import System
+from pliant.results.result import Result
+from pliant.results.sections import FORCES, STRESSES, with_quantities
+
+if TYPE_CHECKING:
+    import xarray
+
+Floats = NDArray[np.float64]
+
+GRID = 17  # points a side of a rectangle, its edges and its axes among them
+RIM = 48  # points round a ring, the one where bending is largest among them: between two, a stress is 0.2 % larger at most
+TERMS = 400  # of Saint-Venant's series
+
+
+def stresses(
+    result: Result,
+    system: System | None = None,
+    *,
+    stations: int | Sequence[float] | None = None,
+    beams: Sequence[str] | None = None,
+    by: str = "balance",
+) -> xarray.Dataset:
+    """Section forces and what they make in known sections: the largest and smallest normal stress, the equivalent stress.
+
+    Arguments are those of `section_forces`. A section knows its stresses by its outline: Section.rectangle, round and tube have
+    one, a section of plain numbers is given one. Of `by="curvature"`, forces that the modes do not tell count as none.
+    """
+    study = SectionStudy(result, system, stations, beams, by, "stresses")
+    sections = [_section(study.motion.system, name) for name in study.beams]
+    forces = study.forces()
+    along = [[forces[name].values[:, k] for name in FORCES] for k in range(len(sections))]
+    if by == "curvature":
+        along = [[np.nan_to_num(force) for force in each] for each in along]
+    every = [section_stresses(section, SectionLoad(*each)) for section, each in zip(sections, along, strict=True)]
+    values = {name: np.stack([of_beam[k] for of_beam in every], axis=1) for k, name in enumerate(STRESSES)}
+    return with_quantities(forces, values)
+
+
+def _section(system: System, name: str) -> Section:
+    section = body_of(system, name).section
+    if section.outline is None:
+        rule = "must know its outline for stresses: Section.rectangle, round or tube, or Section(outline=...)"
+        raise ModelError.of(f"body {name!r}", "section", rule, section)
+    return section
+
+
+@dataclass(frozen=True)
+class SectionLoad:
+    """Section forces of one beam: (rows, stations) each."""
+
+    axial: Floats  # N
+    shear_y: Floats
+    shear_z: Floats
+    torsion: Floats  # N m
+    moment_y: Floats
+    moment_z: Floats
+
+
+@dataclass(frozen=True)
+class PointStress:
+    """Stress in one point of a section: along the beam, and the shear on the section along y and z."""
+
+    normal: Floats  # Pa
+    shear_y: Floats
+    shear_z: Floats
+
+    @property
+    def equivalent(self) -> Floats:
+        """sqrt(sigma^2 + 3 tau^2), von Mises 1913."""
+        return np.asarray(np.sqrt(self.normal**2 + 3.0 * (self.shear_y**2 + self.shear_z**2)))
+
+
+def section_stresses(section: Section, load: SectionLoad) -> tuple[Floats, Floats, Floats]:
+    """(largest normal, smallest normal, largest equivalent stress) in a section."""
+    shape = load.axial.shape
+    largest, smallest, equivalent = np.full(shape, -np.inf), np.full(shape, np.inf), np.zeros(shape)
+    for point in POINTS[type(section.outline)](section, section.outline, load):
+        largest, smallest = np.maximum(largest, point.normal), np.minimum(smallest, point.normal)
+        equivalent = np.maximum(equivalent, point.equivalent)
+    return largest, smallest, equivalent
+
+
+def _normal(section: Section, load: SectionLoad, y: Any, z: Any) -> Floats:
+    """N/A + My z/Iy - Mz y/Iz; a section that bends about one axis only need not know the other."""
+    about_y = load.moment_y * z / section.Iy if section.Iy is not None else 0.0
+    about_z = load.moment_z * y / section.Iz if section.Iz is not None else 0.0
+    return np.asarray(load.axial / section.A + about_y - about_z)
+
+
+# ---- outlines
+
+
+def _in_rectangle(section: Section, outline: RectangleOutline, load: SectionLoad) -> Iterator[PointStress]:
+    """On a grid: parabolas of shear forces, Saint-Venant's series of torsion."""
+    h, b = outline.height, outline.width
+    mean_y, mean_z = 1.5 * load.shear_y / section.A, 1.5 * load.shear_z / section.A
+    twist = load.torsion / (section.J or math.inf)  # G theta', Pa/m
+    for y in np.linspace(-0.5 * h, 0.5 * h, GRID).tolist():
+        for z in np.linspace(-0.5 * b, 0.5 * b, GRID).tolist():
+            along_z = twist * _torsion_shear(y, z, h, b)
+            along_y = -twist * _torsion_shear(z, y, b, h)
+            yield PointStress(
+                _normal(section, load, y, z),
+                mean_y * (1.0 - (2.0 * y / h) ** 2) + along_y,
+                mean_z * (1.0 - (2.0 * z / b) ** 2) + along_z,
+            )
+
+
+def _torsion_shear(y: float, z: float, h: float, b: float) -> float:
+    """tau_xz / (G theta') at (y, z) of a rectangle h b: -dphi/dy of Prandtl's stress function (Timoshenko, Goodier, art. 109).
+
+    2 y - (8 h / pi^2) sum_odd (-1)^((n-1)/2) / n^2 sin(n pi y / h) cosh(n pi z / h) / cosh(n pi b / 2 h).
+    """
+    n = np.arange(1, 2 * TERMS, 2)
+    signs = np.where(n % 4 == 1, 1.0, -1.0)
+    edge, here = n * math.pi * b / (2.0 * h), n * math.pi * abs(z) / h
+    ratio = np.exp(here - edge) * (1.0 + np.exp(-2.0 * here)) / (1.0 + np.exp(-2.0 * edge))
+    return 2.0 * y - 8.0 * h / math.pi**2 * float(np.sum(signs / n**2 * np.sin(n * math.pi * y / h) * ratio))
+
+
+def _in_ring(section: Section, outline: RingOutline, load: SectionLoad) -> Iterator[PointStress]:
+    """Round the rim, from where bending pulls most: there torsion is largest, and shear runs along the rim.
+
+    Of a shear force the largest stress is (4/3) (V/A) (ro^2 + ro ri + ri^2) / (ro^2 + ri^2), at the rim as inside.
+    """
+    ro, ri = outline.outer, outline.inner
+    peak = 4.0 / 3.0 * (ro**2 + ro * ri + ri**2) / (ro**2 + ri**2) / section.A
+    first = np.arctan2(load.moment_y, -load.moment_z)
+    twisted = load.torsion * ro / (section.J or math.inf)
+    for k in range(RIM):
+        angle = first + 2.0 * math.pi * k / RIM
+        c, s = np.cos(angle), np.sin(angle)
+        along = twisted + peak * (load.shear_z * c - load.shear_y * s)
+        yield PointStress(_normal(section, load, ro * c, ro * s), -along * s, along * c)
+
+
+def _in_fibres(section: Section, outline: FibreOutline, load: SectionLoad) -> Iterator[PointStress]:
+    """All shear at once in every fibre, whatever its direction."""
+    twisted = np.abs(load.torsion) / (outline.torsion_modulus or math.inf)
+    sheared = np.hypot(load.shear_y, load.shear_z) / (outline.shear_area or math.inf)
+    for y, z in outline.points:
+        yield PointStress(_normal(section, load, y, z), twisted + sheared, np.zeros_like(twisted))
+
+
+POINTS: dict[Any, Callable[[Section, Any, SectionLoad], Iterator[PointStress]]] = {
+    RectangleOutline: _in_rectangle,
+    RingOutline: _in_ring,
+    FibreOutline: _in_fibres,
+}

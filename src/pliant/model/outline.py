@@ -1,0 +1,65 @@
+"""Outlines of cross-sections: what stresses need to know of a section besides its area and its moments.
+
+y and z are those of the beam's section, from its centroid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.errors import ModelError
+from pliant.model import check
+
+
+@dataclass(frozen=True, kw_only=True)
+class RectangleOutline:
+    """A solid rectangle, height along y and width along z."""
+
+    height: float  # m
+    width: float  # m
+
+    def __post_init__(self) -> None:
+        for field in ("height", "width"):
+            object.__setattr__(self, field, check.positive("RectangleOutline", field, getattr(self, field), "m"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RingOutline:
+    """A circle, or a ring of any thickness."""
+
+    outer: float  # radius, m
+    inner: float = 0.0  # radius, m
+
+    def __post_init__(self) -> None:
+        part = "RingOutline"
+        object.__setattr__(self, "outer", check.positive(part, "outer", self.outer, "m"))
+        object.__setattr__(self, "inner", check.not_negative(part, "inner", self.inner, "m"))
+        if self.inner >= self.outer:
+            raise ModelError.of(part, "inner", f"must be < outer = {self.outer!r} m", self.inner)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FibreOutline:
+    """Any section, by its outermost fibres and its moduli: its largest stresses are taken to meet in one fibre, on the safe side.
+
+    Torsion stress is T / torsion_modulus, shear stress V / shear_area; what is left out makes no stress.
+    """
+
+    points: Sequence[Sequence[float]]  # (y, z) of the outermost fibres, m
+    torsion_modulus: float | None = None  # m^3
+    shear_area: float | None = None  # m^2
+
+    def __post_init__(self) -> None:
+        part = "FibreOutline"
+        points = tuple(check.numbers(part, f"points[{k}]", point, 2, "m") for k, point in enumerate(self.points))
+        if not points:
+            raise ModelError.of(part, "points", "must hold at least one fibre", self.points)
+        object.__setattr__(self, "points", points)
+        for field, unit in (("torsion_modulus", "m^3"), ("shear_area", "m^2")):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, check.positive(part, field, getattr(self, field), unit))
+
+
+Outline = RectangleOutline | RingOutline | FibreOutline
+OUTLINES = (RectangleOutline, RingOutline, FibreOutline)

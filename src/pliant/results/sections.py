@@ -1,0 +1,84 @@
+"""Section forces and stresses as one labelled dataset: time, beam, station."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.table import AXES, Quantity
+
+if TYPE_CHECKING:  # xarray takes half a second to import
+    import xarray
+
+    from pliant.results.result import Result
+
+Floats = NDArray[np.float64]
+
+SECTIONS = "sections"  # what a file calls them
+ALONG, ROOT = ("beam", "station"), ("beam", "axis")
+FORCES = ("axial_force", "shear_force_y", "shear_force_z", "torsion", "bending_moment_y", "bending_moment_z")
+STRESSES = ("largest_normal_stress", "smallest_normal_stress", "equivalent_stress")
+
+SECTION_QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("axial_force", ALONG, "N", "axial force, positive in tension"),
+        Quantity("shear_force_y", ALONG, "N", "shear force along y, of the outboard part on the inboard part"),
+        Quantity("shear_force_z", ALONG, "N", "shear force along z, of the outboard part on the inboard part"),
+        Quantity("torsion", ALONG, "N m", "moment about x, of the outboard part on the inboard part"),
+        Quantity("bending_moment_y", ALONG, "N m", "moment about y, positive where the beam curves towards -z"),
+        Quantity("bending_moment_z", ALONG, "N m", "moment about z, positive where the beam curves towards +y"),
+        Quantity("largest_normal_stress", ALONG, "Pa", "largest normal stress in the section, positive in tension"),
+        Quantity("smallest_normal_stress", ALONG, "Pa", "smallest normal stress in the section, negative in compression"),
+        Quantity("equivalent_stress", ALONG, "Pa", "largest equivalent stress (von Mises) in the section"),
+        Quantity("truncation", (*ALONG, "axis"), "N m", "moments by balance less those by curvature: what the modes leave out"),
+        Quantity("root_force_residual", ROOT, "N", "force at the root and the joint's reaction, added: 0 but for round-off"),
+        Quantity("root_moment_residual", ROOT, "N m", "moment at the root and the joint's reaction, added: 0 but for round-off"),
+    )
+}
+
+
+def dataset_of(
+    result: Result, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats]
+) -> xarray.Dataset:
+    """Quantities by name, each with time first, with names and units. x: of all rows; lengths that stay need one."""
+    import xarray
+
+    moves = bool(np.any(x != x[:1]))
+
+    variables = {name: _variable(name, array) for name, array in values.items()}
+    coordinates = {
+        "time": ("time", result.time, {"units": "s", "long_name": "time"}),
+        "beam": ("beam", np.array(list(beams), dtype=object)),
+        "station": ("station", stations, {"units": "1", "long_name": "station as a fraction of the length"}),
+        "x": (("time", *ALONG) if moves else ALONG, x if moves else x[0], {"units": "m", "long_name": "distance from the root"}),
+        "axis": ("axis", np.array(AXES, dtype=object)),
+    }
+    used = {d for v in variables.values() for d in v[0]}
+    kept = {name: value for name, value in coordinates.items() if name in (*used, "x")}
+    return xarray.Dataset(variables, kept, {"title": result.name, "by": by})
+
+
+def check_sections(sections: Any, result: Result) -> None:
+    """Refuse what are no section forces of this result."""
+    part, field = f"result {result.name!r}", SECTIONS
+    names = set(getattr(sections, "data_vars", ()))
+    if not set(FORCES) <= names or not names <= set(SECTION_QUANTITIES):
+        rule = "must be what section_forces or stresses give"
+        raise ModelError.of(part, field, rule, sorted(map(str, names)) or type(sections).__name__)
+    if not np.array_equal(sections["time"].values, result.time):
+        raise ModelError.of(part, field, f"must have the result's own {len(result.time)} rows", len(sections["time"]))
+
+
+def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:
+    """The same with more quantities."""
+    return dataset.assign({name: _variable(name, array) for name, array in values.items()})
+
+
+def _variable(name: str, array: Floats) -> tuple[tuple[str, ...], Floats, dict[str, str]]:
+    quantity = SECTION_QUANTITIES[name]
+    return ("time", *quantity.dims), array, {"units": quantity.unit, "long_name": quantity.meaning}

@@ -1,0 +1,131 @@
+"""Envelopes along beams: between which values stresses and section forces stay over the whole run.
+
+A run that failed may end in rows of nan: they are left aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.result import Result
+from pliant.results.sections import FORCES, STRESSES
+from pliant.show.plot.style import ALARM, PALETTE, QUIET, figure, legend, prefixed, styled
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+ACROSS = 3  # panels in a row
+WORDS = {"axial_force": "axial force", "shear_force_y": "shear force y", "shear_force_z": "shear force z", "torsion": "torsion",
+         "bending_moment_y": "bending moment y", "bending_moment_z": "bending moment z"}  # fmt: skip
+VISIBLE = 1e-9  # of the largest force of its kind: what is smaller is round-off
+
+
+@styled
+def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figure:
+    """Between which normal stresses every beam stays over the run, along its length, and its largest equivalent stress.
+
+    The result must hold stresses: `result.with_sections(pl.stresses(result))`.
+    """
+    sections = _sections(result, STRESSES, "stress_envelope")
+    beams = _beams(sections, bodies, "stress_envelope")
+    made, panels = _grid(len(beams))
+    factor, unit = prefixed("Pa", [sections[name].sel(beam=beams).values for name in STRESSES])
+    for panel, name in zip(panels, beams, strict=False):
+        beam = sections.sel(beam=name)
+        x, words = _places(beam)
+        largest, smallest, equivalent = (beam[quantity].values / factor for quantity in STRESSES)
+        _band(panel, x, np.fmin.reduce(smallest), np.fmax.reduce(largest), PALETTE[0], "normal stress")
+        panel.plot(x, np.fmax.reduce(equivalent), color=ALARM, label="largest equivalent stress")
+        row, station = np.unravel_index(int(np.argmax(np.nan_to_num(equivalent))), equivalent.shape)
+        peak = f"{equivalent[row, station]:.4g} {unit} at {result.time[row]:.4g} s"
+        panel.plot(x[station], equivalent[row, station], "o", markersize=4, color=ALARM, label=peak)
+        panel.set(title=name, xlabel=words, ylabel=f"stress, {unit}")
+        panel.legend(loc="best", fontsize="small")
+    _entitle(made, result, "stresses over the run")
+    return made
+
+
+@styled
+def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: Sequence[str] | None = None) -> Figure:
+    """Between which section forces every beam stays over the run, along its length: a panel for each kind that is there.
+
+    forces: by name, as in `bending_moment_z`. The result must hold them: `result.with_sections(pl.section_forces(result))`.
+    """
+    sections = _sections(result, FORCES, "force_envelope")
+    beams = _beams(sections, bodies, "force_envelope")
+    chosen = _kinds(sections.sel(beam=beams), forces)
+    made, panels = _grid(len(chosen))
+    for panel, name in zip(panels, chosen, strict=False):
+        factor, unit = prefixed(sections[name].attrs["units"], [sections[name].sel(beam=beams).values])
+        for k, beam in enumerate(beams):
+            one = sections.sel(beam=beam)
+            values, (x, words) = one[name].values / factor, _places(one)
+            _band(panel, x, np.fmin.reduce(values), np.fmax.reduce(values), PALETTE[k % len(PALETTE)], str(beam))
+        panel.set(title=WORDS[name], xlabel=words, ylabel=f"{WORDS[name]}, {unit}")
+    legend(panels[min(ACROSS, len(chosen)) - 1])
+    _entitle(made, result, "section forces over the run")
+    return made
+
+
+def _places(beam: xarray.Dataset) -> tuple[Floats, str]:
+    """Where stations stand, and in what; where any length changes over the run, as parts of it."""
+    if beam["x"].ndim == 1:
+        return beam["x"].values, "distance from the root, m"
+    return beam["station"].values, "part of the (free) length"
+
+
+def _band(panel: Any, x: Floats, low: Floats, high: Floats, colour: str, label: str) -> None:
+    panel.axhline(0.0, color=QUIET, linewidth=0.8)
+    panel.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0.0, label=label)
+    for edge in (low, high):
+        panel.plot(x, edge, color=colour, linewidth=0.9)
+
+
+def _grid(count: int) -> tuple[Figure, list[Any]]:
+    across = min(ACROSS, count)
+    made, panels = figure(-(-count // across), across, height=3.0, width=max(3.6 * across, 5.0))
+    for panel in list(panels.flat)[count:]:
+        panel.remove()
+    return made, list(panels.flat)[:count]
+
+
+def _entitle(made: Figure, result: Result, words: str) -> None:
+    made.suptitle(f"{result.name}: {words}", x=0.01, ha="left", fontsize=10.5)
+
+
+def _sections(result: Result, needed: Sequence[str], plot: str) -> xarray.Dataset:
+    sections = result.sections
+    if sections is None or any(name not in sections for name in needed):
+        function = "stresses" if needed is STRESSES else "section_forces"
+        rule = f"must hold {', '.join(needed)}: result.with_sections(pl.{function}(result))"
+        raise ModelError.of(f"plot {plot}", "result", rule, result.name)
+    return sections
+
+
+def _beams(sections: xarray.Dataset, bodies: Sequence[str] | None, plot: str) -> list[str]:
+    known = [str(name) for name in sections["beam"].values]
+    for name in bodies or ():
+        if name not in known:
+            raise ModelError.of(f"plot {plot}", "bodies", f"must be among {known}", name)
+    return known if bodies is None else list(bodies)
+
+
+def _kinds(sections: xarray.Dataset, forces: Sequence[str] | None) -> list[str]:
+    """Forces asked for, or all that are more than round-off."""
+    for name in forces or ():
+        if name not in FORCES:
+            raise ModelError.of("plot force_envelope", "forces", f"must be among {list(FORCES)}", name)
+    if forces is not None:
+        return list(forces)
+    sizes = {name: float(np.nanmax(np.abs(np.nan_to_num(sections[name].values)))) for name in FORCES}
+    kinds = (FORCES[:3], FORCES[3:])
+    largest = {name: max(sizes[other] for other in kind) for kind in kinds for name in kind}
+    return [name for name in FORCES if sizes[name] > VISIBLE * largest[name]] or [FORCES[-1]]
