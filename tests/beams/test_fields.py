@@ -157,5 +157,5 @@ def test_the_tipping_arms_integrals_are_the_references():
 
 @pytest.mark.parametrize("wrong", ["half", "Full", None, True, 1])
 def test_other_words_for_stiffening_are_refused(wrong):
-    with pytest.raises(ModelError, match="Beam: stiffening must be one of none, linear, full, as-published"):
+    with pytest.raises(ModelError, match="Beam: stiffening must be one of auto, none, linear, full, as-published"):
         powers(wrong)

@@ -197,8 +197,8 @@ def test_a_start_deep_inside_a_contact_is_told_with_depth_force_and_energy():
     run = pl.simulate(ball(0.09, LINEAR), 0.05)
     (sentence,) = run.warnings
     lift = 50.0 / (2.0 * 9.81)
-    assert sentence.startswith(f"contact 'ground ball.root' starts 0.01 m deep, pressed by 1e+04 N and holding 50 J, enough to lift "
-                               f"the whole mechanism by {lift:.3g} m")  # fmt: skip
+    assert sentence.startswith("contact 'ground ball.root' starts 0.01 m deep, pressed by 1e+04 N and holding 50 J, enough to "
+                               f"lift the whole mechanism by {lift:.3g} m")  # fmt: skip
     assert np.max(run.values["tip_position"][:, 0, 1]) > 0.2, "and it flies"
 
 
@@ -264,15 +264,15 @@ def triangle(pendulum=True):
 def test_a_loop_that_cannot_move_is_told_where_others_can_and_refused_where_none_can():
     run = pl.simulate(triangle(), 0.1)
     assert run.ok
-    assert run.warnings == ("closure 'pin' leaves the loop that it closes 0 degrees of freedom: its 2 coordinates stay where they are, "
-                            "whatever drives them",)  # fmt: skip
+    assert run.warnings == ("closure 'pin' leaves the loop that it closes 0 degrees of freedom: its 2 coordinates stay where they "
+                            "are, whatever drives them",)  # fmt: skip
     assert np.ptp(run["first.angle"]) < 1e-12
     with pytest.raises(pl.SolveError, match="they leave 0 degrees of freedom"):
         pl.simulate(triangle(pendulum=False), 0.1)
 
 
 def test_rows_left_out_are_counted_and_those_across_the_plane_are_not():
-    """A parallelogram with a third crank, which holds nothing new; all pins are revolutes, of which a plane needs two rows of five."""
+    """A parallelogram with a third crank, which holds nothing new; of five rows of a pin a plane needs two."""
     system = pl.System("cranks", gravity=(0, -9.81))
     cranks = [system.add(f"crank{k}", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=1.0), on=system.ground.moved((k, 0.0)))
               for k in range(3)]  # fmt: skip

@@ -52,11 +52,11 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
         # against what: the beam at rest, the modes, itself
         fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1).reshape(len(x), -1)
         crossed = beam.mu * gram(weight, back, fields).reshape(len(pairs), count, 3)
-        if beam.stiffening != "full":
+        if beam.stiffening_taken != "full":
             crossed[:, 1:] = 0.0
         second[1 + nf :, :, 0, :] = crossed
         second[:, 1 + nf :, :, 0] = crossed.transpose(1, 0, 2)
-    if beam.stiffening == "as-published":
+    if beam.stiffening_taken == "as-published":
         first[1:] = 0.0  # no gravity on the modes
     pair[:] = np.trace(second, axis1=2, axis2=3)
     pair[1 : 1 + nf, 1 : 1 + nf] = integrals.modal_mass
@@ -75,7 +75,7 @@ def field_values(beam: Beam, shapes: Shapes, station: float) -> tuple[Floats, Fl
 
 def stiffening_pairs(beam: Beam, shapes: Shapes) -> tuple[tuple[int, int], ...]:
     """Pairs of bending modes of the same plane, where the beam foreshortens."""
-    if beam.stiffening == "none":
+    if beam.stiffening_taken == "none":
         return ()
     planes = shapes.directions
     bending = [j for j in range(shapes.count) if planes[j] in ("y", "z")]

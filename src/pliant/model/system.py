@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.beam import Beam
+from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
@@ -27,6 +27,7 @@ from pliant.model.telescopic import TelescopicBeam
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # what a beam's payload is called after the beam
+MOST_NAMED = 5  # beams that are told apart in a line
 DEEPEST_INDENT = 150  # characters before a printed body: longer chains go straight down from there
 
 
@@ -329,12 +330,23 @@ class System:
     def degrees_of_freedom(self) -> int:
         return sum(len(link.rates) - len(link.prescribed) for link in self.links.values())
 
+    @property
+    def automatic_stiffening(self) -> str:
+        """What `auto` stands for in its beams that bend, as in "full of upper, fore"; empty where none is automatic."""
+        taken: dict[str, list[str]] = {}
+        for link in self.links.values():
+            if isinstance(link.body, Beam) and link.body.stiffening == AUTO and link.body.bends:
+                taken.setdefault(link.body.stiffening_taken, []).append(link.name)
+        named = {kind: ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} beams" for kind, names in taken.items()}
+        return "; ".join(f"{kind} of {names}" for kind, names in named.items())
+
     def __str__(self) -> str:
         head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
         if self.closures:
             head += f", {len(self.closures)} closures not counted"
         lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]
         lines += self._tree()
+        lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.kinematics import twists
 from pliant.dynamics.tree import ROOT, Node
+from pliant.model.beam import AUTO
 from pliant.model.joint import TRANSLATION
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits
 from pliant.run.evidence import Evidence
@@ -17,6 +19,7 @@ Floats = NDArray[np.float64]
 
 DEFLECTION = 0.1  # of the length: beyond it the tip of a cantilever under an end load is 1 % from where linear theory has it
 SLOPE = 0.3  # rad: where the curvature w'' is 12 % more than w''/(1 + w'^2)^1.5
+MATTERS = 0.1  # of the buckling load, or of the squared frequency: told as soon as that where `auto` left stiffening out
 GROWN = 1.0  # exponent of growth: a load or a speed must last that long, for what is brief leaves a beam no time to give way
 
 
@@ -49,14 +52,15 @@ def compression(evidence: Evidence) -> Iterator[str]:
     times, _ = evidence.series
     for node, limits in _unstiffened(evidence):
         load = limits.held_buckling_load if _tip_is_held(evidence, node) else limits.buckling_load
-        if not evidence.largest["reaction_force"][_number(evidence, node)] > load:
+        allowed = load * _share(limits)
+        if not evidence.largest["reaction_force"][_number(evidence, node)] > allowed:
             continue  # not even if all of it went along the beam
         pressed = _compression(evidence, node)
-        if _grown(times, limits.first_frequency**2 * (pressed / load - 1.0)) > GROWN:
+        if _grown(times, limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
             k = int(np.nanargmax(pressed))
             yield (
                 f"beam {node.name!r} is pressed together by {pressed[k]:.3g} N at t = {times[k]:.6g} s, {pressed[k] / load:.2g} "
-                f"times its buckling load of {load:.3g} N, and does not buckle {_without(limits)}: take stiffening 'full', or "
+                f"times its buckling load of {load:.3g} N, which does nothing to it {_without(limits)}: take stiffening 'full', or "
                 "pl.segmented(beam, n) for what comes after buckling"
             )
 
@@ -64,7 +68,7 @@ def compression(evidence: Evidence) -> Iterator[str]:
 def rotation(evidence: Evidence) -> Iterator[str]:
     """Of a beam without stiffening, across its axis, past its first frequency."""
     fast = [(node, limits) for node, limits in _unstiffened(evidence)
-            if _fastest(evidence, node) > limits.first_frequency]  # fmt: skip
+            if _fastest(evidence, node) > limits.first_frequency * math.sqrt(_share(limits))]  # fmt: skip
     if not fast:
         return
     times, values = evidence.series
@@ -72,7 +76,7 @@ def rotation(evidence: Evidence) -> Iterator[str]:
     for node, limits in fast:
         _, about_y, about_z = moving[_number(evidence, node)].omega
         speed = np.hypot(about_y, about_z) + np.zeros(times.size)
-        if _grown(times, speed**2 - limits.first_frequency**2) > GROWN:
+        if _grown(times, speed**2 - _share(limits) * limits.first_frequency**2) > GROWN:
             k = int(np.nanargmax(speed))
             yield (
                 f"beam {node.name!r} turns across its axis at {speed[k]:.3g} rad/s at t = {times[k]:.6g} s, "
@@ -86,12 +90,18 @@ def rotation(evidence: Evidence) -> Iterator[str]:
 
 def _unstiffened(evidence: Evidence) -> Iterator[tuple[Node, UniformBeamLimits]]:
     for node, limits in evidence.bending:
-        if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening == "none":
+        if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening_taken == "none":
             yield node, limits
 
 
+def _share(limits: UniformBeamLimits) -> float:
+    """Of the load, or the squared speed, past which it is told: all where the user left stiffening out, little where `auto` did."""
+    return MATTERS if limits.beam.stiffening == AUTO else 1.0
+
+
 def _without(limits: UniformBeamLimits) -> str:
-    return f"with stiffening {limits.beam.stiffening!r}"
+    taken = f" (taken by {AUTO!r} for its many bending coordinates)" if limits.beam.stiffening == AUTO else ""
+    return f"with stiffening {limits.beam.stiffening_taken!r}{taken}"
 
 
 def _number(evidence: Evidence, node: Node) -> int:

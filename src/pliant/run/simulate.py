@@ -349,6 +349,7 @@ class Run:
             "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
             **partition,
+            **({"stiffening": taken} if (taken := self.traced.original.automatic_stiffening) else {}),
         }
 
     def _independent(self) -> str:
