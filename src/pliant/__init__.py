@@ -58,6 +58,7 @@ from pliant.model.modes import (
     Modes,
     ShapeFunction,
     ShapeTable,
+    TorsionElements,
     TorsionModes,
 )
 from pliant.model.normal_law import (
@@ -83,6 +84,7 @@ from pliant.model.parameter import Parameter
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
+from pliant.model.segmented import segmented
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -217,6 +219,7 @@ __all__ = [
     "System",
     "TelescopicBeam",
     "Threlfall",
+    "TorsionElements",
     "TorsionModes",
     "TwoLoop",
     "Universal",
@@ -255,6 +258,7 @@ __all__ = [
     "pi",
     "player",
     "plot",
+    "segmented",
     "sign",
     "simulate",
     "sin",

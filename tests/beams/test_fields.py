@@ -58,7 +58,7 @@ def test_the_integrals_of_powers_are_in_closed_form():
     """int mu W_A and int mu W_A W_B^T of all fields: every one a power of x/L along x or y."""
     found = fields_of(powers())
     fields = [(L, 1, 0), (1.0, 2, 1), (1.0, 3, 1), *((*back(*pair), 0) for pair in PAIRS)]  # factor, power, axis
-    assert found.quadratic == ((0, 0), (0, 1), (1, 1))
+    assert found.products == ((0, 0), (0, 1), (1, 1))
     for a, (c, n, axis) in enumerate(fields):
         first = np.zeros(3)
         first[axis] = MU * L * c / (n + 1)
@@ -72,13 +72,13 @@ def test_the_integrals_of_powers_are_in_closed_form():
 def test_the_integrals_of_theorys_own_modes_are_those_of_nested_quadrature():
     one = beam([pl.Modes("cf", 2), pl.Modes("cf", 1, plane="z")], theory="timoshenko")
     shapes, found = beam_shapes(one), fields_of(one)
-    assert found.quadratic == ((0, 0), (0, 1), (1, 1), (2, 2))  # planes do not mix
+    assert found.products == ((0, 0), (0, 1), (1, 1), (2, 2))  # planes do not mix
 
     unit, weight = np.polynomial.legendre.leggauss(48)
     x, w = 0.5 * L * (unit + 1.0), 0.5 * L * weight
     inner = 0.5 * x[:, None] * (unit + 1.0)  # the same rule from the root to each station
     slope = shapes.displacement(inner.ravel(), 1).sum(axis=1).reshape(48, 48, 3)  # each mode moves along one axis
-    for number, (j, k) in enumerate(found.quadratic, start=4):
+    for number, (j, k) in enumerate(found.products, start=4):
         field = -(0.5 if j == k else 1.0) * 0.5 * x * np.einsum("m,nm,nm->n", weight, slope[:, :, j], slope[:, :, k])
         assert found.first[number] == pytest.approx([MU * w @ field, 0, 0], rel=1e-12)
         assert found.second[number, 0, 0, 0] == pytest.approx(MU * w @ (field * x), rel=1e-12)
@@ -133,9 +133,9 @@ def test_as_published_is_linear_without_gravity_on_the_modes():
 
 
 def test_none_has_no_such_fields_and_bars_and_shafts_have_none_to_give():
-    assert fields_of(powers("none")).quadratic == ()
+    assert fields_of(powers("none")).products == ()
     one = beam([pl.AxialModes("cf", 2), pl.TorsionModes("cf", 1)])
-    assert fields_of(one).quadratic == ()
+    assert fields_of(one).products == ()
     assert fields_of(one).first.shape == (4, 3)
 
 
@@ -145,7 +145,7 @@ def test_the_tipping_arms_integrals_are_the_references():
     one, mu = arm(Case()), DENSITY * AREA
     found, shapes = fields_of(one), beam_shapes(one)
     halves = {(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.5}
-    for number, (j, k) in enumerate(found.quadratic, start=3):
+    for number, (j, k) in enumerate(found.products, start=3):
         assert found.second[number, 0, 0, 0] == pytest.approx(
             -halves[j, k] * mu * reference["int_x_H"][j][k], rel=1e-11
         )
@@ -157,5 +157,5 @@ def test_the_tipping_arms_integrals_are_the_references():
 
 @pytest.mark.parametrize("wrong", ["half", "Full", None, True, 1])
 def test_other_words_for_stiffening_are_refused(wrong):
-    with pytest.raises(ModelError, match="Beam: stiffening must be one of auto, none, linear, full, as-published"):
+    with pytest.raises(ModelError, match="Beam: stiffening must be one of auto, none, linear, full, cubic, as-published"):
         powers(wrong)

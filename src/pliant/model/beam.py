@@ -27,7 +27,7 @@ from pliant.model.section import Section
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
-STIFFENINGS = (AUTO, "none", "linear", "full", "as-published")
+STIFFENINGS = (AUTO, "none", "linear", "full", "cubic", "as-published")
 # Bending coordinates of a plane up to which `auto` keeps foreshortening in full, and to first order: each costs up to four times
 # the evaluation without it (full grows with the fourth power of their number). A mesh of more goes without, and is watched.
 AUTO_FULL, AUTO_LINEAR = 4, 12
@@ -50,7 +50,7 @@ class Beam:
     mass_per_length: float | None = None  # kg/m
     rotary_inertia: float | Sequence[float] | None = None  # kg m
     payload: Payload | None = None
-    stiffening: str = AUTO  # foreshortening by bending: auto, none, linear (in the modes), full, as-published
+    stiffening: str = AUTO  # foreshortening by bending: auto, none, linear (in the modes), full, cubic, as-published
 
     def __post_init__(self) -> None:
         part = "Beam"

@@ -89,7 +89,10 @@ def _cause(traced: TracedSystem, rtol: float | None) -> str:
         return f"the equations of {', '.join(published)} as published leave terms out that the energy holds, whatever the method"
     if rtol is None:
         return "take a shorter step, or a method that controls its error"
-    return "fast modes, as of stretch, or stiff contacts are not resolved to that: take a smaller rtol, or fewer such modes"
+    return (
+        "fast modes, as of stretch, or stiff contacts are not resolved to that, or a motion near an unstable position lets errors "
+        "grow: take a smaller rtol, or fewer such modes"
+    )
 
 
 def _share(rtol: float) -> float:

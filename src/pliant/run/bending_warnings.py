@@ -19,7 +19,9 @@ Floats = NDArray[np.float64]
 
 DEFLECTION = 0.1  # of the length: beyond it the tip of a cantilever under an end load is 1 % from where linear theory has it
 SLOPE = 0.3  # rad: where the curvature w'' is 12 % more than w''/(1 + w'^2)^1.5
+CUBIC = 2.0  # times as far both ways with stiffening "cubic": theta^4/120 there is what theta^3/24 is at the slope above
 MATTERS = 0.1  # of the buckling load, or of the squared frequency: told as soon as that where `auto` left stiffening out
+SEGMENTED = "pl.segmented(beam, n)"
 GROWN = 1.0  # exponent of growth: a load or a speed must last that long, for what is brief leaves a beam no time to give way
 
 
@@ -31,7 +33,7 @@ def deflection(evidence: Evidence) -> Iterator[str]:
             t, most, length = found
             yield (
                 f"beam {node.name!r} bends by {most * length:.3g} m at t = {t:.6g} s, {most:.2g} of its length of {length:.3g} m; "
-                f"its theory is good for deflections up to {DEFLECTION:g} of it: take pl.segmented(beam, n)"
+                f"its theory is good for deflections up to {DEFLECTION * _reach(limits):g} of it: take {_finer(evidence, node)}"
             )
 
 
@@ -43,7 +45,7 @@ def slope(evidence: Evidence) -> Iterator[str]:
             t, most, _ = found
             yield (
                 f"beam {node.name!r} has a slope of {most:.2g} rad at t = {t:.6g} s; its theory is good for slopes up to "
-                f"{SLOPE:g} rad: take pl.segmented(beam, n)"
+                f"{SLOPE * _reach(limits):g} rad: take {_finer(evidence, node)}"
             )
 
 
@@ -115,6 +117,7 @@ def _largest_bending(evidence: Evidence, node: Node, limits: BeamLimits, slope: 
     """(When, slope in rad or deflection over the length, the length then) where a beam bends most; None where within the limit."""
     times, values = evidence.series
     shapes, limit = (limits.slopes, SLOPE) if slope else (limits.deflections, DEFLECTION)
+    limit *= _reach(limits)
     own = node.own_q[len(node.own_q) - shapes.shape[2] :]  # a free length stands before the modes
     length = _length(node, limits, values["q"])
     unit = 1.0 if slope and isinstance(limits, UniformBeamLimits) else length  # slopes of unit shapes are over the free length
@@ -125,6 +128,17 @@ def _largest_bending(evidence: Evidence, node: Node, limits: BeamLimits, slope: 
     bent = np.sqrt(np.max(np.sum(np.einsum("psj,tj->pst", shapes, q) ** 2, axis=0), axis=0)) / unit
     k = int(np.argmax(np.where(np.isfinite(bent), bent, 0.0)))
     return (float(times[k]), float(bent[k]), float(np.broadcast_to(length, times.shape)[k])) if bent[k] > limit else None
+
+
+def _reach(limits: BeamLimits) -> float:
+    """How many times further than beams of first and second order this one may bend."""
+    return CUBIC if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening_taken == "cubic" else 1.0
+
+
+def _finer(evidence: Evidence, node: Node) -> str:
+    """What to take instead."""
+    system = evidence.traced.original
+    return "more segments" if any(node.name in beam.names(name) for name, beam in system.segmented.items()) else SEGMENTED
 
 
 def _length(node: Node, limits: BeamLimits, q: Floats) -> Floats | float:
