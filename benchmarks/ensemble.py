@@ -140,7 +140,7 @@ def scattered_chains(count: int) -> None:
     frame = None
     for name in "abc":
         beam = pl.Beam(length=1.0, mass_per_length=1.0, theory="timoshenko", section=section, modes=pl.Modes("ss", 1),
-                       rotary_inertia=2.9473e-5, material=pl.Material(E=2e11, G=7.7e10))  # fmt: skip
+                       rotary_inertia=2.9473e-5, material=pl.Material(E=2e11, G=7.7e10), stiffening="none")  # fmt: skip
         joint = pl.Planar(position=(0.0, 1.0), angle=0.3) if frame is None else pl.Revolute(angle=0.2)
         frame = (system.add(name, beam, joint=joint) if frame is None else system.add(name, beam, joint=joint, on=frame)).tip
     system.contact(points=system.ends(), against=pl.Plane(normal=(0, 1)), normal=pl.HuGuo(stiffness=1e8, restitution=restitution),

@@ -35,7 +35,7 @@ BATCH_SECONDS = 1e-3
 def hanging_chain(links: int) -> pl.System:
     link = pl.Beam(length=1.0, mass_per_length=1.0, rotary_inertia=2.9473e-5, theory="timoshenko",
                    section=pl.Section(A=3.75e-4, Iz=4.883e-9, shear_factor=5 / 6),
-                   material=pl.Material(E=2e11, G=7.7e10), modes=pl.Modes("ss", 1))  # fmt: skip
+                   material=pl.Material(E=2e11, G=7.7e10), modes=pl.Modes("ss", 1), stiffening="none")  # fmt: skip
     system = pl.System(f"{links} hanging links", gravity=(0, -9.81))
     on = None
     for k in range(links):

@@ -27,7 +27,7 @@ def two_link_arm(payload: float, modulus: float) -> pl.System:
     def link(length: float, load: float | None) -> pl.Beam:
         carried = None if load is None else pl.Payload(mass=load)
         return pl.Beam(length=length, section=section, material=material, theory="euler-bernoulli", modes=pl.Modes("cf", 2),
-                       damping=pl.KelvinVoigt(2e6), payload=carried)  # fmt: skip
+                       damping=pl.KelvinVoigt(2e6), payload=carried, stiffening="none")  # fmt: skip
 
     upper = system.add("upper", link(0.5, None), joint=pl.Revolute(angle=0.4))
     elbow = pl.Revolute(angle=0.6, limits=pl.Limits(low=-0.9, high=0.9, stiffness=500.0, damping=0.5))

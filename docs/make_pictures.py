@@ -190,9 +190,44 @@ def _convergence() -> object:
         return made
 
     return styled(draw)()  # type: ignore[arg-type]
+def elastica(load: float, n: int, stiffening: str = "auto") -> pl.Result:
+    """A cantilever of n segments in balance with a load of so many E I / l^2 across its root."""
+    section = pl.Section.rectangle(height=0.002, width=0.02)
+    beam = pl.Beam(length=1.0, section=section, material=pl.STEEL, theory="euler-bernoulli", modes=pl.Modes("cf", 1),
+                   stiffening=stiffening)  # fmt: skip
+    system = pl.System("elastica", gravity=(0.0, 0.0))
+    rod = system.add("rod", pl.segmented(beam, n), joint=pl.Weld())
+    system.force("load", rod.tip, (0.0, lambda t, q, v: load * pl.STEEL.E * section.Iz * t))
+    steps = np.linspace(0.0, 1.0, 1 + max(5, 4 * int(load)))
+    return pl.inverse_dynamics(system, {}, 1.0, elastic="quasi-static", save=list(steps))
+
+
+def _large_deflection() -> object:
+    """Shapes of the elastica, and how the tip converges to that of 128 segments."""
+    import matplotlib.pyplot as plt
+
+    figure, (shapes, errors) = plt.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained")
+    loads, colours = (1.0, 2.0, 5.0, 10.0), ("#1f5fa8", "#2f8f4e", "#c77b1e", "#b0203a")
+    for load, colour in zip(loads, colours, strict=True):
+        whole = elastica(load, 16)
+        x, y = np.vstack([np.zeros(3), whole.values["tip_position"][-1]]).T[:2]
+        shapes.plot(x, y, "o-", color=colour, markersize=3, label=f"{load:g}")
+        exact = elastica(load, 128).values["tip_position"][-1, -1, :2]
+        for stiffening, line in (("none", ":"), ("full", "--"), ("cubic", "-")):
+            counts = [2, 4, 8, 16, 32]
+            off = [float(np.hypot(*(elastica(load, n, stiffening).values["tip_position"][-1, -1, :2] - exact))) for n in counts]
+            errors.loglog(counts, off, line, color=colour, marker="o", markersize=3, base=2, nonpositive="mask")
+    shapes.set(aspect="equal", xlabel="x / l", ylabel="y / l", title="16 segments in balance")
+    shapes.legend(title="P l² / E I")
+    errors.set(xlabel="segments", ylabel="tip off by, in lengths", title="dotted none, dashed full, solid cubic")
+    errors.set_yscale("log", base=10)
+    errors.set_xticks([2, 4, 8, 16, 32], [2, 4, 8, 16, 32])
+    errors.grid(True, which="major", alpha=0.3)
+    return figure
 
 
 PLOTS: dict[str, Callable[[], object]] = {
+    "large-deflection": _large_deflection,
     "overview": lambda: pl.plot.overview(chain()),
     "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
     "mechanism-loop": lambda: pl.plot.mechanism(crank(), times=[0.0, 0.01, 0.02, 0.03, 0.037, 0.045], scale=3.0),

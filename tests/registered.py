@@ -193,6 +193,7 @@ MODE_SET: Examples[type, Callable[[int], Any]] = Examples(
         modes.GivenModes: lambda n: modes.GivenModes([_power(k + 2) for k in range(n)]),
         modes.ElementModes: lambda n: modes.ElementModes(n, reference="cantilever"),
         modes.AxialElements: lambda n: modes.AxialElements(n),
+        modes.TorsionElements: lambda n: modes.TorsionElements(n),
     },
 )
 

@@ -64,6 +64,7 @@ from pliant.model.modes import (
     Modes,
     ShapeFunction,
     ShapeTable,
+    TorsionElements,
     TorsionModes,
 )
 from pliant.model.normal_law import (
@@ -90,6 +91,7 @@ from pliant.model.parameter import Parameter
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
+from pliant.model.segmented import segmented
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -230,6 +232,7 @@ __all__ = [
     "System",
     "TelescopicBeam",
     "Threlfall",
+    "TorsionElements",
     "TorsionModes",
     "TwoLoop",
     "Universal",
@@ -272,6 +275,7 @@ __all__ = [
     "player",
     "plot",
     "section_forces",
+    "segmented",
     "sign",
     "simulate",
     "sin",

@@ -1,6 +1,7 @@
 """Foreshortening: w_c = -1/2 int_0^x (w_y'^2 + w_z'^2) as fields over the beam, and their integrals."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.beams import beam_shapes, field_integrals, field_values, shape_integrals
-from pliant.beams.fields import foreshortening, stiffening_pairs
+from pliant.beams.fields import foreshortening, stiffening_pairs, stiffening_threes, third_order
 from pliant.errors import ModelError
 from pliant.gallery.tipping_arm.system import AREA, DENSITY, LENGTH, Case, arm
 
@@ -54,11 +55,56 @@ def test_the_fields_of_powers_are_in_closed_form():
     assert foreshortening(shapes, pairs, x) == pytest.approx(wanted, rel=1e-13, abs=1e-16)
 
 
+def test_the_fields_of_third_order_are_in_closed_form():
+    """-1/6 int W_j' W_k' W_l', as many times as three modes have orders: 1, 3, 3, 1; of powers, powers."""
+    one = powers("cubic")
+    shapes = beam_shapes(one)
+    threes = stiffening_threes(one, shapes)
+    assert threes == ((0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)) and stiffening_threes(powers(), shapes) == ()
+    x = np.linspace(0.0, L, 23)
+    powers_of = [[(2, 3)[k] for k in modes] for modes in threes]
+    wanted = [-count / 6.0 * math.prod(n) / (sum(n) - 2) * (x / L) ** (sum(n) - 2) / L**2
+              for count, n in zip((1, 3, 3, 1), powers_of, strict=True)]  # fmt: skip
+    assert third_order(shapes, threes, x)[:, :, 1] == pytest.approx(np.stack(wanted, axis=1), rel=1e-12, abs=1e-16)
+    assert not np.any(third_order(shapes, threes, x)[:, :, [0, 2]])
+
+
+def test_a_bend_in_any_plane_is_the_same_to_third_order():
+    """Turned about the axis of a round beam, the field turns with it: both planes mix as (w_y'^2 + w_z'^2) w'."""
+    one = beam([pl.GivenModes([power(2)]), pl.GivenModes([power(2)], plane="z")], "cubic")
+    shapes = beam_shapes(one)
+    threes = stiffening_threes(one, shapes)
+    x, angle = np.array([0.4 * L, L]), 0.7
+    q = 0.3 * np.array([math.cos(angle), math.sin(angle)])
+    fields = third_order(shapes, threes, x)
+    moved = sum(fields[:, number] * math.prod(q[list(modes)]) for number, modes in enumerate(threes))
+    straight = fields[:, threes.index((0, 0, 0)), 1] * 0.3**3
+    assert moved[:, 1] == pytest.approx(straight * math.cos(angle), rel=1e-12)
+    assert moved[:, 2] == pytest.approx(straight * math.sin(angle), rel=1e-12)
+
+
+def test_integrals_of_third_order_are_those_of_fine_sums():
+    """int mu W_A W_B^T of all fields by the midpoint rule over 4000 points, and int mu W_A."""
+    one = powers("cubic")
+    shapes, found = beam_shapes(one), fields_of(one)
+    x = (np.arange(4000) + 0.5) * L / 4000
+    pairs, threes = stiffening_pairs(one, shapes), stiffening_threes(one, shapes)
+    fields = np.zeros((x.size, 1 + 2 + len(pairs) + len(threes), 3))
+    fields[:, 0, 0] = x
+    fields[:, 1:3] = np.swapaxes(shapes.displacement(x), 1, 2)
+    fields[:, 3:6, 0] = foreshortening(shapes, pairs, x)
+    fields[:, 6:] = third_order(shapes, threes, x)
+    step = one.mu * L / 4000
+    assert found.products == (*pairs, *threes)
+    assert found.first == pytest.approx(step * fields.sum(axis=0), rel=1e-6, abs=1e-12)
+    assert found.second == pytest.approx(step * np.einsum("xac,xbd->abcd", fields, fields), rel=1e-6, abs=1e-12)
+
+
 def test_the_integrals_of_powers_are_in_closed_form():
     """int mu W_A and int mu W_A W_B^T of all fields: every one a power of x/L along x or y."""
     found = fields_of(powers())
     fields = [(L, 1, 0), (1.0, 2, 1), (1.0, 3, 1), *((*back(*pair), 0) for pair in PAIRS)]  # factor, power, axis
-    assert found.quadratic == ((0, 0), (0, 1), (1, 1))
+    assert found.products == ((0, 0), (0, 1), (1, 1))
     for a, (c, n, axis) in enumerate(fields):
         first = np.zeros(3)
         first[axis] = MU * L * c / (n + 1)
@@ -72,13 +118,13 @@ def test_the_integrals_of_powers_are_in_closed_form():
 def test_the_integrals_of_theorys_own_modes_are_those_of_nested_quadrature():
     one = beam([pl.Modes("cf", 2), pl.Modes("cf", 1, plane="z")], theory="timoshenko")
     shapes, found = beam_shapes(one), fields_of(one)
-    assert found.quadratic == ((0, 0), (0, 1), (1, 1), (2, 2))  # planes do not mix
+    assert found.products == ((0, 0), (0, 1), (1, 1), (2, 2))  # planes do not mix
 
     unit, weight = np.polynomial.legendre.leggauss(48)
     x, w = 0.5 * L * (unit + 1.0), 0.5 * L * weight
     inner = 0.5 * x[:, None] * (unit + 1.0)  # the same rule from the root to each station
     slope = shapes.displacement(inner.ravel(), 1).sum(axis=1).reshape(48, 48, 3)  # each mode moves along one axis
-    for number, (j, k) in enumerate(found.quadratic, start=4):
+    for number, (j, k) in enumerate(found.products, start=4):
         field = -(0.5 if j == k else 1.0) * 0.5 * x * np.einsum("m,nm,nm->n", weight, slope[:, :, j], slope[:, :, k])
         assert found.first[number] == pytest.approx([MU * w @ field, 0, 0], rel=1e-12)
         assert found.second[number, 0, 0, 0] == pytest.approx(MU * w @ (field * x), rel=1e-12)
@@ -133,9 +179,9 @@ def test_as_published_is_linear_without_gravity_on_the_modes():
 
 
 def test_none_has_no_such_fields_and_bars_and_shafts_have_none_to_give():
-    assert fields_of(powers("none")).quadratic == ()
+    assert fields_of(powers("none")).products == ()
     one = beam([pl.AxialModes("cf", 2), pl.TorsionModes("cf", 1)])
-    assert fields_of(one).quadratic == ()
+    assert fields_of(one).products == ()
     assert fields_of(one).first.shape == (4, 3)
 
 
@@ -145,7 +191,7 @@ def test_the_tipping_arms_integrals_are_the_references():
     one, mu = arm(Case()), DENSITY * AREA
     found, shapes = fields_of(one), beam_shapes(one)
     halves = {(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.5}
-    for number, (j, k) in enumerate(found.quadratic, start=3):
+    for number, (j, k) in enumerate(found.products, start=3):
         assert found.second[number, 0, 0, 0] == pytest.approx(
             -halves[j, k] * mu * reference["int_x_H"][j][k], rel=1e-11
         )
@@ -157,5 +203,5 @@ def test_the_tipping_arms_integrals_are_the_references():
 
 @pytest.mark.parametrize("wrong", ["half", "Full", None, True, 1])
 def test_other_words_for_stiffening_are_refused(wrong):
-    with pytest.raises(ModelError, match="Beam: stiffening must be one of none, linear, full, as-published"):
+    with pytest.raises(ModelError, match="Beam: stiffening must be one of auto, none, linear, full, cubic, as-published"):
         powers(wrong)

@@ -68,7 +68,8 @@ def test_its_error_falls_by_its_order(kind, pendulum):
 def test_a_run_of_it_is_right_and_located_its_events(kind, pendulum):
     method = METHOD[kind]
     run = pl.simulate(pendulum, PERIOD, method=method, save=PERIOD / 50)
-    assert run.ok and run.warnings == ()
+    assert run.ok and all(sentence.startswith("the energy balance is off") for sentence in run.warnings)
+    assert not run.warnings or run.ledger.relative_error_max > 100.0 * method.tolerance  # what must be told, and nothing else
     assert run["bob.angle"] + math.pi / 2.0 == pytest.approx(angle(run.time), abs=1e-6)
     assert run.ledger.relative_error_max < 1e-6
     late = method.fixed_step if method.events_at_ends else 1e-7  # s

@@ -64,7 +64,7 @@ def accelerations(traced, q, v):
 # ------------------------------------------------------------------------------------------------- formulations
 
 
-@pytest.mark.parametrize("stiffening", ["linear", "full"])
+@pytest.mark.parametrize("stiffening", ["linear", "full", "cubic"])
 @pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS)
 def test_accelerations_agree_to_1e_10(build, stiffening):
     """`linear` leaves inertia terms of higher order out, but out of an energy: all derivations leave out the same."""
@@ -109,14 +109,15 @@ def test_the_models_are_not_the_same_but_near_for_small_deflections(build):
 # ------------------------------------------------------------------------------------------------- conservation
 
 
-def test_a_stiffened_chain_in_free_flight_keeps_energy_and_both_momenta_to_1e_10():
+@pytest.mark.parametrize("stiffening", ["full", "cubic"])
+def test_a_stiffened_chain_in_free_flight_keeps_energy_and_both_momenta_to_1e_10(stiffening):
     system = pl.System("free chain", gravity=(0, 0))
     on = system.add(
-        "a", link("full"), joint=pl.Planar(velocity=(0.3, 0.5), rate=4.0), initial={"y1": 0.02, "y2": 0.004}
+        "a", link(stiffening), joint=pl.Planar(velocity=(0.3, 0.5), rate=4.0), initial={"y1": 0.02, "y2": 0.004}
     ).tip
     for k, name in enumerate("bc"):
         on = system.add(
-            name, link("full"), joint=pl.Revolute(angle=-0.5, rate=3.0 - 2.0 * k), on=on, initial={"y1": -0.01}
+            name, link(stiffening), joint=pl.Revolute(angle=-0.5, rate=3.0 - 2.0 * k), on=on, initial={"y1": -0.01}
         ).tip
     run = pl.simulate(system, 1.0, method=TIGHT)
     assert run.ok
@@ -129,11 +130,12 @@ def test_a_stiffened_chain_in_free_flight_keeps_energy_and_both_momenta_to_1e_10
     assert np.max(np.abs(run.of_body("tip_deflection", "a")[:, 0])) > 1e-4  # and drew back
 
 
-def test_a_stiffened_spatial_chain_in_free_flight_does_so_too():
+@pytest.mark.parametrize("stiffening", ["full", "cubic"])
+def test_a_stiffened_spatial_chain_in_free_flight_does_so_too(stiffening):
     system = pl.System("free spatial chain", gravity=(0, 0, 0))
-    base = system.add("base", link("full", 1, planes="yz"), initial={"y1": 0.02, "z1": 0.01},
+    base = system.add("base", link(stiffening, 1, planes="yz"), initial={"y1": 0.02, "z1": 0.01},
                       joint=pl.Free(velocity=(0.2, -0.1, 0.3), angular_velocity=(1.0, 2.0, 3.0)))  # fmt: skip
-    system.add("arm", link("full", 1, 0.6, "yz"), joint=pl.Revolute(axis="y", angle=0.4, rate=2.0), on=base.tip)
+    system.add("arm", link(stiffening, 1, 0.6, "yz"), joint=pl.Revolute(axis="y", angle=0.4, rate=2.0), on=base.tip)
     run = pl.simulate(system, 0.4, method=TIGHT, save=0.01)
     assert run.ok
     energy = run.ledger.energy

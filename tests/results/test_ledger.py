@@ -157,7 +157,7 @@ def test_damping_that_feeds_a_mode_below_its_two_frequencies_is_called_a_violati
                    modes=pl.Modes("cf", 1), damping=damping)  # fmt: skip
     system = pl.System("arm", gravity=(0, 0))
     system.add("arm", beam, joint=pl.Weld(), initial={"y1": 0.01})
-    (sentence,) = pl.simulate(system, 0.05).warnings
+    (sentence,) = pl.simulate(system, 0.05).ledger.violations
     assert sentence.startswith("arm.rayleigh must only take energy but gave")
 
 

@@ -39,6 +39,16 @@ class BarMode:
         wave = (np.sin, np.cos, np.sin, np.cos)[quarter](phase)
         return (1.0, 1.0, -1.0, -1.0)[quarter] * self.wavenumber**order * wave
 
+    w = u  # as every shape calls its value
+
+    def theta(self, x: ArrayLike, order: int = 0) -> Floats:
+        """Its slope; sections of a bar do not turn across it."""
+        return self.u(x, order + 1)
+
+    def strain(self, x: ArrayLike) -> Floats:
+        """No shear."""
+        return np.zeros_like(np.asarray(x, dtype=np.float64))
+
 
 def bar_modes(beam: Beam, modes: AxialModes | TorsionModes) -> list[BarMode]:
     """The first modes: k l = n pi for equal ends, (n - 1/2) pi for unequal ones. The rigid motion of ff is no mode."""

@@ -41,8 +41,8 @@ def _kelvin_voigt(damping: KelvinVoigt, beam: Beam, shapes: Shapes) -> Floats:
     """int Kv (Iz Wy'' Wy'' + Iy Wz'' Wz'') (Yousefzadeh and Shafei 2024, eq. 11)."""
     x, weight = nodes(shapes.panels)
     bend = shapes.displacement(x, 2)
-    in_y = (beam.section.Iz or 0.0) * gram(weight, bend[:, 1])
-    in_z = (beam.section.Iy or 0.0) * gram(weight, bend[:, 2])
+    in_y = (beam.section.Iz or 0.0) * gram(weight, bend[:, 1], round_off=shapes.round_off)
+    in_z = (beam.section.Iy or 0.0) * gram(weight, bend[:, 2], round_off=shapes.round_off)
     return damping.coefficient * (in_y + in_z)
 
 
@@ -50,7 +50,8 @@ def _air(damping: AirDrag, shapes: Shapes) -> Floats:
     """int gamma (Wy Wy + Wz Wz) (same paper, eq. 11)."""
     x, weight = nodes(shapes.panels)
     moves = shapes.displacement(x)
-    return damping.coefficient * (gram(weight, moves[:, 1]) + gram(weight, moves[:, 2]))
+    in_y, in_z = (gram(weight, moves[:, axis], round_off=shapes.round_off) for axis in (1, 2))
+    return damping.coefficient * (in_y + in_z)
 
 
 def rayleigh_from_ratios(damping: RayleighRatios, own: Floats) -> tuple[float, float]:

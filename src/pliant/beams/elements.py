@@ -1,4 +1,4 @@
-"""Finite elements as shapes: hat functions for stretch, cubic Hermite functions for bending, one per nodal coordinate."""
+"""Finite elements as shapes: hat functions for stretch and twist, cubic Hermite functions for bending, one per nodal coordinate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pliant.beams.given import Curve, GivenShape
 from pliant.beams.quadrature import gram, nodes
 from pliant.model.beam import Beam
-from pliant.model.modes import AxialElements, Coordinate, ElementModes
+from pliant.model.modes import AxialElements, Coordinate, ElementModes, TorsionElements
+from pliant.model.modes import Mesh as MeshModes
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +25,8 @@ _ELEMENT = {
     ("slope", 1): (1.0, -1.0, 0.0, 0.0),
     ("axial", 0): (-1.0, 1.0),
     ("axial", 1): (1.0, 0.0),
+    ("twist", 0): (-1.0, 1.0),
+    ("twist", 1): (1.0, 0.0),
 }
 
 
@@ -63,8 +66,8 @@ class Mesh:
     coordinates: tuple[Coordinate, ...]
     shapes: tuple[Pieces, ...]
     rigid: tuple[Pieces, ...]
-    inertia: tuple[float, float]  # per length, of the shape (kg/m) and of its slope (kg m)
-    rigidity: float  # E I (N m^2) of curvatures, E A (N) of stretches
+    inertia: tuple[float, float]  # per length, of the shape (kg/m, or kg m of a twist) and of its slope (kg m)
+    rigidity: float  # E I (N m^2) of curvatures, E A (N) of stretches, G J (N m^2) of twists
     strained: int  # order of the derivative that is the strain
 
     def mass(self, shapes: Sequence[Pieces]) -> Floats:
@@ -97,6 +100,14 @@ def axial_mesh(beam: Beam, modes: AxialElements, numbers: Sequence[int] | None =
     return Mesh(chosen, shapes, (rigid,), (beam.mu, 0.0), beam.material.E * beam.section.A, 1)
 
 
+def torsion_mesh(beam: Beam, modes: TorsionElements, numbers: Sequence[int] | None = None) -> Mesh:
+    """The bar elements of a beam in torsion, its root held."""
+    assert beam.material.shear_modulus is not None and beam.section.J is not None  # checked by Beam
+    shapes, chosen = _nodal(beam.length, modes, numbers, {})
+    rigid = Pieces(shapes[0].breaks, np.tile([0.0, 1.0], (len(shapes[0].breaks) - 1, 1)))
+    return Mesh(chosen, shapes, (rigid,), (beam.rotary[0], 0.0), beam.material.shear_modulus * beam.section.J, 1)
+
+
 def as_given(pieces: Iterable[Pieces]) -> list[GivenShape]:
     """Shapes as the beam takes them."""
     return [_given(one) for one in pieces]
@@ -109,7 +120,7 @@ def combined(shapes: Sequence[Pieces], vectors: Floats) -> list[Pieces]:
 
 
 def _nodal(
-    length: float, modes: ElementModes | AxialElements, numbers: Sequence[int] | None, tied: dict[Coordinate, Coordinate]
+    length: float, modes: MeshModes, numbers: Sequence[int] | None, tied: dict[Coordinate, Coordinate]
 ) -> tuple[tuple[Pieces, ...], tuple[Coordinate, ...]]:
     """One shape per coordinate of the nodes, alive on the elements that meet at its node and at the node tied to it."""
     all_nodes = range(modes.elements + 1)

@@ -2,12 +2,15 @@
 
 A point at x of a beam that bends without stretching moves back by w_c = -1/2 int_0^x (w_y'^2 + w_z'^2): with w = sum W_j q_j
 that is one axial field -H_jk(x) per pair of modes, weighed by q_j q_k (half of it where j = k); Wang, Yan, Fang, Jin 2012,
-eq. 3, 11, 12.
+eq. 3, 11, 12. And with w' as the angle of its sections it moves across by int_0^x sin w' instead of w: to third order that is
+-1/6 int_0^x (w_y'^2 + w_z'^2) w' more, one field per three modes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +25,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FieldIntegrals:
-    """Integrals of the fields: field 0 is r0 = (x, 0, 0), then the modes, then the pairs of modes that foreshorten."""
+    """Integrals of the fields: field 0 is r0 = (x, 0, 0), then the modes, then pairs of modes that foreshorten, then threes."""
 
     first: Floats  # (fields, 3) int mu W_A
     second: Floats  # (fields, fields, 3, 3) int mu W_A W_B^T
     rotary_first: Floats  # (fields, 3) int J Theta_A
     pair: Floats  # (fields, fields) int mu W_A . W_B + Theta_A^T J Theta_B
-    quadratic: tuple[tuple[int, int], ...]  # modes (j, k) of each foreshortening field
+    products: tuple[tuple[int, ...], ...]  # modes (j, k) of each foreshortening field, (j, k, l) of each field of third order
 
 
 def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> FieldIntegrals:
@@ -38,8 +41,8 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
     `as-published` is eq. 22 of Wang, Yan, Fang, Jin 2012, misprints repaired: linear, without gravity on the modes (and
     without Coriolis terms, which the dynamics leaves out).
     """
-    nf, pairs = shapes.count, stiffening_pairs(beam, shapes)
-    count = 1 + nf + len(pairs)
+    nf, pairs, threes = shapes.count, stiffening_pairs(beam, shapes), stiffening_threes(beam, shapes)
+    count = 1 + nf + len(pairs) + len(threes)
     first, rotary_first = np.zeros((count, 3)), np.zeros((count, 3))
     second, pair = np.zeros((count, count, 3, 3)), np.zeros((count, count))
     first[0], first[1 : 1 + nf] = integrals.first, integrals.first_modal.T
@@ -48,19 +51,33 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
     if pairs:
         x, weight = nodes(shapes.panels)
         back, moves = foreshortening(shapes, pairs, x), shapes.displacement(x)
-        first[1 + nf :, 0] = beam.mu * weight @ back
+        own = slice(1 + nf, 1 + nf + len(pairs))
+        first[own, 0] = beam.mu * weight @ back
         # against what: the beam at rest, the modes, itself
-        fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1).reshape(len(x), -1)
-        crossed = beam.mu * gram(weight, back, fields).reshape(len(pairs), count, 3)
-        if beam.stiffening != "full":
+        fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1)
+        crossed = beam.mu * gram(weight, back, fields.reshape(len(x), -1)).reshape(len(pairs), own.stop, 3)
+        if beam.stiffening_taken not in ("full", "cubic"):
             crossed[:, 1:] = 0.0
-        second[1 + nf :, :, 0, :] = crossed
-        second[:, 1 + nf :, :, 0] = crossed.transpose(1, 0, 2)
-    if beam.stiffening == "as-published":
+        second[own, : own.stop, 0, :] = crossed
+        second[: own.stop, own, :, 0] = crossed.transpose(1, 0, 2)
+        if threes:
+            _put_third_order(beam.mu, x, weight, fields, third_order(shapes, threes, x), first, second)
+    if beam.stiffening_taken == "as-published":
         first[1:] = 0.0  # no gravity on the modes
     pair[:] = np.trace(second, axis1=2, axis2=3)
     pair[1 : 1 + nf, 1 : 1 + nf] = integrals.modal_mass
-    return FieldIntegrals(first, second, rotary_first, pair, pairs)
+    return FieldIntegrals(first, second, rotary_first, pair, (*pairs, *threes))
+
+
+def _put_third_order(mu: float, x: Floats, weight: Floats, fields: Floats, across: Floats, first: Floats, second: Floats) -> None:
+    """The last fields of all, against all; fields: those before, (len(x), fields, 3)."""
+    begin, count = fields.shape[1], len(first)
+    flat = across.reshape(len(x), -1)
+    every = np.concatenate([fields, across], axis=1).reshape(len(x), -1)
+    crossed = mu * gram(weight, flat, every).reshape(count - begin, 3, count, 3).transpose(0, 2, 1, 3)
+    first[begin:] = mu * np.einsum("x,xac->ac", weight, across)
+    second[begin:] = crossed
+    second[:, begin:] = crossed.transpose(1, 0, 3, 2)
 
 
 def field_values(beam: Beam, shapes: Shapes, station: float) -> tuple[Floats, Floats]:
@@ -73,7 +90,8 @@ def fields_along(beam: Beam, shapes: Shapes, x: Floats) -> tuple[Floats, Floats]
     """(W_A, Theta_A) of all fields at stations x: (len(x), fields, 3) each."""
     pairs = stiffening_pairs(beam, shapes)
     back = foreshortening(shapes, pairs, x) if pairs else np.zeros((len(x), 0))
-    moves = np.concatenate([_at_rest(x), np.swapaxes(shapes.displacement(x), 1, 2), _axial(back)], axis=1)
+    across = third_order(shapes, stiffening_threes(beam, shapes), x)
+    moves = np.concatenate([_at_rest(x), np.swapaxes(shapes.displacement(x), 1, 2), _axial(back), across], axis=1)
     turns = np.zeros_like(moves)
     turns[:, 1 : 1 + shapes.count] = np.swapaxes(shapes.rotation(x), 1, 2)
     return moves, turns
@@ -81,11 +99,30 @@ def fields_along(beam: Beam, shapes: Shapes, x: Floats) -> tuple[Floats, Floats]
 
 def stiffening_pairs(beam: Beam, shapes: Shapes) -> tuple[tuple[int, int], ...]:
     """Pairs of bending modes of the same plane, where the beam foreshortens."""
-    if beam.stiffening == "none":
+    if beam.stiffening_taken == "none":
         return ()
     planes = shapes.directions
     bending = [j for j in range(shapes.count) if planes[j] in ("y", "z")]
     return tuple((j, k) for j in bending for k in bending if j <= k and planes[j] == planes[k])
+
+
+def stiffening_threes(beam: Beam, shapes: Shapes) -> tuple[tuple[int, int, int], ...]:
+    """Any three bending modes, where the beam is bent to third order; both planes mix."""
+    if beam.stiffening_taken != "cubic":
+        return ()
+    bending = [j for j in range(shapes.count) if shapes.directions[j] in ("y", "z")]
+    return tuple(combinations_with_replacement(bending, 3))
+
+
+def third_order(shapes: Shapes, threes: tuple[tuple[int, int, int], ...], x: Floats) -> Floats:
+    """The field of each three modes at x, -1/6 int_0^x (W_j' . W_k') W_l' summed over their orders: (len(x), threes, 3)."""
+    found = np.zeros((len(x), len(threes), 3))
+    if threes:
+        products = _cumulated(shapes, x, _slope_threes)
+        for number, modes in enumerate(threes):
+            for j, k, m in sorted(set(permutations(modes))):
+                found[:, number, 1:] -= products[:, j, k, m] / 6.0
+    return found
 
 
 def foreshortening(shapes: Shapes, pairs: tuple[tuple[int, int], ...], x: Floats) -> Floats:
@@ -96,20 +133,36 @@ def foreshortening(shapes: Shapes, pairs: tuple[tuple[int, int], ...], x: Floats
 
 def _slopes_to(shapes: Shapes, x: Floats) -> Floats:
     """int_0^x sum over y, z of W_j' W_k': (len(x), nf, nf); whole panels summed, the last one in part."""
+    return _cumulated(shapes, x, _slope_grams)
+
+
+def _cumulated(shapes: Shapes, x: Floats, over: Callable[[Shapes, Floats, Floats], Floats]) -> Floats:
     panels = shapes.panels
     number = np.clip(np.searchsorted(panels, x, side="right") - 1, 0, len(panels) - 2)
-    whole = _slope_grams(shapes, panels[:-1], panels[1:])
+    whole = over(shapes, panels[:-1], panels[1:])
     before = np.concatenate([np.zeros((1, *whole.shape[1:])), np.cumsum(whole, axis=0)])[number]
-    return np.asarray(before + _slope_grams(shapes, panels[number], x))
+    return np.asarray(before + over(shapes, panels[number], x))
 
 
 def _slope_grams(shapes: Shapes, begin: Floats, end: Floats) -> Floats:
     """The same over each of some intervals, none longer than a panel: (intervals, nf, nf)."""
+    slope, weight = _slopes_on(shapes, begin, end)
+    return np.asarray(np.einsum("in,indj,indk->ijk", weight, slope, slope))
+
+
+def _slope_threes(shapes: Shapes, begin: Floats, end: Floats) -> Floats:
+    """int (W_j' . W_k') W_l' over intervals, along y and z: (intervals, nf, nf, nf, 2)."""
+    slope, weight = _slopes_on(shapes, begin, end)
+    pairs = np.einsum("in,incj,inck->injk", weight, slope, slope)
+    return np.asarray(np.einsum("injk,indl->ijkld", pairs, slope))
+
+
+def _slopes_on(shapes: Shapes, begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Slopes along y and z at the points of intervals, (intervals, points, 2, nf), and their weights."""
     unit, weight = rule()
     half = 0.5 * (end - begin)[:, None]
     x = begin[:, None] + half * (unit + 1.0)
-    slope = shapes.displacement(x.ravel(), 1)[:, 1:, :].reshape(*x.shape, 2, shapes.count)
-    return np.asarray(np.einsum("in,indj,indk->ijk", half * weight, slope, slope))
+    return shapes.displacement(x.ravel(), 1)[:, 1:, :].reshape(*x.shape, 2, shapes.count), half * weight
 
 
 def _at_rest(x: Floats) -> Floats:

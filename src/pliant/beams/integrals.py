@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.beams.damping import damping_matrices
 from pliant.beams.eigen import natural
-from pliant.beams.quadrature import gram, nodes, without_round_off
+from pliant.beams.quadrature import ROUND_OFF, gram, nodes, without_round_off
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, labels
@@ -34,12 +34,13 @@ class ShapeIntegrals:
     rotary_second: Floats  # (nf, nf) int Theta_j^T J Theta_k
     stiffness: Floats  # (nf, nf) Hessian of the strain energy
     damping: dict[str, Floats]  # kind: (nf, nf)
+    round_off: Floats  # (nf, nf) of the natural size of an integral, what counts as zero
     free_frequencies: Floats  # (nf,) sqrt of the eigenvalues of K x = w^2 M_ff x, ascending, rad/s
 
     @property
     def modal_mass(self) -> Floats:
         """M_ff = trace C_jk + int Theta_j^T J Theta_k: (nf, nf)."""
-        return _modal_mass(self.second, self.rotary_second)
+        return _modal_mass(self.second, self.rotary_second, self.round_off)
 
 
 def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
@@ -47,11 +48,12 @@ def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
     shapes = beam_shapes(beam) if shapes is None else shapes
     x, weight = nodes(shapes.panels)
     moves, turns = shapes.displacement(x), shapes.rotation(x)
-    first_modal, second = _mass_integrals(beam, x, weight, moves)
+    round_off = shapes.round_off
+    first_modal, second = _mass_integrals(beam, x, weight, moves, round_off)
     _put_given_mass(beam, second)
-    rotary_modal, rotary_second = _rotary_integrals(beam, weight, turns)
+    rotary_modal, rotary_second = _rotary_integrals(beam, weight, turns, round_off)
     stiffness = _stiffness(beam, shapes, x, weight)
-    modal_mass = _modal_mass(second, rotary_second)
+    modal_mass = _modal_mass(second, rotary_second, round_off)
     half = 0.5 * beam.mass * beam.length
     return ShapeIntegrals(
         mass=beam.mass,
@@ -63,22 +65,26 @@ def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
         rotary_second=rotary_second,
         stiffness=stiffness,
         damping=damping_matrices(beam, shapes, modal_mass, stiffness),
+        round_off=round_off,
         free_frequencies=np.sort(natural(modal_mass, stiffness)[0]),
     )
 
 
-def _modal_mass(second: Floats, rotary_second: Floats) -> Floats:
-    return without_round_off(np.trace(second[1:, 1:], axis1=2, axis2=3) + rotary_second)
+def _modal_mass(second: Floats, rotary_second: Floats, round_off: Floats) -> Floats:
+    return without_round_off(np.trace(second[1:, 1:], axis1=2, axis2=3) + rotary_second, round_off)
 
 
-def _mass_integrals(beam: Beam, x: Floats, weight: Floats, moves: Floats) -> tuple[Floats, Floats]:
+def _mass_integrals(beam: Beam, x: Floats, weight: Floats, moves: Floats, round_off: Floats) -> tuple[Floats, Floats]:
     """int mu W_j and C_ab."""
     points, nf = len(x), moves.shape[2]
+    limit = np.full((1 + nf, 1 + nf), ROUND_OFF)  # the beam at rest first
+    limit[1:, 1:] = round_off
     field = np.zeros((points, 1 + nf, 3))
     field[:, 0, 0] = x
     field[:, 1:] = np.swapaxes(moves, 1, 2)
     flat = field.reshape(points, -1)
-    second = beam.mu * gram(weight, flat).reshape(1 + nf, 3, 1 + nf, 3).transpose(0, 2, 1, 3)
+    limit = np.repeat(np.repeat(limit, 3, axis=0), 3, axis=1)  # of every axis
+    second = beam.mu * gram(weight, flat, round_off=limit).reshape(1 + nf, 3, 1 + nf, 3).transpose(0, 2, 1, 3)
     second[0, 0, 0, 0] = beam.mass * beam.length**2 / 3.0
     ones = np.ones((points, 1))
     first = beam.mu * gram(weight, ones, moves.reshape(points, -1)).reshape(3, nf)
@@ -96,12 +102,12 @@ def _put_given_mass(beam: Beam, second: Floats) -> None:
         first = last
 
 
-def _rotary_integrals(beam: Beam, weight: Floats, turns: Floats) -> tuple[Floats, Floats]:
+def _rotary_integrals(beam: Beam, weight: Floats, turns: Floats, round_off: Floats) -> tuple[Floats, Floats]:
     """int J Theta_j and int Theta_j^T J Theta_k."""
     points, _, nf = turns.shape
     inertia = np.array(beam.rotary)
     modal = inertia[:, None] * gram(weight, np.ones((points, 1)), turns.reshape(points, -1)).reshape(3, nf)
-    second = sum((inertia[k] * gram(weight, turns[:, k]) for k in range(3)), np.zeros((nf, nf)))
+    second = sum((inertia[k] * gram(weight, turns[:, k], round_off=round_off) for k in range(3)), np.zeros((nf, nf)))
     return modal, second
 
 
@@ -118,4 +124,4 @@ def _stiffness(beam: Beam, shapes: Shapes, x: Floats, weight: Floats) -> Floats:
         strain = shapes.shear_strain(x)
         rigidity = (section.shear_factor or 0.0) * section.A * (material.shear_modulus or 0.0)
         total = total + rigidity * (gram(weight, strain[:, 1]) + gram(weight, strain[:, 2]))
-    return without_round_off(total)
+    return without_round_off(total, shapes.round_off)

@@ -29,19 +29,19 @@ def nodes(panels: Floats, count: int = POINTS) -> tuple[Floats, Floats]:
     return (middle + half * unit).ravel(), (half * weight).ravel()
 
 
-def gram(weight: Floats, left: Floats, right: Floats | None = None) -> Floats:
+def gram(weight: Floats, left: Floats, right: Floats | None = None, round_off: Floats | float = ROUND_OFF) -> Floats:
     """int f_i g_j over columns of values at the nodes, round-off of orthogonality set to zero."""
     other = left if right is None else right
     product = (left * weight[:, None]).T @ other
     size = np.sqrt(np.outer(weight @ left**2, weight @ other**2))
-    product = np.where(np.abs(product) > ROUND_OFF * size, product, 0.0)
+    product = np.where(np.abs(product) > round_off * size, product, 0.0)
     return 0.5 * (product + product.T) if right is None else product
 
 
-def without_round_off(matrix: Floats) -> Floats:
+def without_round_off(matrix: Floats, round_off: Floats | float = ROUND_OFF) -> Floats:
     """A sum of Gram matrices whose parts cancel: what is round-off beside its diagonal is set to zero."""
     size = np.sqrt(np.diag(matrix))
-    return np.where(np.abs(matrix) > ROUND_OFF * np.outer(size, size), matrix, 0.0)
+    return np.where(np.abs(matrix) > round_off * np.outer(size, size), matrix, 0.0)
 
 
 @cache

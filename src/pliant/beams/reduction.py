@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.eigen import lowest, natural
-from pliant.beams.elements import Mesh, Pieces, axial_mesh, bending_mesh, combined
+from pliant.beams.elements import Mesh, Pieces, axial_mesh, bending_mesh, combined, torsion_mesh
 from pliant.model.beam import Beam
-from pliant.model.modes import AxialElements, ElementModes
+from pliant.model.modes import AxialElements, ElementModes, TorsionElements
+from pliant.model.modes import Mesh as MeshModes
 from pliant.model.reduction import FreeModes
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 TURNED = 1e-6  # of the largest deflection: a bump that counts when the sign is chosen
 
 
-def element_shapes(beam: Beam, modes: ElementModes | AxialElements) -> list[Pieces]:
+def element_shapes(beam: Beam, modes: MeshModes) -> list[Pieces]:
     """The shapes of a mesh: all, or what its reduction leaves."""
     mesh_of = _mesh_of(beam, modes)
     mesh = mesh_of(None)
@@ -33,13 +34,15 @@ def element_shapes(beam: Beam, modes: ElementModes | AxialElements) -> list[Piec
     return [*_static_shapes(modes, mesh_of), *_natural_shapes(mesh, inner, modes.reduction.modes)]
 
 
-def _mesh_of(beam: Beam, modes: ElementModes | AxialElements) -> Callable[[Sequence[int] | None], Mesh]:
+def _mesh_of(beam: Beam, modes: MeshModes) -> Callable[[Sequence[int] | None], Mesh]:
     if isinstance(modes, AxialElements):
         return lambda numbers: axial_mesh(beam, modes, numbers)
+    if isinstance(modes, TorsionElements):
+        return lambda numbers: torsion_mesh(beam, modes, numbers)
     return lambda numbers: bending_mesh(beam, modes, numbers)
 
 
-def _static_shapes(modes: ElementModes | AxialElements, mesh_of: Callable[[Sequence[int]], Mesh]) -> list[Pieces]:
+def _static_shapes(modes: MeshModes, mesh_of: Callable[[Sequence[int]], Mesh]) -> list[Pieces]:
     """Each kept coordinate moved by one, the others held, the rest at ease: q_i = -K_ii^-1 K_ib q_b.
 
     Between nodes that are held one element spans the beam exactly, so only those nodes are meshed: no round-off of a fine mesh.

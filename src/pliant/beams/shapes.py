@@ -19,14 +19,17 @@ from pliant.beams.bar import BarMode, bar_modes
 from pliant.beams.bending import BendingMode, bending_modes
 from pliant.beams.elements import as_given
 from pliant.beams.given import GivenShape, given_shapes
+from pliant.beams.quadrature import ROUND_OFF
 from pliant.beams.reduction import element_shapes
+from pliant.beams.statics import StaticShape, residual_shapes
 from pliant.host.memory import require_memory
 from pliant.model.beam import Beam
-from pliant.model.modes import AxialElements, AxialModes, ElementModes, Modes, ModeSet, TorsionModes
+from pliant.model.modes import MESHES, AxialModes, Mesh, Modes, ModeSet, TorsionModes, direction_of
 
+STATIC_ROUND_OFF = 1e-9  # residuals are small differences: 1e-11 is left of their orthogonality to eight modes
 DOUBLES, DOUBLES_REDUCED = 260, 65  # numbers in memory for each element and coordinate of a mesh, of one that is reduced
 Floats = NDArray[np.float64]
-Shape = BarMode | BendingMode | GivenShape
+Shape = BarMode | BendingMode | GivenShape | StaticShape
 
 _AXIS = {"axial": 0, "y": 1, "z": 2}  # along which a set moves
 _TURN = {"torsion": (0, 1.0), "y": (2, 1.0), "z": (1, -1.0)}  # about which it turns, and in which sense
@@ -72,6 +75,12 @@ class Shapes:
         """Of the modes by themselves, rad/s; nan for given shapes."""
         return np.array([column.shape.frequency for column in self.columns])
 
+    @property
+    def round_off(self) -> Floats:
+        """Of the natural size of an integral of two shapes, what is round-off: more where one is what modes left of another."""
+        left = np.array([isinstance(column.shape, StaticShape) for column in self.columns])
+        return np.where(left[:, None] | left, STATIC_ROUND_OFF, ROUND_OFF)
+
     def displacement(self, x: ArrayLike, order: int = 0) -> Floats:
         """W_j or its derivative of order 1, 2: (len(x), 3, nf)."""
         return self._field(x, lambda column, points: _displacement(column, points, order))
@@ -98,7 +107,7 @@ class Shapes:
 def beam_shapes(beam: Beam) -> Shapes:
     """The shapes of all mode sets of a beam."""
     for modes in beam.mode_sets:
-        if isinstance(modes, AxialElements | ElementModes):
+        if isinstance(modes, MESHES):
             _check_mesh(modes)
     columns = [column for modes in beam.mode_sets for column in _columns(beam, modes)]
     breaks = [column.shape.breaks for column in columns]
@@ -108,7 +117,7 @@ def beam_shapes(beam: Beam) -> Shapes:
     return Shapes(tuple(columns), panels)
 
 
-def _check_mesh(modes: AxialElements | ElementModes) -> None:
+def _check_mesh(modes: Mesh) -> None:
     """Refuse a mesh whose integrals would not fit into memory; measured for 100 to 200 elements."""
     numbers = DOUBLES_REDUCED if modes.reduction else DOUBLES
     rule = f"must give a mesh that fits into memory, {len(modes.nodal)} coordinates"
@@ -117,23 +126,23 @@ def _check_mesh(modes: AxialElements | ElementModes) -> None:
 
 def _columns(beam: Beam, modes: ModeSet) -> list[Column]:
     shapes: list[Shape]
-    if isinstance(modes, AxialElements | ElementModes):
-        direction = "axial" if isinstance(modes, AxialElements) else modes.plane
+    if isinstance(modes, MESHES):
         shapes = [*as_given(element_shapes(beam, modes))]
     elif isinstance(modes, AxialModes | TorsionModes):
-        direction = "axial" if isinstance(modes, AxialModes) else "torsion"
         shapes = [*bar_modes(beam, modes)]
     elif isinstance(modes, Modes):
-        direction, shapes = modes.plane, [*bending_modes(beam, modes)]
+        shapes = [*bending_modes(beam, modes)]
     else:
-        direction, shapes = "axial" if modes.plane == "x" else modes.plane, [*given_shapes(beam, modes)]
+        shapes = [*given_shapes(beam, modes)]
+    if getattr(modes, "static", False):
+        shapes += residual_shapes(beam, modes, shapes)  # type: ignore[arg-type]
     ends = getattr(modes, "ends", "")
     lifts = [_value(shape, 0.0) if ends.startswith("f") else 0.0 for shape in shapes]
-    return [Column(direction, k + 1, shape, ends, lifts[k]) for k, shape in enumerate(shapes)]
+    return [Column(direction_of(modes), k + 1, shape, ends, lifts[k]) for k, shape in enumerate(shapes)]
 
 
 def _value(shape: Shape, x: float) -> float:
-    return float(shape.u(x) if isinstance(shape, BarMode) else shape.w(x))
+    return float(shape.w(x))
 
 
 def _is_given(column: Column) -> bool:
@@ -143,8 +152,7 @@ def _is_given(column: Column) -> bool:
 def _displacement(column: Column, x: Floats, order: int) -> tuple[int, Floats] | None:
     if column.direction == "torsion":
         return None
-    shape = column.shape
-    values = shape.u(x, order) if isinstance(shape, BarMode) else shape.w(x, order)
+    values = column.shape.w(x, order)
     if order == 0 and column.ends:
         values = _held(column, x, values - column.lift, "cs")
     return _AXIS[column.direction], values
@@ -154,9 +162,9 @@ def _rotation(column: Column, x: Floats, order: int) -> tuple[int, Floats] | Non
     if column.direction == "axial":
         return None
     axis, sense = _TURN[column.direction]
-    if isinstance(column.shape, BarMode):
-        values = column.shape.u(x, order)
-        return axis, _held(column, x, values - column.lift, "c") if order == 0 else values
+    if column.direction == "torsion":
+        values = column.shape.w(x, order)
+        return axis, _held(column, x, values - column.lift, "c") if order == 0 and column.ends else values
     values = sense * column.shape.theta(x, order)
     return axis, _held(column, x, values, "c", lifted=False) if order == 0 and column.ends else values
 
@@ -171,6 +179,6 @@ def _held(column: Column, x: Floats, values: Floats, holding: str, lifted: bool 
 
 
 def _shear_strain(column: Column, x: Floats) -> tuple[int, Floats] | None:
-    if isinstance(column.shape, BarMode):
+    if column.direction in ("axial", "torsion"):
         return None
     return _AXIS[column.direction], column.shape.strain(x)

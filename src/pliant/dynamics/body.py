@@ -172,14 +172,15 @@ class Shape:
 class BeamBody:
     """A rigid body (no modes) or a beam: field 0 is the position at rest, the rest are modes of weight z_j.
 
-    With `quadratic` pairs (j, k) of modes there is one more field for each, of weight z_j z_k: the foreshortening.
+    `products` of two or three modes, (j, k) or (j, k, l), have one more field each, of weight z_j z_k or z_j z_k z_l: what bending
+    draws the points back by, and what it leaves them short of across.
     """
 
     constants: Fields
     modes: int
     stiffness: tuple[tuple[float, ...], ...] = ()  # of the modes, N/m
     dampings: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...] = ()  # kind, matrix of the modal rates
-    quadratic: tuple[tuple[int, int], ...] = ()
+    products: tuple[tuple[int, ...], ...] = ()
     coriolis: bool = True
 
     @property
@@ -202,12 +203,13 @@ class BeamBody:
         rate: dict[int, Scalar] = {j + 1: rates[j] for j in range(self.modes)}
         columns: list[dict[int, Scalar]] = [{j + 1: 1.0} for j in range(self.modes)]
         bias: dict[int, Scalar] = {}
-        for number, (j, k) in enumerate(self.quadratic, start=1 + self.modes):
-            position[number] = z[j] * z[k]
-            rate[number] = rates[j] * z[k] + z[j] * rates[k]
-            bias[number] = 2.0 * rates[j] * rates[k] if self.coriolis else 0.0
-            columns[j][number] = columns[j].get(number, 0.0) + z[k]
-            columns[k][number] = columns[k].get(number, 0.0) + z[j]
+        for number, modes in enumerate(self.products, start=1 + self.modes):
+            position[number], others = _product(z, modes), _without_each(modes)
+            rate[number] = total(rates[j] * _product(z, rest) for j, rest in others)
+            both = [(j, k, rest) for j, left in others for k, rest in _without_each(left)]
+            bias[number] = total(rates[j] * rates[k] * _product(z, rest) for j, k, rest in both) if self.coriolis else 0.0
+            for j, rest in others:
+                columns[j][number] = columns[j].get(number, 0.0) + _product(z, rest)
         return FieldWeights(position, rate, columns, bias, self.coriolis)
 
     def strain_energy(self, z: Sequence[Scalar]) -> Scalar:
@@ -218,6 +220,18 @@ class BeamBody:
 
     def damping_forces(self, kind: str, z: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         return linear(dict(self.dampings)[kind], rates)
+
+
+def _product(z: Sequence[Scalar], modes: Sequence[int]) -> Scalar:
+    found: Scalar = 1.0
+    for k, j in enumerate(modes):
+        found = z[j] if k == 0 else found * z[j]
+    return found
+
+
+def _without_each(modes: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+    """Every one of the modes, with the others."""
+    return [(j, (*modes[:k], *modes[k + 1 :])) for k, j in enumerate(modes)]
 
 
 def quadratic_form(matrix: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> Scalar:

@@ -126,8 +126,8 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
     )
     merge = EqualNumbers().merged  # forces have nothing to do with masses
     dampings = tuple((kind, merge(matrix)) for kind, matrix in of_modes.damping.items())
-    return BeamBody(fields, shapes.count, merge(of_modes.stiffness), dampings, of_fields.quadratic,
-                    coriolis=beam.stiffening != "as-published")  # fmt: skip
+    return BeamBody(fields, shapes.count, merge(of_modes.stiffness), dampings, of_fields.products,
+                    coriolis=beam.stiffening_taken != "as-published")  # fmt: skip
 
 
 class EqualNumbers:

@@ -23,12 +23,15 @@ from pliant.model.joint import Joint
 from pliant.model.material import Material
 from pliant.model.resolve import resolved
 from pliant.model.rigid import RigidBody
+from pliant.model.segmented import SegmentedBeam, segmented
 from pliant.model.signal import Formula
 from pliant.model.system import BODIES, PAYLOAD, System
 
 VERSION = 1  # of the vocabulary
 INITIAL = ("initial", "initial_rates")
-LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s"}
+SEGMENTS = "segments"  # a beam as so many short ones welded in line
+LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s",
+                                    SEGMENTS: None}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item], parts: Mapping[st
             system.add,
             bodies[name],
             name,
-            _read_body(bodies[name], parts),
+            _segmented(_read_body(bodies[name], parts), fields),
             joint=read(Joint, fields["joint"]),
             on=frame_of(system, places[name]) if name in places else None,
             **{key: read(Mapping[str, float], fields[key].of_unit(LINK_KEYS[key])) for key in INITIAL if key in fields},
@@ -189,6 +192,13 @@ def _read_body(item: Item, parts: Mapping[str, Body] | None = None) -> Body:
         return body
     rigid: Body = read_built(builders(RigidBody)[kind], inner)
     return rigid
+
+
+def _segmented(body: Body, fields: Mapping[str, Item]) -> Body | SegmentedBeam:
+    if SEGMENTS not in fields:
+        return body
+    cut: SegmentedBeam = build(segmented, fields[SEGMENTS], body, fields[SEGMENTS].whole())
+    return cut
 
 
 def _part(item: Item, parts: Mapping[str, Body]) -> Body:
@@ -219,6 +229,9 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
         return None
     parent = places[name].body
     carrier = parent.removesuffix(PAYLOAD)
+    whole, _, number = carrier.rpartition("_")
+    if carrier not in bodies and number.isdigit() and whole in bodies and SEGMENTS in bodies[whole].mapping():
+        carrier = whole  # one of its segments
     if parent not in bodies and carrier not in bodies:
         known = [GROUND, *bodies]
         rule = f"must stand on ground or a body of {', '.join(bodies)}{did_you_mean(parent, known)}, got {parent!r}"

@@ -13,7 +13,7 @@ from typing import Any
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
 from pliant.files.definitions import BOUNDS, UNIT, VALUE
-from pliant.files.reader import LINK_KEYS, NEEDED, SECTIONS, TOLERANCE, VERSION
+from pliant.files.reader import LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES
@@ -92,7 +92,8 @@ class _Builder:
 
     def _link(self) -> Schema:
         initial = {key: _described(_by_name(NUMBER), LINK_KEYS[key] or "") for key in ("initial", "initial_rates")}
-        return self._body({"joint": self.of(Joint), "on": self.of(Frame), **initial}, ["joint"])
+        segments = _described(self.of(int), "of a beam: so many short ones welded in line")
+        return self._body({"joint": self.of(Joint), "on": self.of(Frame), **initial, SEGMENTS: segments}, ["joint"])
 
     def _call(self, section: str) -> Schema:
         hints, required = vocabulary.call_hints(section)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -11,7 +12,7 @@ from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
 from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
-from pliant.files.reader import TOLERANCE, VERSION, loads_model
+from pliant.files.reader import SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
 from pliant.files.written import (
     Data,
@@ -26,8 +27,9 @@ from pliant.files.written import (
 from pliant.model.body import Body
 from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
-from pliant.model.joint import Joint
+from pliant.model.joint import Joint, Weld
 from pliant.model.resolve import checked_values
+from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import BODIES, PAYLOAD, Link, System
 
@@ -51,7 +53,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
     if system.cut_joints:
         rule = "must be empty: write the System that absolute_coordinates was given"
         raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.cut_joints))
-    links = [link for link in system.links.values() if not _is_payload(system, link)]
+    links = list(_written_links(system).values())
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
     if system.closure_tolerance != CLOSURE_TOLERANCE:
@@ -127,10 +129,33 @@ def _body(body: Body) -> Data:
     return {kind: write_fields(body)}
 
 
+def _written_links(system: System) -> dict[str, Link]:
+    """Links but payloads; the segments of a beam as one link of the whole, where they are still as they were added."""
+    whole = {own: name for name, beam in system.segmented.items() if _as_added(system, name, beam) for own in beam.names(name)}
+    links: dict[str, Link] = {}
+    for link in system.links.values():
+        name = whole.get(link.name, link.name)
+        if name not in links and not _is_payload(system, link):
+            body = link.body if name == link.name else system.segmented[name].beam
+            links[name] = replace(link, name=name, body=body)
+    return links
+
+
+def _as_added(system: System, name: str, beam: SegmentedBeam) -> bool:
+    """Whether its segments are those that System.add makes of it, which a file can say."""
+    links = [system.links[own] for own in beam.names(name)]
+    welded = all(alike(link.joint, Weld()) for link in links[1:])
+    plain = not any(link.initial or link.initial_rates or link.mode_motions for link in links)
+    same = all(alike(link.body, part) for link, part in zip(links, beam.parts, strict=True))
+    return beam.modes is None and welded and plain and same
+
+
 def _link(system: System, link: Link, shared: Sequence[tuple[str, Body]]) -> Data:
     part = _part_of(link, shared)
     data: Data = {"part": part} if part else _body(link.body)
     data["joint"] = write(Joint, link.joint, f"body {link.name!r}: joint")
+    if link.name not in system.links:
+        data[SEGMENTS] = system.segmented[link.name].segments
     if link.on != system.ground:
         data["on"] = write_place(system, link.on)
     data |= {"initial": dict(link.initial)} if link.initial else {}

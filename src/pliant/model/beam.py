@@ -14,20 +14,23 @@ from pliant.model.frame import Frame
 from pliant.model.material import Material
 from pliant.model.modes import (
     MODE_SETS,
-    AxialElements,
-    AxialModes,
+    PLANES,
     ElementModes,
     GivenModes,
     Modes,
     ModeSet,
-    TorsionModes,
+    direction_of,
     labels,
 )
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
 
 THEORIES = ("euler-bernoulli", "timoshenko")
-STIFFENINGS = ("none", "linear", "full", "as-published")
+AUTO = "auto"
+STIFFENINGS = (AUTO, "none", "linear", "full", "cubic", "as-published")
+# Bending coordinates of a plane up to which `auto` keeps foreshortening in full, and to first order: each costs up to four times
+# the evaluation without it (full grows with the fourth power of their number). A mesh of more goes without, and is watched.
+AUTO_FULL, AUTO_LINEAR = 4, 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class Beam:
     mass_per_length: float | None = None  # kg/m
     rotary_inertia: float | Sequence[float] | None = None  # kg m
     payload: Payload | None = None
-    stiffening: str = "none"  # foreshortening by bending: none, linear (in the modes), full, as-published
+    stiffening: str = AUTO  # foreshortening by bending: auto, none, linear (in the modes), full, cubic, as-published
 
     def __post_init__(self) -> None:
         part = "Beam"
@@ -67,7 +70,7 @@ class Beam:
     @property
     def structure(self) -> tuple[object, ...]:
         """What of it decides the equations' code; its numbers are those of its integrals."""
-        return self.theory, self.stiffening, self.mode_labels
+        return self.theory, self.stiffening_taken, self.mode_labels
 
     @property
     def mode_sets(self) -> tuple[ModeSet, ...]:
@@ -76,6 +79,23 @@ class Beam:
     @property
     def mode_labels(self) -> tuple[str, ...]:
         return tuple(label for modes in self.mode_sets for label in labels(modes))
+
+    @property
+    def stiffening_taken(self) -> str:
+        """The stiffening, or what `auto` stands for: a matter of how many bending coordinates there are, never of numbers."""
+        if self.stiffening != AUTO:
+            return self.stiffening
+        count = self._bending_coordinates
+        return "full" if count <= AUTO_FULL else "linear" if count <= AUTO_LINEAR else "none"
+
+    @property
+    def bends(self) -> bool:
+        return self._bending_coordinates > 0
+
+    @property
+    def _bending_coordinates(self) -> int:
+        """The most of a plane."""
+        return max(sum(label.rstrip("0123456789") == plane for label in self.mode_labels) for plane in PLANES)
 
     @property
     def dampings(self) -> tuple[Damping, ...]:
@@ -196,8 +216,5 @@ def _several(value: object) -> tuple[object, ...]:
 
 
 def _direction(modes: ModeSet) -> str:
-    if isinstance(modes, (AxialModes, AxialElements)):
-        return "axial"
-    if isinstance(modes, TorsionModes):
-        return "torsion"
-    return "axial" if modes.plane == "x" else f"bending {modes.plane}"
+    direction = direction_of(modes)
+    return f"bending {direction}" if direction in PLANES else direction

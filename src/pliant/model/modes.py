@@ -24,7 +24,9 @@ class Modes:
 
     plane: the direction of the deflection, y or z. normalise: `max` makes max |W| = 1, `mass` makes
     int mu W W + J Theta Theta = 1, `length` makes int W W dx = L. payload: the shapes of the beam that carries its payload.
-    Rigid motions of ff, sf, fs are no modes: the joint and the frame carry them.
+    Rigid motions of ff, sf, fs are no modes: the joint and the frame carry them. static: behind the modes, one more shape for each
+    load that an end takes (force and moment where it is free, moment where it is simply supported), with which these loads bend the
+    beam exactly; its largest deflection is 1.
     """
 
     ends: str
@@ -32,6 +34,7 @@ class Modes:
     plane: str = "y"
     normalise: str = "max"
     payload: bool = False
+    static: bool = False
 
     def __post_init__(self) -> None:
         check.choice("Modes", "ends", self.ends, BENDING_ENDS)
@@ -40,30 +43,56 @@ class Modes:
         check.choice("Modes", "normalise", self.normalise, NORMALISATIONS)
         if self.payload and self.ends[1] != "f":
             raise ModelError.of("Modes", "ends", "must end in f for shapes with a payload", self.ends)
+        _check_static("Modes", self.static, self.ends)
+
+    @property
+    def shapes_in_all(self) -> int:
+        """Modes and static-correction shapes."""
+        return self.count + self.static * sum({"c": 0, "s": 1, "f": 2}[end] for end in self.ends)
 
 
 @dataclass(frozen=True)
 class AxialModes:
-    """The first `count` stretching modes of the beam; ends clamped or free; normalised to max |U| = 1."""
+    """The first `count` stretching modes of the beam; ends clamped or free; normalised to max |U| = 1.
+
+    static: behind them, one more shape for a force on each free end, with which it stretches the beam exactly.
+    """
 
     ends: str
     count: int
+    static: bool = False
 
     def __post_init__(self) -> None:
         check.choice("AxialModes", "ends", self.ends, BAR_ENDS)
         check.count("AxialModes", "count", self.count, MOST)
+        _check_static("AxialModes", self.static, self.ends)
+
+    @property
+    def shapes_in_all(self) -> int:
+        """Modes and static-correction shapes."""
+        return self.count + self.static * self.ends.count("f")
 
 
 @dataclass(frozen=True)
 class TorsionModes:
-    """The first `count` twisting modes of the beam; ends clamped or free; normalised to max |angle| = 1."""
+    """The first `count` twisting modes of the beam; ends clamped or free; normalised to max |angle| = 1.
+
+    static: behind them, one more shape for a torque on each free end, with which it twists the beam exactly.
+    """
 
     ends: str
     count: int
+    static: bool = False
 
     def __post_init__(self) -> None:
         check.choice("TorsionModes", "ends", self.ends, BAR_ENDS)
         check.count("TorsionModes", "count", self.count, MOST)
+        _check_static("TorsionModes", self.static, self.ends)
+
+    @property
+    def shapes_in_all(self) -> int:
+        """Modes and static-correction shapes."""
+        return self.count + self.static * self.ends.count("f")
 
 
 @dataclass(frozen=True)
@@ -120,12 +149,14 @@ class GivenModes:
     """Shapes that the user gives, as functions or tables, instead of theory's own: of bending along y or z, or of stretch along x.
 
     mass: int mu W_j W_k of the shapes, one row each, where it is given too (lumped, measured, or a test problem's own) instead of
-    integrated; all else follows from the shapes.
+    integrated; all else follows from the shapes. static: behind them, what they leave of a cantilever's answer to loads at its tip
+    (force and moment, or a force along x), with which these loads are answered exactly.
     """
 
     shapes: tuple[ShapeFunction | ShapeTable, ...]
     plane: str = "y"
     mass: Sequence[Sequence[float]] | None = None  # kg
+    static: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", tuple(self.shapes))
@@ -136,8 +167,16 @@ class GivenModes:
                 "GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable"
             )
         check.choice("GivenModes", "plane", self.plane, GIVEN_PLANES)
+        _check_static("GivenModes", self.static, "cf")
+        if self.mass is not None and self.static:
+            raise ModelError.of("GivenModes", "static", "must be False where the mass is given", self.static)
         if self.mass is not None:
             object.__setattr__(self, "mass", self._given_mass(self.mass))
+
+    @property
+    def shapes_in_all(self) -> int:
+        """Those given and static-correction shapes."""
+        return len(self.shapes) + self.static * (1 if self.plane == "x" else 2)
 
     def _given_mass(self, mass: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
         count = len(self.shapes)
@@ -252,15 +291,45 @@ class AxialElements:
         return len(self.kept) + (self.reduction.modes if self.reduction else 0)
 
 
-def _interface(mesh: ElementModes | AxialElements) -> tuple[int, ...]:
+@dataclass(frozen=True)
+class TorsionElements:
+    """A mesh of linear bar elements in torsion: coordinates are the twists of the nodes but the root, rad."""
+
+    elements: int
+    reduction: Reduction | None = None
+
+    def __post_init__(self) -> None:
+        check.count("TorsionElements", "elements", self.elements, MOST)
+        _check_reduction("TorsionElements", self)
+
+    @property
+    def nodal(self) -> tuple[Coordinate, ...]:
+        """(node, "twist") of every coordinate of the mesh."""
+        return tuple((node, "twist") for node in range(1, self.elements + 1))
+
+    @property
+    def kept(self) -> tuple[Coordinate, ...]:
+        """The coordinates of the mesh that are the body's: all, or those of the reduction's interface."""
+        return _kept(self)
+
+    @property
+    def count(self) -> int:
+        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
+
+
+Mesh = ElementModes | AxialElements | TorsionElements
+MESHES = (ElementModes, AxialElements, TorsionElements)
+
+
+def _interface(mesh: Mesh) -> tuple[int, ...]:
     return mesh.reduction.nodes_of(mesh.elements) if isinstance(mesh.reduction, CraigBampton) else ()
 
 
-def _kept(mesh: ElementModes | AxialElements) -> tuple[Coordinate, ...]:
+def _kept(mesh: Mesh) -> tuple[Coordinate, ...]:
     return tuple(one for one in mesh.nodal if mesh.reduction is None or one[0] in _interface(mesh))
 
 
-def _check_reduction(part: str, mesh: ElementModes | AxialElements) -> None:
+def _check_reduction(part: str, mesh: Mesh) -> None:
     if mesh.reduction is None:
         return
     check.instance(part, "reduction", mesh.reduction, (CraigBampton, FreeModes), "a CraigBampton or FreeModes")
@@ -270,19 +339,26 @@ def _check_reduction(part: str, mesh: ElementModes | AxialElements) -> None:
         raise ModelError.of(part, "reduction", rule, mesh.count)
 
 
-ModeSet = Modes | AxialModes | TorsionModes | GivenModes | ElementModes | AxialElements
-MODE_SETS: tuple[type[ModeSet], ...] = (Modes, AxialModes, TorsionModes, GivenModes, ElementModes, AxialElements)
+def _check_static(part: str, static: bool, ends: str) -> None:
+    check.instance(part, "static", static, bool, "True or False")
+    if static and set(ends) == {"c"}:
+        raise ModelError.of(part, "static", "must be False where both ends are clamped, which take no load", static)
+
+
+ModeSet = Modes | AxialModes | TorsionModes | GivenModes | Mesh
+MODE_SETS: tuple[type[ModeSet], ...] = (Modes, AxialModes, TorsionModes, GivenModes, *MESHES)
+
+
+def direction_of(modes: ModeSet) -> str:
+    """y, z, axial or torsion."""
+    if isinstance(modes, AxialModes | AxialElements):
+        return "axial"
+    if isinstance(modes, TorsionModes | TorsionElements):
+        return "torsion"
+    return "axial" if modes.plane == "x" else modes.plane
 
 
 def labels(modes: ModeSet) -> tuple[str, ...]:
     """Names of the modal coordinates of one set: y1, y2, ... z1 ... axial1 ... torsion1."""
-    if isinstance(modes, AxialModes):
-        return tuple(f"axial{k + 1}" for k in range(modes.count))
-    if isinstance(modes, TorsionModes):
-        return tuple(f"torsion{k + 1}" for k in range(modes.count))
-    if isinstance(modes, AxialElements):
-        return tuple(f"axial{k + 1}" for k in range(modes.count))
-    if isinstance(modes, GivenModes) and modes.plane == "x":
-        return tuple(f"axial{k + 1}" for k in range(len(modes.shapes)))
-    count = len(modes.shapes) if isinstance(modes, GivenModes) else modes.count
-    return tuple(f"{modes.plane}{k + 1}" for k in range(count))
+    count = modes.count if isinstance(modes, MESHES) else modes.shapes_in_all
+    return tuple(f"{direction_of(modes)}{k + 1}" for k in range(count))

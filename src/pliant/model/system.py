@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.beam import Beam
+from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
@@ -22,11 +22,13 @@ from pliant.model.normal_law import normal_law
 from pliant.model.parameter import Parameter
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
+from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
 from pliant.model.telescopic import TelescopicBeam
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # what a beam's payload is called after the beam
+MOST_NAMED = 5  # beams that are told apart in a line
 DEEPEST_INDENT = 150  # characters before a printed body: longer chains go straight down from there
 
 
@@ -85,7 +87,7 @@ class BodyHandle:
     """What `System.add` returns: the places of a body."""
 
     name: str
-    body: Body
+    body: Body | SegmentedBeam
 
     @property
     def root(self) -> Frame:
@@ -110,7 +112,7 @@ class BodyHandle:
 class System:
     """A mechanism. Planar ones are written naturally: gravity and points as pairs, angles about z."""
 
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name",)
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented")
 
     name: str
     gravity: Sequence[float]  # m/s^2
@@ -123,6 +125,7 @@ class System:
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
+    segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # whose segments are links
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -139,16 +142,21 @@ class System:
     def add(
         self,
         name: str,
-        body: Body,
+        body: Body | SegmentedBeam,
         *,
         joint: Joint,
         on: Frame | None = None,
         initial: Mapping[str, float] | None = None,
         initial_rates: Mapping[str, float] | None = None,
     ) -> BodyHandle:
-        """Add a body, carried by a joint, on a frame of an earlier body or of the ground."""
+        """Add a body, carried by a joint, on a frame of an earlier body or of the ground.
+
+        A segmented beam becomes the bodies name_1 ... name_n: the joint carries the first, each of the others is welded on.
+        """
         part = f"body {name!r}"
         self._check_new_name(name)
+        if isinstance(body, SegmentedBeam):
+            return self._add_segments(name, body, joint, on, initial or initial_rates)
         check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam or a RigidBody")
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
@@ -161,9 +169,24 @@ class System:
             self._add_payload(name, body, body.payload)
         return BodyHandle(name, body)
 
+    def _add_segments(self, name: str, body: SegmentedBeam, joint: Joint, on: Frame | None, initial: Any) -> BodyHandle:
+        if initial:
+            rule = "must be left out: each segment has coordinates of its own (start from a result, or add the segments yourself)"
+            raise ModelError.of(f"body {name!r}", "initial", rule, initial)
+        names = body.names(name)
+        for own in names:
+            self._check_new_name(own)
+        handle = self.add(names[0], body.parts[0], joint=joint, on=on)
+        for own, part in zip(names[1:], body.parts[1:], strict=True):
+            handle = self.add(own, part, joint=Weld(), on=handle.tip)
+        self.segmented[name] = body
+        return BodyHandle(name, body)
+
     def handle(self, name: str) -> BodyHandle:
+        if name in self.segmented:
+            return BodyHandle(name, self.segmented[name])
         if name not in self.links:
-            known = list(self.links)
+            known = [*self.links, *self.segmented]
             rule = f"must be one of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of(f"system {self.name!r}", "body", rule, name)
         return BodyHandle(name, self.links[name].body)
@@ -290,12 +313,13 @@ class System:
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of whatever floats on the ground."""
         roots, tips = [], []
+        inside = {own for name, beam in self.segmented.items() for own in beam.names(name)[:-1]}
         for link in self.links.values():
             handle = BodyHandle(link.name, link.body)
             floats = any(motion.kind in (TRANSLATION, BALL) for motion in link.joint.motions)
             if link.on.body == GROUND and floats:
                 roots.append(handle.root)
-            if not link.name.endswith(PAYLOAD) and handle.tip not in roots:
+            if not link.name.endswith(PAYLOAD) and handle.tip not in roots and link.name not in inside:
                 tips.append(handle.tip)
         return [*roots, *tips]
 
@@ -329,12 +353,23 @@ class System:
     def degrees_of_freedom(self) -> int:
         return sum(len(link.rates) - len(link.prescribed) for link in self.links.values())
 
+    @property
+    def automatic_stiffening(self) -> str:
+        """What `auto` stands for in its beams that bend, as in "full of upper, fore"; empty where none is automatic."""
+        taken: dict[str, list[str]] = {}
+        for link in self.links.values():
+            if isinstance(link.body, Beam) and link.body.stiffening == AUTO and link.body.bends:
+                taken.setdefault(link.body.stiffening_taken, []).append(link.name)
+        named = {kind: ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} beams" for kind, names in taken.items()}
+        return "; ".join(f"{kind} of {names}" for kind, names in named.items())
+
     def __str__(self) -> str:
         head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
         if self.closures:
             head += f", {len(self.closures)} closures not counted"
         lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]
         lines += self._tree()
+        lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
@@ -392,7 +427,7 @@ class System:
         part = f"system {self.name!r}"
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
-                            ("closure", self.closures), ("event", self.conditions)):  # fmt: skip
+                            ("closure", self.closures), ("event", self.conditions), ("body", self.segmented)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
         if name == GROUND:

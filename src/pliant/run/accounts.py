@@ -1,8 +1,8 @@
-"""The energy ledger of a whole run, and what it has to say about it: the saved rows may be few, the steps are what was computed."""
+"""The energy ledger of a whole run, and its warnings: the saved rows may be few, the steps are what was computed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +13,11 @@ from pliant.results.ledger import HELD, Extremes, exchange
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.course import Course
-    from pliant.integrate.methods import Method
+    from pliant.run.evidence import Evidence
     from pliant.trace.traced_system import TracedSystem
 
-# A balance error beyond this many times rtol is told. Smooth runs stay within 100 of it over thousands of steps.
-TOLERANCES = 1e3
+# A balance error beyond this many times rtol is told. Smooth runs stay within it over thousands of steps.
+TOLERANCES = 1e2
 ALWAYS = 1e-2  # of the largest exchange: beyond this it is told however large rtol is
 AT_REST = 10.0  # and so many times rtol of the energy at hand, which works are controlled against: a body at rest exchanges nothing
 FIXED_STEP = 1e-3  # of the largest exchange: the same where a method keeps no tolerance
@@ -25,14 +25,20 @@ ROUND_OFF = 1e-9  # of the largest exchange, and
 ROUND_OFF_HELD = 1e-12  # of the energy held: what thousands of steps leave though every one of them were exact
 
 
-def extremes_of(traced: TracedSystem, observe: MachineCode, columns: Mapping[str, slice], course: Course) -> Extremes:
-    """Over the course of a run; works by all steps, energies by the states it kept."""
+def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
+    """What the observer writes at the states that a run kept."""
     from pliant.integrate.rows import evaluate_rows
 
     observed = np.empty((course.times.size, observe.n_out))
     evaluate_rows(
         observe.address, course.times, course.states, course.parameters, observed, observe.n_work, course.constants
     )
+    return observed
+
+
+def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Course) -> Extremes:
+    """Over the course of a run; works by all steps, energies by the states it kept."""
+    columns = traced.layout.observed
     held = observed[:, [columns[name].start for name in HELD]].T
     works = course.states[:, traced.n_controlled : traced.n_controlled + len(traced.sources)]
     unaccounted = held.sum(axis=0) - works.sum(axis=1)
@@ -58,23 +64,22 @@ def _given(traced: TracedSystem, course: Course) -> dict[str, tuple[float, float
     return given
 
 
-def remarks(
-    traced: TracedSystem, extremes: Extremes, values: Mapping[str, NDArray[np.float64]], method: Method, at_hand: float
-) -> list[str]:
-    """What the ledger has to say about a run, in sentences: sources that gave what they must not, a balance that is off.
+def energy_given(evidence: Evidence) -> Iterator[str]:
+    """Sources that must only take energy and gave some."""
+    yield from evidence.extremes.violations(evidence.balance_error)
 
-    at_hand: the energy, J, that works were controlled against, if the method controls its error.
-    """
-    error = float(np.maximum(extremes.balance_error, _row_error(values)))
-    scale, rtol = extremes.scale, method.tolerance
-    allowed = FIXED_STEP * scale if rtol is None else _share(rtol) * scale + AT_REST * rtol * at_hand
-    sentences = list(extremes.violations(error))
-    if not error <= allowed + ROUND_OFF_HELD * extremes.size:
-        share = f"{error / scale:.2g} of the largest exchange, {scale:.3g} J" if scale > 0.0 else "though nothing was exchanged"
-        if rtol is not None and scale > 0.0:
-            share += f", {error / scale / rtol:,.0f} times rtol = {rtol:g}"
-        sentences.append(f"the energy balance is off by up to {error:.2g} J ({share}): {_cause(traced, rtol)}")
-    return sentences
+
+def energy_balance(evidence: Evidence) -> Iterator[str]:
+    """A balance that is off by more than the method's tolerance explains."""
+    error, extremes, rtol = evidence.balance_error, evidence.extremes, evidence.method.tolerance
+    scale = extremes.scale
+    allowed = FIXED_STEP * scale if rtol is None else _share(rtol) * scale + AT_REST * rtol * evidence.at_hand
+    if error <= allowed + ROUND_OFF_HELD * extremes.size:
+        return
+    share = f"{error / scale:.2g} of the largest exchange, {scale:.3g} J" if scale > 0.0 else "though nothing was exchanged"
+    if rtol is not None and scale > 0.0:
+        share += f", {error / scale / rtol:,.0f} times rtol = {rtol:g}"
+    yield f"the energy balance is off by up to {error:.2g} J ({share}): {_cause(evidence.traced, rtol)}"
 
 
 def _cause(traced: TracedSystem, rtol: float | None) -> str:
@@ -84,7 +89,10 @@ def _cause(traced: TracedSystem, rtol: float | None) -> str:
         return f"the equations of {', '.join(published)} as published leave terms out that the energy holds, whatever the method"
     if rtol is None:
         return "take a shorter step, or a method that controls its error"
-    return "fast modes, as of stretch, or stiff contacts are not resolved to that: take a smaller rtol, or fewer such modes"
+    return (
+        "fast modes, as of stretch, or stiff contacts are not resolved to that, or a motion near an unstable position lets errors "
+        "grow: take a smaller rtol, or fewer such modes"
+    )
 
 
 def _share(rtol: float) -> float:
@@ -92,7 +100,7 @@ def _share(rtol: float) -> float:
     return max(min(TOLERANCES * rtol, ALWAYS), ROUND_OFF)
 
 
-def _row_error(values: Mapping[str, NDArray[np.float64]]) -> float:
+def row_error(values: Mapping[str, NDArray[np.float64]]) -> float:
     """The largest imbalance of saved rows, J: as the ledger has it, at a fraction of the cost."""
     work = values["work"]
     unaccounted = sum(values[name] for name in HELD) - work @ np.ones(work.shape[1])

@@ -78,6 +78,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.closures |= system.closures
     copy.conditions |= system.conditions
     copy.cut_joints |= system.cut_joints
+    copy.segmented |= system.segmented
     return copy
 
 

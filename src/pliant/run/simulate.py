@@ -22,24 +22,23 @@ from pliant.results.contacts import ContactTable
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, FinalState
 from pliant.results.timings import STAGES
-from pliant.run.accounts import extremes_of, remarks
+from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import component_name, values_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.save_times import Every, check_rows, save_plan
-from pliant.run.starts import check_start, unresisted
+from pliant.run.starts import check_start
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
-    from pliant.integrate.course import Course
     from pliant.integrate.phase_tables import PiecesOfTime
     from pliant.integrate.stepper import Located, Outcome, Stepper
+    from pliant.run.evidence import Evidence
     from pliant.trace.traced_system import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
 PIECES_AT_ONCE = 256  # pieces of time that the loop is given at once: memory stays small however many there are
-STATES_JUDGED = 2  # of a run's course, the last one among them, whose mass matrix is looked at
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
     "what it does between two steps may be missed; give the method a max_step"
@@ -201,6 +200,7 @@ class Run:
             max_seconds=max_seconds,
         )
         self.contacts = Contacts(self.traced, self.stepper)
+        self.gone_on = state
         self.columns = self.traced.layout.observed
         self.outcome: Outcome | None = None
         self.warnings: list[str] = list(self.traced.warnings)
@@ -217,15 +217,6 @@ class Run:
             for number, direction in state.hits:
                 self.stepper.settle(number, direction)
 
-    def _warn_of_resistance(self, course: Course) -> None:
-        """The same along the run, at a few of its states: where M has become singular, what follows cannot be believed."""
-        for k in np.unique(np.linspace(0, course.times.size - 1, STATES_JUDGED + 1)[1:].astype(int)):
-            t, p = float(course.times[k]), np.concatenate([course.parameters[k], course.constants])
-            loose = self.resistance.unresisted(t, course.states[k], p)
-            if loose is not None:
-                self.warnings.append(unresisted(t, loose))
-                return
-
     def _lost_inertia(self) -> str:
         """Why steps became too small, where the model's own mass matrix is to blame."""
         loose = self.resistance.unresisted(self.stepper.t, self.stepper.y, self.stepper.p, HARDLY)
@@ -241,9 +232,9 @@ class Run:
         observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
         columns = self.traced.layout.observed
         tips = observed[columns["tip_position"]].reshape(-1, 3)
-        size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
+        self.size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
         energies = sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
-        self.at_hand = weight_of(self.traced) * size + energies
+        self.at_hand = weight_of(self.traced) * self.size + energies
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
         floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
@@ -270,15 +261,6 @@ class Run:
             heads = [self.traced.head(begin, end) for begin, end in pairwise(stops)]
             yield PiecesOfTime(np.array(stops[1:]), np.array(heads))
 
-    def _say_what_was_not_seen(self) -> None:
-        """Events whose functions could not be judged at some steps."""
-        for k in np.flatnonzero(self.stepper.blind):
-            event, steps = self.traced.events[k], self.stepper.blind[k]
-            self.warnings.append(
-                f"event {event.name!r} could not be judged in {steps} of {self.stepper.statistics.accepted} steps: its function "
-                "was nan, or crossed zero more often than a step can note; crossings may be missing"
-            )
-
     @property
     def state(self) -> FinalState:
         """Where the run stands."""
@@ -289,15 +271,14 @@ class Run:
         return FinalState(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
 
     def collect(self, provenance: Provenance) -> Result:
+        from pliant.run.validity import warnings_of
+
         assert self.outcome is not None
         with self.stages.stage("collect"):
-            self._say_what_was_not_seen()
             times, states, observed = self.stepper.observed_rows()
-            course = self.stepper.course()
-            self._warn_of_resistance(course)
             values = values_of(self.traced, times, states, observed)
-            extremes = extremes_of(self.traced, self.compiled.observe, self.columns, course)
-            said = remarks(self.traced, extremes, values, self.stepper.method, self.at_hand)
+            evidence = self._evidence(times, values)
+            warnings = (*self.warnings, *warnings_of(evidence))
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
@@ -313,7 +294,7 @@ class Run:
             values=values,
             labels=self.traced.columns,
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
-            contacts=self.contact_table(),
+            contacts=evidence.contacts,
             ok=self.outcome.status.goes_on,
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
@@ -321,9 +302,32 @@ class Run:
             drawing=self.compiled.drawing,
             final_state=self.state,
             make_provenance=provenance,
-            warnings=(*self.warnings, *said),
-            extremes=extremes,
+            warnings=warnings,
+            extremes=evidence.extremes,
             parameters=dict(self.traced.parameter_values),
+        )
+
+    def _evidence(self, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> Evidence:
+        from pliant.run.evidence import Evidence
+
+        course = self.stepper.course()
+        along = observed_along(self.compiled.observe, course)
+        return Evidence(
+            traced=self.traced,
+            method=self.stepper.method,
+            times=times,
+            values=values,
+            course=course,
+            observed=along,
+            extremes=extremes_of(self.traced, along, course),
+            at_hand=self.at_hand,
+            size=self.size,
+            weight=weight_of(self.traced),
+            contacts=self.contact_table(),
+            resistance=self.resistance,
+            blind=self.stepper.blind,
+            steps=self.stepper.statistics.accepted,
+            gone_on=self.gone_on,
         )
 
     def _events(self) -> list[EventRecord]:
@@ -361,6 +365,7 @@ class Run:
             "degrees_of_freedom": self.traced.independent,
             "method": repr(self.stepper.method),
             **partition,
+            **({"stiffening": taken} if (taken := self.traced.original.automatic_stiffening) else {}),
         }
 
     def _independent(self) -> str:

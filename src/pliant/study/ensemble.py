@@ -20,7 +20,7 @@ from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
 from pliant.model.contact import Plane
 from pliant.model.system import System
-from pliant.run.accounts import extremes_of
+from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.prepare import Compiled
@@ -212,7 +212,7 @@ class _Worker:
         store, kept = self._study.store, self._study.kept
         if LEDGER in kept.words:
             course = template.run.stepper.course()
-            store.put_ledger(member, extremes_of(compiled.traced, compiled.observe, compiled.traced.layout.observed, course))
+            store.put_ledger(member, extremes_of(compiled.traced, observed_along(compiled.observe, course), course))
         if RECORDS in kept.words:
             if template.run.stepper.lost_touches:
                 return False

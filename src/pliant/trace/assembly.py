@@ -139,9 +139,12 @@ class _Look:
     def freedom_left(self, seen: _Seen) -> int:
         """Coordinates that closures leave free where nothing tells them, or themselves, how to move."""
         fixed = [k for k, owner in enumerate(self.owners) if not owner.prescribed]
-        measured = _weighed([seen.whole[k] for k in fixed], self.measure)
-        negligible = (self.tolerance * self.scale[fixed]).tolist()
-        return self.count - len(least_change(measured, self.count, negligible).independent)
+        return self.count - self.rank(seen, fixed)
+
+    def rank(self, seen: _Seen, some: Sequence[int]) -> int:
+        """How many of these rows are independent."""
+        measured = _weighed([seen.whole[k] for k in some], self.measure)
+        return len(least_change(measured, self.count, (self.tolerance * self.scale[list(some)]).tolist()).independent)
 
 
 def _weighed(rows: Sequence[dict[int, float]], weights: Mapping[int, float]) -> list[dict[int, float]]:
@@ -184,7 +187,7 @@ def assemble(
         tuple(sorted(redundant)),
         tuple(look.scale.tolist()),
         size,
-        warnings=_nearly_implied(look, seen),
+        warnings=(*_nearly_implied(look, seen), *_left_out(look, seen), *_stuck_loops(look, seen)),
         locked=_locked(look, seen, q0, v0),
     )
 
@@ -292,6 +295,53 @@ def _nearly_implied(look: _Look, seen: _Seen) -> tuple[str, ...]:
         f"over-constrained by {_rows(len(some))} of closure {names}, misfit {miss:.3g} {unit}: within closure_tolerance = "
         f"{look.tolerance:g} of the mechanism's size, so treated as implied by the others and left out, and watched to stay so",
     )
+
+
+def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
+    """Rows that repeat others by round-off: what they carry is not known.
+
+    Not those across a plane that the mechanism cannot leave: a closure whose points, or axes, cannot move there at all needs no
+    other to hold them.
+    """
+    some = [k for k in seen.implied if _closeness(look, seen, [k]) <= EXACT]
+    if not some:
+        return ()
+    blocks: dict[tuple[str, bool], list[int]] = {}  # of positions and of directions, closure by closure
+    for k, (owner, angular) in enumerate(zip(look.owners, look.found.angular, strict=True)):
+        blocks.setdefault((owner.name, bool(angular)), []).append(k)
+    count = len(some) - sum(len(block) - look.rank(seen, block) for block in blocks.values())
+    if count <= 0:
+        return ()
+    names = ", ".join(repr(name) for name in dict.fromkeys(look.owners[k].name for k in some))
+    return (
+        f"{_rows(count)} of closure {names} left out, for the other {len(seen.matrix.independent)} rows hold the same: the motion "
+        "stays, but how rigid bodies share the load there is not known; multipliers and joint reactions are one choice of many",
+    )
+
+
+def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:
+    """Loops of which nothing can move, beside others that can: what they hold stays where it is."""
+    said = []
+    fixed = [k for k, owner in enumerate(look.owners) if not owner.prescribed]
+    for coordinates, coupled in _groups([seen.whole[k] for k in fixed]):
+        group = [fixed[row] for row in coupled]
+        if len(group) >= len(coordinates) == look.rank(seen, group):
+            names = ", ".join(repr(name) for name in dict.fromkeys(look.owners[k].name for k in group))
+            sentence = f"closure {names} leaves the loop that it closes 0 degrees of freedom: its {len(coordinates)} coordinates"
+            said.append(f"{sentence} stay where they are, whatever drives them")
+    return tuple(said)
+
+
+def _groups(rows: Sequence[dict[int, float]]) -> list[tuple[set[int], list[int]]]:
+    """Coordinates that rows couple, directly or through others, with the numbers of these rows."""
+    groups: list[tuple[set[int], list[int]]] = []
+    for k, row in enumerate(rows):
+        own = {number for number, a in row.items() if a != 0.0}
+        met = [group for group in groups if group[0] & own]
+        groups = [group for group in groups if not group[0] & own]
+        if own:
+            groups.append((own.union(*(group[0] for group in met)), sorted([k, *(j for group in met for j in group[1])])))
+    return groups
 
 
 def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:

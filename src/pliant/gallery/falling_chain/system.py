@@ -56,6 +56,7 @@ def link(ends: str) -> Beam:
         rotary_inertia=ROTARY,
         modes=GivenModes((shape(ends),)),
         damping=(KelvinVoigt(VISCOSITY), AirDrag(AIR)),
+        stiffening="none",
     )
 
 

@@ -69,7 +69,7 @@ def _rod() -> Beam:
     axial = GivenModes((MIDDLE, END), plane="x", mass=((8.0 * mass, mass), (mass, 2.0 * mass)))
     section = Section(A=WIDTH**2, Iz=WIDTH**4 / 12 * (ROUNDED_PI / math.pi) ** 4)
     return Beam(length=ROD, section=section, material=Material(E=YOUNG, density=DENSITY), theory="euler-bernoulli",
-                modes=(lateral, axial))  # fmt: skip
+                modes=(lateral, axial), stiffening="none")  # fmt: skip
 
 
 def _sine(number: int) -> ShapeFunction:

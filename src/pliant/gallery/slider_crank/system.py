@@ -59,7 +59,8 @@ def rod(
     """The rod: coordinates are u of the nodes, then slopes and deflections; no rotary inertia, linear strain."""
     bending = ElementModes(elements, reference="simply-supported", reduction=reduction)
     meshes = (AxialElements(elements, reduction), bending)
-    return Beam(length=ROD, section=SECTION, material=material, theory="euler-bernoulli", modes=meshes, damping=damping)
+    return Beam(length=ROD, section=SECTION, material=material, theory="euler-bernoulli", modes=meshes, damping=damping,
+                stiffening="none")  # fmt: skip
 
 
 @cache

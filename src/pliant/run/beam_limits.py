@@ -1,0 +1,100 @@
+"""A beam as warnings see it, made once for all runs: bending shapes at a few stations, buckling load, first frequency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.beams.shapes import Shapes
+from pliant.beams.stability import PLANES, buckling_load, first_frequency
+from pliant.dynamics.body import BeamBody
+from pliant.dynamics.library import Integrated
+from pliant.dynamics.telescopic import TelescopicBody
+from pliant.model.beam import Beam
+from pliant.run.by_identity import ByIdentity
+
+Floats = NDArray[np.float64]
+
+STATIONS = 9  # along a beam, its ends among them, at which deflection and slope are looked at
+
+
+@dataclass(frozen=True, eq=False)
+class BeamLimits:
+    """Deflections and slopes of the shapes, (plane y or z, station, mode); of a telescopic link at its tip, of unit length."""
+
+    deflections: Floats
+    slopes: Floats
+
+    @cached_property
+    def reach(self) -> tuple[Floats, Floats]:
+        """The largest deflection and slope of each shape."""
+        deflection, slope = (np.sqrt(np.max(np.sum(shapes**2, axis=0), axis=0)) for shapes in (self.deflections, self.slopes))
+        return deflection, slope
+
+    @cached_property
+    def bends(self) -> bool:
+        return bool(np.any(self.reach[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class UniformBeamLimits(BeamLimits):
+    """The same of a beam of constant length, with the load and the speed that it bears without stiffening."""
+
+    beam: Beam
+    shapes: Shapes
+    stiffness: Floats
+    mass: Floats
+
+    @cached_property
+    def first_frequency(self) -> float:
+        """Of bending, with its payload as a point, rad/s."""
+        return first_frequency(self.shapes, self.stiffness, self.mass)
+
+    @cached_property
+    def buckling_load(self) -> float:
+        """With a tip that goes where it likes, N."""
+        return buckling_load(self.shapes, self.stiffness, self.beam.length, tip_held=False)
+
+    @cached_property
+    def held_buckling_load(self) -> float:
+        """With a tip that is held, N."""
+        return buckling_load(self.shapes, self.stiffness, self.beam.length, tip_held=True)
+
+
+_KNOWN: ByIdentity[BeamLimits] = ByIdentity()
+
+
+def limits_of(body: Integrated) -> BeamLimits | None:
+    """Of a beam or a telescopic link; None of a rigid body."""
+    known = _KNOWN.get(body)
+    if known is None:
+        if isinstance(body.body, TelescopicBody):
+            known = _of_telescopic(body.body)
+        elif body.shapes is not None:
+            known = _of_beam(body)
+        else:
+            return None
+        _KNOWN.put(body, known)
+    return known
+
+
+def _of_beam(body: Integrated) -> UniformBeamLimits:
+    beam, shapes = body.model, body.shapes
+    assert isinstance(beam, Beam) and shapes is not None and isinstance(body.body, BeamBody)
+    x = np.linspace(0.0, beam.length, STATIONS)
+    deflections, slopes = (np.moveaxis(shapes.displacement(x, order)[:, 1:], 1, 0) for order in (0, 1))
+    own = slice(1, 1 + shapes.count)  # field 0 is the beam at rest
+    mass: Floats = np.array(body.body.constants.pair)[own, own]
+    if beam.payload is not None:
+        mass = mass + float(beam.payload.mass) * np.einsum("pj,pk->jk", deflections[:, -1], deflections[:, -1])
+    return UniformBeamLimits(deflections, slopes, beam, shapes, np.array(body.body.stiffness), mass)
+
+
+def _of_telescopic(body: TelescopicBody) -> BeamLimits:
+    """At the tip, where a cantilever bends most; a slope of the unit shape is over the free length."""
+    in_plane = np.array([[direction == plane for direction in body.shapes.directions] for plane in PLANES])
+    deflections, slopes = (in_plane * np.array(values) for values in (body.shapes.tip, body.shapes.tip_slope))
+    return BeamLimits(deflections[:, None, :], slopes[:, None, :])

@@ -1,0 +1,79 @@
+"""What a finished run shows of itself, as warnings judge it: its rows, its course, its touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.results.contacts import ContactTable
+from pliant.results.ledger import Extremes
+from pliant.results.state import FinalState
+from pliant.run.accounts import row_error
+from pliant.run.beam_limits import BeamLimits, limits_of
+from pliant.run.inertia import Resistance
+from pliant.run.observed import values_of
+
+if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.dynamics.tree import Node
+    from pliant.integrate.course import Course
+    from pliant.integrate.methods import Method
+    from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of one run, all that a warning may ask for."""
+
+    traced: TracedSystem
+    method: Method
+    times: Floats  # s, of the saved rows
+    values: Mapping[str, Floats]  # of the saved rows, by the names of the result's table
+    course: Course
+    observed: Floats  # of the course: what the observer writes
+    extremes: Extremes
+    at_hand: float  # J, the energy that works were controlled against
+    size: float  # m, of the mechanism at the start
+    weight: float  # N, of all of it
+    contacts: ContactTable
+    resistance: Resistance
+    blind: NDArray[np.int64]  # by event: steps in which it could not be judged
+    steps: int
+    gone_on: FinalState | None  # where the run went on from, if it did
+
+    @cached_property
+    def series(self) -> tuple[Floats, Mapping[str, Floats]]:
+        """Times and values of whichever has more rows: what was saved, or what the run kept of its course."""
+        course = self.course
+        if self.times.size >= course.times.size:
+            return self.times, self.values
+        return course.times, values_of(self.traced, course.times, course.states, self.observed)
+
+    @cached_property
+    def bending(self) -> list[tuple[Node, BeamLimits]]:
+        """Beams and telescopic links that bend."""
+        tree = self.traced.tree
+        limits = [(node, limits_of(tree.bodies[node.name])) for node in tree.nodes]
+        return [(node, known) for node, known in limits if known is not None and known.bends]
+
+    @cached_property
+    def balance_error(self) -> float:
+        """The largest imbalance of energies and works anywhere, J; nan where an energy is not known."""
+        return float(np.maximum(self.extremes.balance_error, row_error(self.values)))
+
+    @cached_property
+    def largest(self) -> Mapping[str, Floats]:
+        """Of all rows, without a sign: every coordinate, every rate, the force of every body's joint. Bounds come from these."""
+        _, values = self.series
+        force = values["reaction_force"]
+        return {
+            "q": np.fmax.reduce(np.abs(values["q"]), axis=0, initial=0.0),
+            "v": np.fmax.reduce(np.abs(values["v"]), axis=0, initial=0.0),
+            "reaction_force": np.sqrt(np.fmax.reduce(np.einsum("tba,tba->tb", force, force), axis=0, initial=0.0)),
+        }

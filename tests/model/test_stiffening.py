@@ -1,0 +1,91 @@
+"""`stiffening`: what `auto` stands for, by what it is decided, and where that is said."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.files import dump_model, loads_model
+from pliant.trace.tracing import lower_system
+
+FLAT = pl.Section.rectangle(height=0.004, width=0.02)
+
+
+def strip(modes, length=1.0, **more):
+    return pl.Beam(length=length, section=FLAT, material=pl.STEEL, theory="euler-bernoulli", modes=modes, **more)
+
+
+def pendulum(beam, **joint):
+    system = pl.System("pendulum", gravity=(0, -9.81))
+    system.add("arm", beam, joint=pl.Revolute(**joint))
+    return system
+
+
+@pytest.mark.parametrize(("count", "taken"), [(1, "full"), (4, "full"), (5, "linear"), (12, "linear"), (13, "none")])
+def test_auto_goes_by_the_bending_coordinates_of_a_plane(count, taken):
+    assert strip(pl.Modes("cf", count)).stiffening_taken == taken
+    assert strip([pl.Modes("cf", 1), pl.Modes("cf", count, plane="z")]).stiffening_taken == taken
+    assert strip([pl.Modes("cf", 1), pl.AxialModes("cf", 20), pl.TorsionModes("cf", 20)]).stiffening_taken == "full"
+
+
+@pytest.mark.parametrize("stiffening", ["none", "linear", "full", "cubic", "as-published"])
+def test_what_is_given_is_taken(stiffening):
+    assert strip(pl.Modes("cf", 20), stiffening=stiffening).stiffening_taken == stiffening
+
+
+def test_numbers_decide_nothing_so_that_runs_share_their_code():
+    """A thousand times as slender, spun and loaded: the same structure as the stocky one at rest."""
+    systems = [pendulum(strip(pl.Modes("cf", 2), length=length), rate=rate) for length, rate in ((0.1, 0.0), (100.0, 50.0))]
+    first, second = (lower_system(system).lowered.structure for system in systems)
+    assert first == second
+
+
+def test_auto_and_what_it_stands_for_are_one_run():
+    runs = [pl.simulate(pendulum(strip(pl.Modes("cf", 2), **more), angle=-0.3), 0.3) for more in ({}, {"stiffening": "full"})]
+    assert np.array_equal(runs[0].values["q"], runs[1].values["q"])
+
+
+def test_it_is_said_where_a_system_is_printed_and_in_the_result_and_nowhere_as_a_warning(tmp_path):
+    system = pendulum(strip(pl.Modes("cf", 2)), angle=-0.3)
+    system.add("fine", strip(pl.Modes("cf", 5)), joint=pl.Revolute(), on=system.handle("arm").tip)
+    system.add("told", strip(pl.Modes("cf", 1), stiffening="none"), joint=pl.Revolute(), on=system.handle("fine").tip)
+    assert "stiffening auto: full of arm; linear of fine" in str(system)
+    run = pl.simulate(system, 0.01)
+    assert run.stats["stiffening"] == "full of arm; linear of fine" and run.warnings == ()
+    run.to_netcdf(tmp_path / "run.nc")
+    assert pl.Result.from_netcdf(tmp_path / "run.nc").stats["stiffening"] == run.stats["stiffening"]
+    given = pendulum(strip(pl.Modes("cf", 2), stiffening="full"))
+    assert "stiffening" not in str(given) and "stiffening" not in pl.simulate(given, 0.01).stats
+
+
+def test_a_file_that_says_nothing_means_auto_and_is_written_so():
+    system = pendulum(strip(pl.Modes("cf", 2)))
+    again = loads_model(dump_model(system)).system
+    assert again.links["arm"].body.stiffening == "auto"
+    assert "stiffening" not in dump_model(system) or "stiffening: auto" in dump_model(system)
+
+
+def test_a_pendulum_with_a_load_needs_it_though_it_hardly_bends():
+    """Tension of 6 % of the buckling load makes it vibrate faster: after 2 s, deflections of 1/300 of its length are another curve.
+
+    What `linear` leaves out changes them by 0.1 %.
+    """
+    deflections = {}
+    for stiffening in ("none", "linear", "full"):
+        beam = strip(pl.Modes("cf", 2), payload=pl.Payload(mass=0.3), stiffening=stiffening)
+        run = pl.simulate(pendulum(beam, angle=-np.pi / 2.0 + 0.3), 2.0, save=0.01)
+        deflections[stiffening] = run.of_body("tip_deflection", "arm")[:, 1]
+    largest = np.max(np.abs(deflections["full"]))
+    apart = {name: float(np.sqrt(np.mean((values - deflections["full"]) ** 2)) / largest) for name, values in deflections.items()}
+    assert largest < 4e-3 and apart["none"] > 0.3 and apart["linear"] < 2e-3
+
+
+def test_where_auto_leaves_it_out_a_tenth_of_the_limit_is_told():
+    """Thirteen modes, spun at half the first frequency: without `auto` past it only."""
+    modes = pl.Modes("cf", 13)
+    first = 1.8751040687119611**2 * np.sqrt(pl.STEEL.E * FLAT.Iz / (7850.0 * FLAT.A))
+    for more, told in (({}, 1), ({"stiffening": "none"}, 0)):
+        system = pl.System("blade", gravity=(0, 0))
+        system.add("blade", strip(modes, **more), joint=pl.Revolute(motion=lambda t: 0.5 * first * t))
+        warnings = pl.simulate(system, 0.5, save=0.01).warnings
+        assert len(warnings) == told
+        assert not told or "with stiffening 'none' (taken by 'auto' for its many bending coordinates)" in warnings[0]
