@@ -60,6 +60,12 @@ class MachineCode:
         self._function(t, _address(state), _address(parameters), _address(out), _address(work))
         return out
 
+    def call(
+        self, t: float, y: NDArray[np.float64], p: NDArray[np.float64], out: NDArray[np.float64], work: NDArray[np.float64]
+    ) -> None:
+        """The kernel itself, on arrays as they are: contiguous, and large enough."""
+        self._function(t, _address(y), _address(p), _address(out), _address(work))
+
     @cached_property
     def _function(self) -> Any:
         return _C_SIGNATURE(self.address)
@@ -94,7 +100,7 @@ def compile_function(
     text = emit(program, schedule)
     if optimise is None:
         optimise = schedule.written <= largest
-    data, from_cache = _object_code(text, target, int(optimise), cache)
+    data, from_cache = object_code_of(text, target, int(optimise), cache)
     require_functions(library_functions(program))
     if schedule.batch.angles:
         _require_batch(target, cache)
@@ -119,7 +125,7 @@ def _require_batch(target: Target, cache: Path | None) -> None:
     """Let kernels find the batch of sines. Its name is known to LLVM before other threads learn that it is there."""
     if not _batches:
         require_functions(("sin", "cos"))
-        data, _ = _object_code(batch_text(target.fused), target, 1, cache)
+        data, _ = object_code_of(batch_text(target.fused), target, 1, cache)
         engine = load_object(data, target)
         llvm.add_symbol(BATCH, engine.get_function_address(BATCH))
         _batches.append(engine)
@@ -131,7 +137,7 @@ def _program(function: ca.Function | TracedFunction | Program) -> Program:
     return function.program() if isinstance(function, TracedFunction) else read_program(function)
 
 
-def _object_code(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
+def object_code_of(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
     """Object code, and whether it came from the cache."""
     if folder is None:
         return _compile(text, target, effort), False
