@@ -119,7 +119,11 @@ from pliant.scalar import (
 from pliant.show import animation, player, plot
 from pliant.study.ensemble import ensemble
 from pliant.study.ensemble_keep import ExtremesOf, ValuesAt
+from pliant.study.fit import Experiment, fit
+from pliant.study.fitted import Fit
+from pliant.study.optimise import Constraint, Optimum, optimise
 from pliant.study.over import Cases, Grid, Sample
+from pliant.study.sensitivities import Sensitivities, sensitivities
 from pliant.study.sweep import open_sweep, sweep
 from pliant.version import VERSION
 
@@ -143,6 +147,7 @@ __all__ = [
     "Cases",
     "Compiled",
     "Constant",
+    "Constraint",
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
@@ -156,7 +161,9 @@ __all__ = [
     "DormandPrince",
     "ElementModes",
     "Exact",
+    "Experiment",
     "ExtremesOf",
+    "Fit",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
@@ -185,6 +192,7 @@ __all__ = [
     "ModelError",
     "Modes",
     "MotionTable",
+    "Optimum",
     "Parameter",
     "Payload",
     "PiecewiseConstant",
@@ -207,6 +215,7 @@ __all__ = [
     "SafaeifarFarshidianfar",
     "Sample",
     "Section",
+    "Sensitivities",
     "ShapeFunction",
     "ShapeTable",
     "SolveError",
@@ -242,6 +251,7 @@ __all__ = [
     "equations",
     "every",
     "exp",
+    "fit",
     "floor",
     "hertz_stiffness",
     "hypot",
@@ -252,9 +262,11 @@ __all__ = [
     "maximum",
     "minimum",
     "open_sweep",
+    "optimise",
     "pi",
     "player",
     "plot",
+    "sensitivities",
     "sign",
     "simulate",
     "sin",

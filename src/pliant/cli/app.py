@@ -11,6 +11,7 @@ from pliant.cli.animate import animate
 from pliant.cli.check import check
 from pliant.cli.equations import equations
 from pliant.cli.exits import EXIT_CODES, ending
+from pliant.cli.fit import fit
 from pliant.cli.info import info
 from pliant.cli.new import new
 from pliant.cli.plot import plot
@@ -25,6 +26,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     check: "pliant check arm.yaml",
     run: "pliant run arm.yaml --out arm.nc --plot arm.png",
     sweep: "pliant sweep arm.yaml --over payload=0.1:1.0:20 --out arm-sweep --workers 4",
+    fit: "pliant fit arm.yaml --data measured.csv --free damping,mu --out arm-fit",
     info: "pliant info arm.nc",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",

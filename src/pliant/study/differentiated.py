@@ -41,17 +41,17 @@ class Differentiated:
 
     def __pow__(self, power: Any) -> Differentiated:
         if isinstance(power, Differentiated):
-            return (power * self.log()).exp()
+            return self._exp(power * self.log())
         return self._of(self.value**power, power * self.value ** (power - 1.0))
 
     def __rpow__(self, base: Any) -> Differentiated:
-        return (self * float(np.log(base))).exp()
+        return self._exp(self * float(np.log(base)))
 
     def __rsub__(self, other: Any) -> Differentiated:
-        return -self + other
+        return (-self).__add__(other)
 
     def __rtruediv__(self, other: Any) -> Differentiated:
-        return self**-1.0 * other
+        return self.__pow__(-1.0).__mul__(other)
 
     def __neg__(self) -> Differentiated:
         return Differentiated(-self.value, -self.slope)
@@ -123,7 +123,8 @@ class Differentiated:
         return self._chosen(other, np.less_equal)
 
     def hypot(self, other: Any) -> Differentiated:
-        return (self**2 + other * other) ** 0.5
+        squares: Differentiated = self**2 + other * other
+        return squares.sqrt()
 
     # ---- of arrays
 
@@ -153,6 +154,10 @@ class Differentiated:
 
     def __repr__(self) -> str:
         return f"Differentiated({self.value}, slope={self.slope})"
+
+    @staticmethod
+    def _exp(power: Differentiated) -> Differentiated:
+        return power.exp()
 
     def _at(self, place: int) -> Differentiated:
         return Differentiated(self.value.ravel()[place], self._rows()[place])

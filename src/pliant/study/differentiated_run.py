@@ -91,7 +91,6 @@ class DifferentiatedContact:
 
     record: ContactRecord
     _slopes: Mapping[str, Floats]
-    _width: int
 
     def __getattr__(self, name: str) -> Differentiated:
         if name not in (*NUMBERS, "restitution", "duration"):
@@ -139,9 +138,17 @@ class DifferentiatedRun:
         """Where the run ended."""
         return self[name][-1]
 
+    def maximum(self, name: str) -> Differentiated:
+        """The largest value, by a parabola through the largest of the saved rows and its neighbours."""
+        return highest(self.time, self[name])
+
+    def minimum(self, name: str) -> Differentiated:
+        """The least value, likewise."""
+        return -highest(self.time, -self[name])
+
     def largest(self, name: str) -> Differentiated:
-        """The largest size, whatever its sign, in the saved rows."""
-        return abs(self[name]).max()
+        """The largest size, whatever its sign, likewise."""
+        return highest(self.time, abs(self[name]))
 
     def integral(self, name: str) -> Differentiated:
         """Over time, by the trapezoidal rule over the saved rows."""
@@ -154,12 +161,14 @@ class DifferentiatedRun:
 
     def contacts(self, pair: str | None = None) -> list[DifferentiatedContact]:
         """The touches in the order they began, of one pair or of all."""
-        slopes = self._done.contacts
-        return [
-            DifferentiatedContact(contact.record, contact.values, len(self._runner.names))
-            for contact in slopes
-            if pair is None or contact.record.pair == pair
+        touches = [DifferentiatedContact(contact.record, contact.values) for contact in self._done.contacts]
+        known = {id(touch.record) for touch in touches}
+        touches += [
+            DifferentiatedContact(record, self._differences_of(number, record))
+            for number, record in enumerate(self.result.contacts)
+            if id(record) not in known
         ]
+        return [touch for touch in touches if pair is None or touch.record.pair == pair]
 
     def peak_force(self, pair: str | None = None) -> Differentiated:
         """The largest normal force of all touches, N; 0 where there was none."""
@@ -219,7 +228,34 @@ class DifferentiatedRun:
         before, after = (self._runner.plain({**self._values, name: at}) for at in (low, high))
         return before, after, high - low
 
+    def _differences_of(self, number: int, record: ContactRecord) -> dict[str, Floats]:
+        """Derivatives of a touch after one that has none, by differences: as long as the runs around have the same touches."""
+        slopes: dict[str, list[float]] = {name: [] for name in NUMBERS}
+        for before, after, apart in self._neighbours():
+            for other in (before, after):
+                if len(other.contacts) != len(self.result.contacts) or other.contacts[number].pair != record.pair:
+                    reason = "the number of touches changes with the parameters"
+                    raise SolveError(f"{record.pair}: the contact at t = {record.begin:.6g} s has no derivative: {reason} here")
+            for name in NUMBERS:
+                slopes[name].append((getattr(after.contacts[number], name) - getattr(before.contacts[number], name)) / apart)
+        return {name: np.array(values) for name, values in slopes.items()}
+
+
+def highest(time: Floats, series: Differentiated) -> Differentiated:
+    """The top of the parabola through the largest row and its neighbours; the row itself at an end, or where three are in line."""
+    k = int(np.argmax(series.value))
+    if not 0 < k < time.size - 1:
+        return series[k]
+    before, after = time[k - 1] - time[k], time[k + 1] - time[k]
+    left, right = (series[k - 1] - series[k]) / before, (series[k + 1] - series[k]) / after
+    bend = (right - left) / (after - before)
+    if not float(bend) < 0.0:
+        return series[k]
+    slope: Differentiated = left - bend * before
+    top: Differentiated = series[k] - slope * slope / (4.0 * bend)
+    return top
 
 
 def _column(values: Floats, place: tuple[int, ...]) -> Floats:
-    return np.asarray(values[(slice(None), *place)])
+    where: Any = (slice(None), *place)
+    return np.asarray(values[where])

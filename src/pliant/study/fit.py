@@ -49,9 +49,9 @@ def fit(
 ) -> Fit:
     """Find the values of parameters with which a run comes nearest to what was measured.
 
-    - data: a CSV file, a pandas table, an xarray Dataset or a mapping of arrays, with a column `time` and columns named as numbers of
-      the result's table ("arm.angle", "tip_position arm y"), with their unit in brackets if it is not that of the result; or a list
-      of these, or of `Experiment`s, which are all to be met by the same values.
+    - data: a CSV file, a pandas table, an xarray Dataset or a mapping of arrays, with a column `time` and columns named as numbers
+      of the result's table ("arm.angle", "tip_position arm y"), with their unit in brackets if it is not that of the result; or a
+      list of these, or of `Experiment`s, which are all to be met by the same values.
     - parameters: names of the System's parameters that are free.
     - of: the columns that count, all unless given; or a mapping of columns to numbers of the result's table.
     - bounds: {name: (low, high)}, None for no bound; a parameter's own unless given.
@@ -92,6 +92,11 @@ class _Comparison:
     columns: tuple[_Column, ...]
     runner: Runner
 
+    @property
+    def measured(self) -> int:
+        """Numbers that were."""
+        return sum(int(np.sum(np.isfinite(column.values))) for column in self.columns)
+
 
 def _comparisons(
     system: System, data: Any, of: Any, weights: Weights | None, free: FreeParameters, run: Mapping[str, Any]
@@ -117,7 +122,13 @@ def _check_own(experiment: Experiment, known: Mapping[str, Any], free: FreeParam
 
 
 def _comparison(
-    name: str, system: System, experiment: Experiment, of: Any, weights: Weights | None, free: FreeParameters, run: Mapping[str, Any]
+    name: str,
+    system: System,
+    experiment: Experiment,
+    of: Any,
+    weights: Weights | None,
+    free: FreeParameters,
+    run: Mapping[str, Any],
 ) -> _Comparison:
     measured = measurements_of(experiment.data)
     begin = float(run.get("t_start", 0.0)) if run.get("start") is None else None
@@ -144,9 +155,8 @@ def _chosen(measured: Measurements, of: Any) -> list[tuple[str, str]]:
     heads = {split_head(head)[0]: head for head in measured.columns}
     if of is None:
         return [(head, name) for name, head in heads.items()]
-    if isinstance(of, str):
-        of = [of]
-    pairs = list(of.items()) if isinstance(of, Mapping) else [(name, name) for name in of]
+    names = [of] if isinstance(of, str) else of
+    pairs: list[tuple[str, str]] = list(of.items()) if isinstance(of, Mapping) else [(name, name) for name in names]
     for column, _ in pairs:
         if column not in heads and column not in measured.columns:
             raise ModelError.of(PART, "of", f"must name columns of the data: {', '.join(heads)}", column)
@@ -196,10 +206,9 @@ class _Search:
         self._refused = REFUSED * max(float(np.sqrt(np.mean(first**2))), 1.0)
         low, high = self._free.bounds
         inside = np.clip(start, low, high)
-        done = least_squares(
-            self._residuals, inside, self._slopes, bounds=(low, high), x_scale=1.0, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=self._most
-        )
-        self.message = str(done.message) if done.status > 0 else f"stopped after {self._most} runs of each experiment: {done.message}"
+        options = {"xtol": 1e-10, "ftol": 1e-12, "gtol": 1e-12, "max_nfev": self._most}
+        done = least_squares(self._residuals, inside, self._slopes, bounds=(low, high), **options)
+        self.message = str(done.message) if done.status > 0 else f"stopped after {self._most} runs of each experiment"
         return np.asarray(done.x)
 
     def at(self, x: Floats) -> list[Compared]:
@@ -227,7 +236,7 @@ class _Search:
         except SolveError as trouble:
             if not self._refused:
                 raise SolveError(f"fit: the run with the first values fails: {trouble}") from trouble
-            return np.full(sum(int(np.sum(np.isfinite(c.values))) for part in self._comparisons for c in part.columns), self._refused)
+            return np.full(sum(part.measured for part in self._comparisons), self._refused)
         residuals = np.concatenate([part.residuals for part in parts])
         if self._progress is not None:
             self._progress(self.runs, float(residuals @ residuals))

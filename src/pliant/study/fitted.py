@@ -164,10 +164,8 @@ def _reasons(names: Sequence[str], slopes: Floats, flat: Floats) -> dict[str, st
     for direction in flat:
         together = [k for k in range(len(names)) if abs(direction[k]) >= ONLY_TOGETHER and names[k] not in reasons]
         if len(together) > 1:
-            sense = [f"{'+' if direction[k] * direction[together[0]] > 0 else '-'} {100 * abs(direction[k] / direction[together[0]]):.3g} % of {names[k]}"
-                     for k in together]  # fmt: skip
-            words = f"changing {', '.join(names[k] for k in together)} together changes nothing that was measured ({', '.join(sense)})"
-            reasons |= {names[k]: words for k in together}
+            shares = [f"{names[k]} by {direction[k] / direction[together[0]]:+.3g} %" for k in together]
+            reasons |= {names[k]: f"changing {' and '.join(shares)} changes nothing that was measured" for k in together}
     return reasons
 
 

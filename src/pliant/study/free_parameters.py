@@ -32,7 +32,9 @@ class FreeParameters:
     fixed: Mapping[str, float]  # values given for parameters that are not free
 
     @classmethod
-    def of(cls, part: str, system: System, names: Sequence[str], bounds: Bounds | None, guess: Mapping[str, float] | None) -> FreeParameters:
+    def of(
+        cls, part: str, system: System, names: Sequence[str], bounds: Bounds | None, guess: Mapping[str, float] | None
+    ) -> FreeParameters:
         known, guess = system.parameters, dict(guess or {})
         chosen = _chosen(part, names, known)
         _check_names(part, "guess", guess, known)
@@ -74,7 +76,7 @@ def _chosen(part: str, names: Any, known: Mapping[str, Parameter]) -> tuple[str,
 def _check_names(part: str, field: str, names: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     for name in names:
         if name not in known:
-            rule = f"must be among {', '.join(known)}{did_you_mean(name, known)}" if known else "must be empty: the system has no parameters"
+            rule = f"must be among {', '.join(known)}{did_you_mean(name, known)}" if known else "must be empty: there are none"
             raise ModelError.of(part, field, rule, name)
 
 

@@ -56,7 +56,8 @@ def _of_csv(path: Path) -> dict[str, Any]:
     heads = [head.strip() for head in rows[0]]
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(heads):
-            raise ModelError.of(PART, "data", f"must have {len(heads)} fields in every row, as its first", f"{path}, row {number}: {len(row)}")
+            rule = f"must have {len(heads)} fields in every row, as its first"
+            raise ModelError.of(PART, "data", rule, f"{path}, row {number}: {len(row)}")
     if len(set(heads)) < len(heads):
         raise ModelError.of(PART, "data", "must name each column once", heads)
     return {head: [row[k].strip() or "nan" for row in rows[1:]] for k, head in enumerate(heads)}

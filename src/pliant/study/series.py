@@ -51,6 +51,6 @@ class SeriesNames:
     def find(self, part: str, field: str, name: str) -> Series:
         """part and field are for the message where there is none of that name."""
         if name not in self._known:
-            rule = f"must name a number of the result's table, as in 'arm.angle' or 'tip_position arm y'{did_you_mean(name, self._known)}"
-            raise ModelError.of(part, field, rule, name)
+            rule = "must name a number of the result's table, as in 'arm.angle' or 'tip_position arm y'"
+            raise ModelError.of(part, field, f"{rule}{did_you_mean(name, self._known)}", name)
         return self._known[name]
