@@ -28,13 +28,15 @@ class DirectionalKernel:
     active: tuple[int, ...]  # entries of p that directions may have a part along
     n_p: int
     n_out: int
+    guards: tuple[frozenset[int], ...] = ()  # of decisions: entries of p; while one of them is zero a decision does not matter
 
     @classmethod
     def of(cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN) -> DirectionalKernel:
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
-        return cls(primal, compile_linear(parts.linear, cache=cache), decide, parts.active, program.n_p, len(program.outputs))
+        return cls(primal, compile_linear(parts.linear, cache=cache), decide, parts.active, program.n_p, len(program.outputs),
+                   parts.guards)  # fmt: skip
 
     @property
     def n_y(self) -> int:
@@ -52,6 +54,10 @@ class DirectionalKernel:
     @cached_property
     def _active(self) -> NDArray[np.int64]:
         return np.array(self.active, dtype=np.int64)
+
+    def matters(self, p: Floats) -> Floats:
+        """Of every decision, 1 where it matters with these parameters."""
+        return np.array([float(all(p[place] != 0.0 for place in own)) for own in self.guards])
 
     def n_work(self, groups: int) -> int:
         codes = [code for code in (self.primal, self.decide) if code is not None]

@@ -32,6 +32,7 @@ class Tolerances:
 
     rtol: float
     atol: Floats
+    theta: Floats  # (direction) sizes of what derivatives are taken by
 
 
 class Variation:
@@ -74,7 +75,8 @@ class Variation:
         self._bind(s=np.zeros((groups, rows, LANES)), s_new=np.zeros(whole), l=np.zeros((n_k, whole)), estimate=np.zeros((2, whole)))
         self._bind(seeds=np.zeros((groups, kernel.n_seeds, LANES)), out=np.zeros(kernel.primal.n_out))
         self._bind(p=np.zeros(kernel.n_p + kernel.n_decisions), decided=np.zeros((2, kernel.n_decisions)))
-        self._bind(atol=np.concatenate([tolerances.atol, np.zeros(n)]))
+        self._bind(matters=np.ones(kernel.n_decisions))
+        self._bind(atol=np.concatenate([tolerances.atol, np.zeros(n)]), theta=tolerances.theta)
         n_work = max(kernel.n_work(groups), rhs.n_work, 0 if project is None else project.n_work(groups))
         self._bind(work=np.zeros(max(n_work, 1)))
         if project is not None:
@@ -108,6 +110,7 @@ class Variation:
     def set_parameters(self, p: Floats, dp: Floats) -> None:
         """p, and (entry, direction) its derivatives, for the steps to come."""
         n, m = self._kernel.n_y, self.directions
+        self._arrays["matters"][:] = self._kernel.matters(p)
         for kernel, suffix in ((self._kernel, ""), (self._project, "_project")):
             if kernel is not None:
                 self._arrays[f"p{suffix}"][: p.size] = p

@@ -58,7 +58,9 @@ _ARRAYS = (
     "out",  # of `primal`
     "out_project",
     "atol",
+    "theta",  # (direction) its size
     "decided",  # (2, decision)
+    "matters",  # (decision) 1, or 0 where it makes no difference
     "work",
     "query_t", "query_y", "query_s",
 )  # fmt: skip

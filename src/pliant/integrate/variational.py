@@ -92,8 +92,9 @@ def _differs(run: Any, t: float, h: float, x: float, begin: int, end: int) -> bo
     """Whether something is decided otherwise at x than where this piece began; what, stands behind."""
     _decide(run, t, h, x, begin, end, 1)
     ours, theirs = floats(run.decided, run.n_decisions), floats(run.decided + 8 * run.n_decisions, run.n_decisions)
+    matters = floats(run.matters, run.n_decisions)
     for i in range(run.n_decisions):  # noqa: SIM110
-        if ours[i] != theirs[i]:
+        if ours[i] != theirs[i] and matters[i] != 0.0:
             return True
     return False
 
@@ -198,7 +199,10 @@ def _sum(run: Any, target: int, base: int, k: int, stride: int, h: float, row: i
 
 @compiled
 def _error(run: Any, h: float) -> float:
-    """Of the worst direction: the estimate, in the tolerances of the state, over rtol times the size of S in them."""
+    """Of the worst direction: the estimate, in the tolerances of the state, over rtol times the size of S in them.
+
+    S begins at zero: it is also enough if a whole theta times the error is within the tolerances of the state.
+    """
     whole, row, worst = run.groups * run.n_rows * LANES, run.stages + 1 + run.extras, 0.0
     y, atol = floats(run.y, run.n), floats(run.atol, run.n)
     _sum(run, run.estimate, run.zeros, run.l, whole, h, row, whole)
@@ -206,6 +210,7 @@ def _error(run: Any, h: float) -> float:
         _sum(run, run.estimate + 8 * whole, run.zeros, run.l, whole, h, row + 1, whole)
     fines, coarses = floats(run.estimate, whole), floats(run.estimate + 8 * whole, whole)
     before, after = floats(run.s, whole), floats(run.s_new, whole)
+    whole_theta = floats(run.theta, run.directions)
     for d in range(run.directions):
         at = d // LANES * run.n_rows * LANES + d % LANES
         fine = coarse = size = 0.0
@@ -217,7 +222,7 @@ def _error(run: Any, h: float) -> float:
         if fine == 0.0:
             continue
         error = fine / math.sqrt(fine + 0.01 * coarse) if run.error_rows > 1 else math.sqrt(fine)
-        worst = max(worst, error / (run.rtol * math.sqrt(size))) if error == error else math.nan
+        worst = max(worst, error / max(run.rtol * math.sqrt(size), math.sqrt(run.n_mean) / whole_theta[d])) if error == error else math.nan
     return worst
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+# Of a contact: a force that comes to nothing so near to its end lets go as the pair parts, and round-off says which is first.
+TOGETHER = 1e-6
+
 
 def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord, Floats]]:
     """Every event of the result with the derivative of its time, until derivatives end."""
@@ -67,7 +70,7 @@ def _numbers(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) 
     values["begin"] = begin
     values["entry_speed"] = closing.entry_speed if closing is not None else none
     end, values["exit_speed"] = opening.end, opening.exit_speed
-    if not record.lasting and record.end < touch.t_end:
+    if not record.lasting and touch.t_end - record.end > TOGETHER * (touch.t_end - record.begin):
         end, values["exit_speed"] = _let_go(walk, slots, touch, record)
     if end is not None:
         values["end"], values["duration"] = end, end - begin

@@ -152,7 +152,7 @@ class Walk:
     @property
     def tolerances(self) -> Tolerances:
         method = self.run.stepper.method
-        return Tolerances(method.tolerance or 1e-9, self.run.stepper.plain_atol[: self.traced.n_controlled])
+        return Tolerances(method.tolerance or 1e-9, self.run.stepper.plain_atol[: self.traced.n_controlled], self.theta.sizes)
 
     # ---- the walk
 
@@ -281,23 +281,19 @@ class Walk:
         errors[: tolerances.atol.size] = tolerances.atol + tolerances.rtol * np.abs(point.y[: tolerances.atol.size])
         signs = np.array([[pattern[i % 2] for pattern in PATTERNS] for i in range(errors.size)])
         dy = np.column_stack([errors[:, None] * signs])
-        g, slopes = kernel(point.t, point.y, point.p, dy, None, np.zeros((point.p.size, len(PATTERNS))))
+        _, slopes = kernel(point.t, point.y, point.p, dy, None, np.zeros((point.p.size, len(PATTERNS))))
         error = float(np.max(np.abs(slopes[e])))
         if back <= 0.0:
             return False
-        before = point.y - back * point.slope + 0.5 * back**2 * self._second(point)
-        g_before = self.kernel_value(kernel, point.t - back, before, point.p)[e]
-        bend = 2.0 * (float(g_before) - float(g[e]) + rate * back) / back**2
+        y = point.y - back * point.slope + 0.5 * back**2 * self._second(point)
+        before = EventPoint(point.t - back, y, point.p, point.s, point.dp, self.rhs(point.t - back, y, point.p))
+        bend = (rate - self.time_of(e, before)[1]) / back
         return rate**2 <= 2.0 * abs(bend) * error
 
     def _second(self, point: EventPoint) -> Floats:
         """y'' at an event, from f_y f + f_t."""
         _, slopes = self.kernel("rhs")(point.t, point.y, point.p, point.slope[:, None], np.ones(1), np.zeros((point.p.size, 1)))
         return slopes[:, 0]
-
-    def kernel_value(self, kernel: DirectionalKernel, t: float, y: Floats, p: Floats) -> Floats:
-        decided = np.empty(0) if kernel.decide is None else kernel.decide(t, y, p)
-        return kernel.primal(t, y, np.concatenate([p, decided]))[: kernel.n_out]
 
     def _name(self, e: int) -> str:
         event = self.traced.events[e]
