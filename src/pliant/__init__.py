@@ -120,6 +120,7 @@ from pliant.show import animation, player, plot
 from pliant.study.ensemble import ensemble
 from pliant.study.ensemble_keep import ExtremesOf, ValuesAt
 from pliant.study.over import Cases, Grid, Sample
+from pliant.study.sensitivities import sensitivities
 from pliant.study.sweep import open_sweep, sweep
 from pliant.version import VERSION
 
@@ -255,6 +256,7 @@ __all__ = [
     "pi",
     "player",
     "plot",
+    "sensitivities",
     "sign",
     "simulate",
     "sin",

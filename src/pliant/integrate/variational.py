@@ -21,6 +21,10 @@ from pliant.integrate.variation_record import LANES, VARIATION
 
 PLACES = (1e-3, 0.25, 0.5, 0.75, 0.999)  # of the step, where decisions are asked for
 MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
+# Steps at both ends of a stretch in which S is held to its error in any case: there contact forces begin and end, and what is
+# a depth to the power 1.5 for the state is its root for S.
+EDGE = 1
+EDGE_SHARE = 0.03  # of its error: the steps between, which are not held to it, leave no less
 HALVINGS = 40  # of the interval in which a decision changes
 PROJECTIONS = 2  # as the march has it
 SAFETY = 0.9
@@ -31,7 +35,9 @@ NOT_FINITE, TOO_SHORT = 1, 2
 
 def _go_along(run: Any) -> int:
     """S along the steps first ... last - 1, which one set of parameters is good for; returns `failed`."""
+    run.step = math.inf
     for k in range(run.first, run.last):
+        run.controlling = run.control != 0 or (run.error_rows > 0 and (k < run.first + EDGE or k >= run.last - EDGE))
         _step(run, k)
         if run.failed != 0:
             run.failed_t = floats(run.tape_t + 16 * k, 2)[0]
@@ -129,15 +135,13 @@ def _tangents(run: Any, i: int) -> int:
 @compiled
 def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
     """From (t, y, s) over h; end: the state there, left in y."""
-    done, longest = 0.0, h
+    done, longest, before = 0.0, run.step if run.controlling else h, run.shortened
     while done < h:
-        step = min(longest, h - done)
-        if h - done - step < SHORTEST * h:
-            step = h - done
+        step = (h - done) / math.ceil((h - done) / longest * (1.0 - 1e-10)) if longest < h - done else h - done
         _take(run, t + done, step, t_end)
         factor = LARGEST_FACTOR
-        if run.control != 0:
-            error = _error(run, step)
+        if run.controlling:
+            error = _error(run, step) * (1.0 if run.control else EDGE_SHARE)
             factor = min(max(SAFETY * max(error, 1e-30) ** (-run.exponent), LEAST_FACTOR), LARGEST_FACTOR)
             if error > 1.0 or error != error:
                 run.shortened += 1
@@ -153,6 +157,7 @@ def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
         put(run.s, run.s_new, run.groups * run.n_rows * LANES)
         done = h if final else done + step
         longest = step * factor
+    run.step = longest if run.shortened > before else math.inf
     if not finite(run.s, run.groups * run.n_rows * LANES):
         run.failed = NOT_FINITE
 

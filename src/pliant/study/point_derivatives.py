@@ -99,7 +99,9 @@ def _peak(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -> 
     if math.isnan(record.peak_time):
         return {"peak_force": np.zeros(walk.directions)}  # nothing pressed
     if closing is not None and record.peak_time == closing.t:
-        return {"peak_force": closing.force, "peak_time": closing.begin}
+        at = closing.point
+        _, slopes = walk.contact_slopes(at.t, at.y, at.p, at.s, closing.dt, at.dp)
+        return {"peak_force": slopes[len(walk.traced.pairs) + touch.pair], "peak_time": closing.begin}
     point = point_at(walk, record.peak_time)
     if point is None:  # in the run that this one goes on from
         return {"peak_force": np.zeros(walk.directions), "peak_time": np.zeros(walk.directions)}
