@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from pliant.codegen.guards import idle_guards
 from pliant.codegen.program import CONSTANT, NONE, PARAMETER, STATE, TIME, Program
 
 _COMPARISONS = frozenset((ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE))
@@ -30,6 +31,7 @@ class DirectionalPrograms:
     linear: Program  # seeds and coefficients -> tangents of the outputs
     decisions: Program | None  # (t, y, p) -> truths; None where nothing is compared
     active: tuple[int, ...]  # entries of p that have seeds
+    guards: tuple[frozenset[int], ...]  # of every decision: places in p; while one holds zero the decision does not matter
 
     @property
     def n_decisions(self) -> int:
@@ -60,6 +62,8 @@ class _Differentiation:
         self.asking = Program(n, self.source.n_p)  # the source, and comparisons that it has in other forms
         self.asked: list[int] = []  # of the source's values: their numbers in `asking`
         self.moving = [False] * len(self.source.kind)  # depends on t or y
+        self.idle = idle_guards(self.source)
+        self.guards: list[frozenset[int]] = []  # of decisions
 
     def finish(self) -> DirectionalPrograms:
         seed_of = {place: self.source.n_y + 1 + k for k, place in enumerate(self.active)}
@@ -78,7 +82,7 @@ class _Differentiation:
         if self.deciding:
             self.asking.outputs = self.deciding
             asked = pruned(self.asking)
-        return DirectionalPrograms(pruned(self.primal), pruned(self.linear), asked, self.active)
+        return DirectionalPrograms(pruned(self.primal), pruned(self.linear), asked, self.active, tuple(self.guards))
 
     def _leaf(self, value: int, kind: int, seed_of: dict[int, int]) -> None:
         source, place = self.source, self.source.a[value]
@@ -102,7 +106,7 @@ class _Differentiation:
         self.asked.append(self.asking.value(kind, *asked))
         result = self.primal.value(kind, *x)
         self.values.append(result)
-        decided = self._decision(kind, asked) if self.moving[value] else None
+        decided = self._decision(value, kind, asked) if self.moving[value] else None
         if kind in (ca.OP_AND, ca.OP_OR, ca.OP_NOT) and not self.sides.keys().isdisjoint(x):
             self.sides[result] = self.primal.value(kind, *(self.sides.get(each, each) for each in x))
         if kind in _STEPS or all(d is None for d in dx):
@@ -114,7 +118,7 @@ class _Differentiation:
 
     # ---- corners
 
-    def _decision(self, kind: int, asked: list[int]) -> int | None:
+    def _decision(self, value: int, kind: int, asked: list[int]) -> int | None:
         """The entry of p that says which side a value is on; None where it has but one."""
         if kind in _COMPARISONS:
             truth = self.asked[-1]
@@ -128,7 +132,10 @@ class _Differentiation:
             return None
         if truth not in self.deciding:
             self.deciding.append(truth)
-        decided = self.primal.value(PARAMETER, self.source.n_p + self.deciding.index(truth))
+            self.guards.append(self.idle[value])
+        k = self.deciding.index(truth)
+        self.guards[k] &= self.idle[value]
+        decided = self.primal.value(PARAMETER, self.source.n_p + k)
         if kind in _COMPARISONS:
             self.sides[self.values[-1]] = decided
         return decided

@@ -28,13 +28,15 @@ class DirectionalKernel:
     active: tuple[int, ...]  # entries of p that directions may have a part along
     n_p: int
     n_out: int
+    guards: tuple[frozenset[int], ...] = ()  # of decisions: entries of p; while one of them is zero a decision does not matter
 
     @classmethod
     def of(cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN) -> DirectionalKernel:
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
-        return cls(primal, compile_linear(parts.linear, cache=cache), decide, parts.active, program.n_p, len(program.outputs))
+        return cls(primal, compile_linear(parts.linear, cache=cache), decide, parts.active, program.n_p, len(program.outputs),
+                   parts.guards)  # fmt: skip
 
     @property
     def n_y(self) -> int:
@@ -53,33 +55,39 @@ class DirectionalKernel:
     def _active(self) -> NDArray[np.int64]:
         return np.array(self.active, dtype=np.int64)
 
+    def matters(self, p: Floats) -> Floats:
+        """Of every decision, 1 where it matters with these parameters."""
+        return np.array([float(all(p[place] != 0.0 for place in own)) for own in self.guards])
+
     def n_work(self, groups: int) -> int:
         codes = [code for code in (self.primal, self.decide) if code is not None]
         return max(groups * self.linear.n_work, *(code.n_work for code in codes), 1)
 
     def seeds(self, dy: Floats, dt: Floats | None, dp: Floats) -> Floats:
         """(group, row, lane) of directions: dy (state, direction), dt (direction), dp (entry of p, direction)."""
-        rows = np.zeros((self.n_seeds, dy.shape[1]))
-        n = self.n_y
-        rows[:n] = dy
+        n, m = self.n_y, dy.shape[1]
+        groups = -(-m // LANES)
+        rows = np.zeros((self.n_seeds, groups * LANES))
+        rows[:n, :m] = dy
         if dt is not None:
-            rows[n] = dt
-        rows[n + 1 : n + 1 + self._active.size] = dp[self._active]
-        return to_lanes(rows)
+            rows[n, :m] = dt
+        rows[n + 1 : n + 1 + self._active.size, :m] = dp[self._active]
+        return np.ascontiguousarray(rows.reshape(self.n_seeds, groups, LANES).transpose(1, 0, 2))
 
     def __call__(self, t: float, y: Floats, p: Floats, dy: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
         """(values, their derivatives along the directions), on the side of all corners that the state is on."""
-        decided = np.empty(0) if self.decide is None else self.decide(t, y, p)
-        values = self.primal(t, y, np.concatenate([p, decided]))
         seeds = self.seeds(dy, dt, dp)
-        return values[: self.n_out], self.along(values, seeds)[:, : dy.shape[1]]
-
-    def along(self, values: Floats, seeds: Floats) -> Floats:
-        """The linear part alone."""
-        groups = len(seeds)
-        out, work = np.empty((groups, padded(self.n_out), LANES)), np.empty(self.n_work(groups))
+        groups, y = len(seeds), np.ascontiguousarray(y)
+        entries, work = np.empty(self.n_p + self.n_decisions), np.empty(self.n_work(groups))
+        entries[: self.n_p] = p
+        if self.decide is not None:
+            decided = np.empty(self.n_decisions)
+            self.decide.call(t, y, entries, decided, work)
+            entries[self.n_p :] = decided
+        values, out = np.empty(self.primal.n_out), np.empty((groups, padded(self.n_out), LANES))
+        self.primal.call(t, y, entries, values, work)
         self.linear.call(float(groups), seeds, values, out, work)
-        return from_lanes(out)[: self.n_out]
+        return values[: self.n_out], from_lanes(out)[: self.n_out, : dy.shape[1]]
 
 
 def to_lanes(rows: Floats) -> Floats:
@@ -93,5 +101,5 @@ def to_lanes(rows: Floats) -> Floats:
 
 def from_lanes(lanes: Floats) -> Floats:
     """(..., group, row, lane) as (..., row, direction)."""
-    moved = np.moveaxis(lanes, -3, -2)
-    return np.ascontiguousarray(moved.reshape(*moved.shape[:-2], -1))
+    moved = lanes.swapaxes(-3, -2)
+    return moved.reshape(*moved.shape[:-2], moved.shape[-2] * moved.shape[-1])

@@ -52,6 +52,15 @@ def guarded(program: Program) -> list[int]:
     return [mask & known for mask in _left_out(program, _vanishing(program, separate))]
 
 
+def idle_guards(program: Program) -> list[frozenset[int]]:
+    """Of every value the places in p of guards of which one idle is enough to make it zero or of no use."""
+    if not program.guards:
+        return [frozenset()] * len(program.kind)
+    masks = _left_out(program, _vanishing(program, True))
+    sets = {mask: frozenset(place for k, place in enumerate(program.guards) if mask & (2 << k)) for mask in set(masks)}
+    return [sets[mask] for mask in masks]
+
+
 def _vanishing(program: Program, separate: bool) -> list[int]:
     """Of every value the guards of which one idle makes it zero."""
     bits = {place: ALL_IDLE | (2 << k if separate else 0) for k, place in enumerate(program.guards)}

@@ -23,6 +23,8 @@ from pliant.integrate.variation_record import LANES, VARIATION
 
 Floats = NDArray[np.float64]
 
+LEAST_RTOL = 1e-11  # relative error of S in a step: below this its estimate is made of round-off
+
 assert LANES == KERNEL_LANES
 
 
@@ -32,6 +34,7 @@ class Tolerances:
 
     rtol: float
     atol: Floats
+    theta: Floats  # (direction) sizes of what derivatives are taken by
 
 
 class Variation:
@@ -64,7 +67,7 @@ class Variation:
         self._set(n=n, n_read=n_read, n_padded=n_padded, n_rows=rows, n_moved=padded(n_read) * LANES, n_seeds=kernel.n_seeds,
                   groups=groups, directions=directions, n_p=kernel.n_p, n_decisions=kernel.n_decisions,
                   stages=tableau.stages, extras=len(tableau.extra_a), terms=3 + len(tableau.dense), error_rows=len(tableau.error),
-                  exponent=1.0 / tableau.order, control=control and len(tableau.error) > 0, rtol=tolerances.rtol,
+                  exponent=1.0 / tableau.order, control=control and len(tableau.error) > 0, rtol=max(tolerances.rtol, LEAST_RTOL),
                   n_controlled=tolerances.atol.size, n_mean=tolerances.atol.size)  # fmt: skip
         self._set(rhs=rhs.address, primal=kernel.primal.address, linear=kernel.linear.address,
                   decide=0 if kernel.decide is None else kernel.decide.address)  # fmt: skip
@@ -74,7 +77,8 @@ class Variation:
         self._bind(s=np.zeros((groups, rows, LANES)), s_new=np.zeros(whole), l=np.zeros((n_k, whole)), estimate=np.zeros((2, whole)))
         self._bind(seeds=np.zeros((groups, kernel.n_seeds, LANES)), out=np.zeros(kernel.primal.n_out))
         self._bind(p=np.zeros(kernel.n_p + kernel.n_decisions), decided=np.zeros((2, kernel.n_decisions)))
-        self._bind(atol=np.concatenate([tolerances.atol, np.zeros(n)]))
+        self._bind(matters=np.ones(kernel.n_decisions))
+        self._bind(atol=np.concatenate([tolerances.atol, np.zeros(n)]), theta=tolerances.theta)
         n_work = max(kernel.n_work(groups), rhs.n_work, 0 if project is None else project.n_work(groups))
         self._bind(work=np.zeros(max(n_work, 1)))
         if project is not None:
@@ -107,12 +111,13 @@ class Variation:
 
     def set_parameters(self, p: Floats, dp: Floats) -> None:
         """p, and (entry, direction) its derivatives, for the steps to come."""
-        n, m = self._kernel.n_y, self.directions
+        first = self._kernel.n_y + 1
+        self._arrays["matters"][:] = self._kernel.matters(p)
         for kernel, suffix in ((self._kernel, ""), (self._project, "_project")):
             if kernel is not None:
                 self._arrays[f"p{suffix}"][: p.size] = p
-                seeds = kernel.seeds(np.zeros((n, m)), None, dp)
-                self._arrays[f"seeds{suffix}"][...] = seeds
+                lanes = to_lanes(dp[list(kernel.active)])
+                self._arrays[f"seeds{suffix}"][:, first : first + len(kernel.active)] = lanes[:, : len(kernel.active)]
 
     def go_along(self, first: int, last: int, times: Floats) -> tuple[Floats, Floats]:
         """Steps first ... last - 1; (states, S as (time, group, row, lane)) at sorted times in them, ends included. Check `failed`."""

@@ -28,7 +28,9 @@ _COUNTS = {
     "exponent": "f8",
     "n_queries": "i8",
     "next_query": "i8",
-    "control": "i8",  # steps are shortened until the error of S is below its tolerance
+    "control": "i8",  # all steps are shortened until the error of S is below its tolerance
+    "controlling": "i8",  # this one is
+    "step": "f8",  # s, that S asks for
     "rtol": "f8",
     "n_p_project": "i8",
     "n_decisions_project": "i8",
@@ -58,7 +60,9 @@ _ARRAYS = (
     "out",  # of `primal`
     "out_project",
     "atol",
+    "theta",  # (direction) its size
     "decided",  # (2, decision)
+    "matters",  # (decision) 1, or 0 where it makes no difference
     "work",
     "query_t", "query_y", "query_s",
 )  # fmt: skip

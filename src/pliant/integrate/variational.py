@@ -21,6 +21,10 @@ from pliant.integrate.variation_record import LANES, VARIATION
 
 PLACES = (1e-3, 0.25, 0.5, 0.75, 0.999)  # of the step, where decisions are asked for
 MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
+# Steps at both ends of a stretch in which S is held to its error in any case: there contact forces begin and end, and what is
+# a depth to the power 1.5 for the state is its root for S.
+EDGE = 1
+EDGE_SHARE = 0.03  # of its error: the steps between, which are not held to it, leave no less
 HALVINGS = 40  # of the interval in which a decision changes
 PROJECTIONS = 2  # as the march has it
 SAFETY = 0.9
@@ -31,7 +35,9 @@ NOT_FINITE, TOO_SHORT = 1, 2
 
 def _go_along(run: Any) -> int:
     """S along the steps first ... last - 1, which one set of parameters is good for; returns `failed`."""
+    run.step = math.inf
     for k in range(run.first, run.last):
+        run.controlling = run.control != 0 or (run.error_rows > 0 and (k < run.first + EDGE or k >= run.last - EDGE))
         _step(run, k)
         if run.failed != 0:
             run.failed_t = floats(run.tape_t + 16 * k, 2)[0]
@@ -92,8 +98,9 @@ def _differs(run: Any, t: float, h: float, x: float, begin: int, end: int) -> bo
     """Whether something is decided otherwise at x than where this piece began; what, stands behind."""
     _decide(run, t, h, x, begin, end, 1)
     ours, theirs = floats(run.decided, run.n_decisions), floats(run.decided + 8 * run.n_decisions, run.n_decisions)
+    matters = floats(run.matters, run.n_decisions)
     for i in range(run.n_decisions):  # noqa: SIM110
-        if ours[i] != theirs[i]:
+        if ours[i] != theirs[i] and matters[i] != 0.0:
             return True
     return False
 
@@ -128,15 +135,13 @@ def _tangents(run: Any, i: int) -> int:
 @compiled
 def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
     """From (t, y, s) over h; end: the state there, left in y."""
-    done, longest = 0.0, h
+    done, longest, before = 0.0, run.step if run.controlling else h, run.shortened
     while done < h:
-        step = min(longest, h - done)
-        if h - done - step < SHORTEST * h:
-            step = h - done
+        step = (h - done) / math.ceil((h - done) / longest * (1.0 - 1e-10)) if longest < h - done else h - done
         _take(run, t + done, step, t_end)
         factor = LARGEST_FACTOR
-        if run.control != 0:
-            error = _error(run, step)
+        if run.controlling:
+            error = _error(run, step) * (1.0 if run.control else EDGE_SHARE)
             factor = min(max(SAFETY * max(error, 1e-30) ** (-run.exponent), LEAST_FACTOR), LARGEST_FACTOR)
             if error > 1.0 or error != error:
                 run.shortened += 1
@@ -152,6 +157,7 @@ def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
         put(run.s, run.s_new, run.groups * run.n_rows * LANES)
         done = h if final else done + step
         longest = step * factor
+    run.step = longest if run.shortened > before else math.inf
     if not finite(run.s, run.groups * run.n_rows * LANES):
         run.failed = NOT_FINITE
 
@@ -198,7 +204,10 @@ def _sum(run: Any, target: int, base: int, k: int, stride: int, h: float, row: i
 
 @compiled
 def _error(run: Any, h: float) -> float:
-    """Of the worst direction: the estimate, in the tolerances of the state, over rtol times the size of S in them."""
+    """Of the worst direction: the estimate, in the tolerances of the state, over rtol times the size of S in them.
+
+    S begins at zero: it is also enough if a whole theta times the error is within the tolerances of the state.
+    """
     whole, row, worst = run.groups * run.n_rows * LANES, run.stages + 1 + run.extras, 0.0
     y, atol = floats(run.y, run.n), floats(run.atol, run.n)
     _sum(run, run.estimate, run.zeros, run.l, whole, h, row, whole)
@@ -206,6 +215,7 @@ def _error(run: Any, h: float) -> float:
         _sum(run, run.estimate + 8 * whole, run.zeros, run.l, whole, h, row + 1, whole)
     fines, coarses = floats(run.estimate, whole), floats(run.estimate + 8 * whole, whole)
     before, after = floats(run.s, whole), floats(run.s_new, whole)
+    whole_theta = floats(run.theta, run.directions)
     for d in range(run.directions):
         at = d // LANES * run.n_rows * LANES + d % LANES
         fine = coarse = size = 0.0
@@ -217,7 +227,7 @@ def _error(run: Any, h: float) -> float:
         if fine == 0.0:
             continue
         error = fine / math.sqrt(fine + 0.01 * coarse) if run.error_rows > 1 else math.sqrt(fine)
-        worst = max(worst, error / (run.rtol * math.sqrt(size))) if error == error else math.nan
+        worst = max(worst, error / max(run.rtol * math.sqrt(size), math.sqrt(run.n_mean) / whole_theta[d])) if error == error else math.nan
     return worst
 
 

@@ -34,6 +34,7 @@ class Theta:
     """Names of theta, and how everything changes with it: columns are its entries."""
 
     names: tuple[str, ...]
+    sizes: Floats  # (theta) of parameters their values; 1 for starts, and where that is zero
     structure: CompiledStructure  # whose functions are differentiated
     constants: Floats  # of it, for the System as it is
     constant_slopes: Floats  # (constant, theta)
@@ -121,7 +122,7 @@ def _theta(
     constants, constant_slopes = _constants(structure, np.concatenate([list(values.values()), here.every.values[places]]), slopes, stages)
     inside = [k for k, b in enumerate(traced.breakpoints) if span[0] < b < span[1]]
     return Theta(
-        plan.names, structure, constants, constant_slopes,
+        plan.names, np.array([abs(values[name]) or 1.0 for name in plan.parameters] + [1.0] * (m - count)), structure, constants, constant_slopes,
         _start(traced, plan, np.zeros_like(start) if continued else start, count),
         np.array([traced.breakpoints[k] for k in inside]), breakpoints[inside],
         pieces.reshape(len(inside) + 1, -1, m),

@@ -160,7 +160,10 @@ class DifferentiatedRun:
         return (0.5 * steps * (series[1:] + series[:-1])).sum()
 
     def contacts(self, pair: str | None = None) -> list[DifferentiatedContact]:
-        """The touches in the order they began, of one pair or of all."""
+        """The touches in the order they began, of all pairs, of one, or of a contact of several."""
+        if pair is not None and not any(_belongs(name, pair) for name in self.result.labels["pair"]):
+            rule = f"must be a contact or a pair of it: {', '.join(self.result.labels['pair'])}"
+            raise ModelError.of(self._runner.part, "pair", rule, pair)
         touches = [DifferentiatedContact(contact.record, contact.values) for contact in self._done.contacts]
         known = {id(touch.record) for touch in touches}
         touches += [
@@ -168,7 +171,7 @@ class DifferentiatedRun:
             for number, record in enumerate(self.result.contacts)
             if id(record) not in known
         ]
-        return [touch for touch in touches if pair is None or touch.record.pair == pair]
+        return [touch for touch in touches if pair is None or _belongs(touch.record.pair, pair)]
 
     def peak_force(self, pair: str | None = None) -> Differentiated:
         """The largest normal force of all touches, N; 0 where there was none."""
@@ -239,6 +242,11 @@ class DifferentiatedRun:
             for name in NUMBERS:
                 slopes[name].append((getattr(after.contacts[number], name) - getattr(before.contacts[number], name)) / apart)
         return {name: np.array(values) for name, values in slopes.items()}
+
+
+def _belongs(pair: str, contact: str) -> bool:
+    """A pair is named by its contact and by what touches there."""
+    return pair == contact or pair.startswith(f"{contact} ")
 
 
 def highest(time: Floats, series: Differentiated) -> Differentiated:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+# Of a contact: a force that comes to nothing so near to its end lets go as the pair parts, and round-off says which is first.
+TOGETHER = 1e-6
+
 
 def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord, Floats]]:
     """Every event of the result with the derivative of its time, until derivatives end."""
@@ -67,7 +70,7 @@ def _numbers(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) 
     values["begin"] = begin
     values["entry_speed"] = closing.entry_speed if closing is not None else none
     end, values["exit_speed"] = opening.end, opening.exit_speed
-    if not record.lasting and record.end < touch.t_end:
+    if not record.lasting and touch.t_end - record.end > TOGETHER * (touch.t_end - record.begin):
         end, values["exit_speed"] = _let_go(walk, slots, touch, record)
     if end is not None:
         values["end"], values["duration"] = end, end - begin
@@ -96,7 +99,9 @@ def _peak(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -> 
     if math.isnan(record.peak_time):
         return {"peak_force": np.zeros(walk.directions)}  # nothing pressed
     if closing is not None and record.peak_time == closing.t:
-        return {"peak_force": closing.force, "peak_time": closing.begin}
+        at = closing.point
+        _, slopes = walk.contact_slopes(at.t, at.y, at.p, at.s, closing.dt, at.dp)
+        return {"peak_force": slopes[len(walk.traced.pairs) + touch.pair], "peak_time": closing.begin}
     point = point_at(walk, record.peak_time)
     if point is None:  # in the run that this one goes on from
         return {"peak_force": np.zeros(walk.directions), "peak_time": np.zeros(walk.directions)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 STICKS = 1.0  # in p: what a contact does whose friction holds
-PATTERNS = ((1.0, 1.0), (1.0, -1.0))  # of signs of errors, of even and odd components: what they may add up to in an event function
-LOOK_BACK = 0.125  # of the step before an event: over which its function is seen to bend
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,8 @@ class Closing:
     impulse: Floats
     lost: Floats
     rubbed: Floats
-    force: Floats  # of the force at the first instant, along the event
+    point: EventPoint  # just beyond
+    dt: Floats
 
 
 @dataclass
@@ -137,6 +137,7 @@ class Walk:
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
+        self._kernels: dict[tuple[str, tuple[int, ...] | None], DirectionalKernel] = {}
         method = self.run.stepper.method
         steps_of = self.run.stepper.statistics.steps_of
         explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
@@ -147,12 +148,15 @@ class Walk:
         )  # fmt: skip
 
     def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
-        return self.structure.directional(name, self.active, rows, self.stages)
+        key = (name, rows)
+        if key not in self._kernels:
+            self._kernels[key] = self.structure.directional(name, self.active, rows, self.stages)
+        return self._kernels[key]
 
-    @property
+    @cached_property
     def tolerances(self) -> Tolerances:
         method = self.run.stepper.method
-        return Tolerances(method.tolerance or 1e-9, self.run.stepper.plain_atol[: self.traced.n_controlled])
+        return Tolerances(method.tolerance or 1e-9, self.run.stepper.plain_atol[: self.traced.n_controlled], self.theta.sizes)
 
     # ---- the walk
 
@@ -252,9 +256,8 @@ class Walk:
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
         """dt*; None where a change within the tolerances would undo the event."""
-        dt, rate = self.time_of(e, point)
-        back = LOOK_BACK * (point.t - float(self.tape.times[k, 0]))
-        if self._is_undone(e, point, rate, back):
+        dt, rate, error = self._time_and_error(e, point)
+        if self._is_undone(k, e, point, rate, error):
             name, t = self._name(e), point.t
             self.undefined.append(Undefined(t, name, self._grazing(e, rate)))
             return None
@@ -262,42 +265,32 @@ class Walk:
 
     def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
         """(dt*, the rate of the event function) of event e."""
-        kernel = self.kernel("event_functions")
-        dy = np.column_stack([point.s, point.slope])
-        m = self.directions
-        dt, dp = np.zeros(m + 1), np.column_stack([point.dp, np.zeros(point.p.size)])
-        dt[m] = 1.0
-        _, slopes = kernel(point.t, point.y, point.p, dy, dt, dp)
-        rate = float(slopes[e, m])
-        return (-slopes[e, :m] / rate if rate != 0.0 else np.zeros(m)), rate
+        return self._time_and_error(e, point)[:2]
 
-    def _is_undone(self, e: int, point: EventPoint, rate: float, back: float) -> bool:
-        """Whether a change of the state within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error."""
+    def _time_and_error(self, e: int, point: EventPoint) -> tuple[Floats, float, float]:
+        """(dt*, the rate of the event function, what errors of the state within the tolerances may do to it) of event e."""
+        m, n = self.directions, point.y.size
+        dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
+        dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
+        count, tolerances = self.traced.n_controlled, self.tolerances
+        dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol + tolerances.rtol * np.abs(point.y[:count])
+        dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
+        _, slopes = self.kernel("event_functions")(point.t, point.y, point.p, dy, dt, dp)
+        rate, error = float(slopes[e, m]), float(np.max(np.abs(slopes[e, m + 1 :])))
+        return (-slopes[e, :m] / rate if rate != 0.0 else np.zeros(m)), rate, error
+
+    def _is_undone(self, k: int, e: int, point: EventPoint, rate: float, error: float) -> bool:
+        """Whether a change of the state within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error.
+
+        g'' is that over the step k, which ends here.
+        """
         if rate == 0.0:
             return True
-        kernel = self.kernel("event_functions")
-        tolerances = self.tolerances
-        errors = np.zeros(point.y.size)
-        errors[: tolerances.atol.size] = tolerances.atol + tolerances.rtol * np.abs(point.y[: tolerances.atol.size])
-        signs = np.array([[pattern[i % 2] for pattern in PATTERNS] for i in range(errors.size)])
-        dy = np.column_stack([errors[:, None] * signs])
-        g, slopes = kernel(point.t, point.y, point.p, dy, None, np.zeros((point.p.size, len(PATTERNS))))
-        error = float(np.max(np.abs(slopes[e])))
-        if back <= 0.0:
-            return False
-        before = point.y - back * point.slope + 0.5 * back**2 * self._second(point)
-        g_before = self.kernel_value(kernel, point.t - back, before, point.p)[e]
-        bend = 2.0 * (float(g_before) - float(g[e]) + rate * back) / back**2
+        t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
+        dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
+        _, slopes = self.kernel("event_functions")(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
+        bend = (rate - float(slopes[e, 0])) / (point.t - t)
         return rate**2 <= 2.0 * abs(bend) * error
-
-    def _second(self, point: EventPoint) -> Floats:
-        """y'' at an event, from f_y f + f_t."""
-        _, slopes = self.kernel("rhs")(point.t, point.y, point.p, point.slope[:, None], np.ones(1), np.zeros((point.p.size, 1)))
-        return slopes[:, 0]
-
-    def kernel_value(self, kernel: DirectionalKernel, t: float, y: Floats, p: Floats) -> Floats:
-        decided = np.empty(0) if kernel.decide is None else kernel.decide(t, y, p)
-        return kernel.primal(t, y, np.concatenate([p, decided]))[: kernel.n_out]
 
     def _name(self, e: int) -> str:
         event = self.traced.events[e]
@@ -357,10 +350,9 @@ class Walk:
         speed, speed_slope = float(values[pair]), slopes[pair].copy()
         floored = speed <= float(slots.pair.normal.entry_floor)
         dp[slots.entry] = 0.0 if floored else speed_slope
-        count = len(self.traced.pairs)
-        _, forces = self.contact_slopes(point.t, point.y, p_next, moved, dt, dp)
+        beyond = EventPoint(point.t, point.y, p_next.copy(), moved.copy(), dp.copy(), point.slope)
         closing = Closing(point.t, dt.copy(), speed_slope if speed > 0.0 else np.zeros(dt.size), moved[slots.impulse].copy(),
-                          moved[slots.lost].copy(), moved[slots.rubbed].copy(), forces[count + pair].copy())  # fmt: skip
+                          moved[slots.lost].copy(), moved[slots.rubbed].copy(), beyond, dt.copy())  # fmt: skip
         self._under_way[pair] = Touch(pair, closing)
         self.touches.append(self._under_way[pair])
         if slots.grip is not None:

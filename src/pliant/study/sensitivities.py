@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +19,20 @@ from pliant.results.contacts import ContactRecord
 from pliant.results.ledger import HELD
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import FinalState
-from pliant.results.table import QUANTITIES, STATES
+from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
-from pliant.run.simulate import AUTO, Progress, Run, run_to_end
-from pliant.run.theta import ThetaPlan, theta_of
-from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
+from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from pliant.study.saltation import Touch, Undefined, Walk
+    from pliant.study.saltation import Undefined, Walk
 
 Floats = NDArray[np.float64]
 
 THETA = "theta"
+ATOL = 1e-3  # of rtol, where that alone is given: as in the default method
 
 
 @dataclass(frozen=True)
@@ -181,6 +180,7 @@ def sensitivities(
     values: Mapping[str, float] | None = None,
     control: bool = False,
     method: Method | str | None = AUTO,
+    rtol: float | None = None,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
     start: Result | FinalState | None = None,
@@ -196,12 +196,15 @@ def sensitivities(
     parameters: names of the System's parameters; starts, rates: names of coordinates that it starts with, and of their rates: all of
     them together are theta. of: quantities of the result's table whose derivatives are wanted, all where not given. values: of
     parameters, by name, in SI; those left out have their own. control: derivatives are held to a relative error of the method's
-    rtol too. Everything else is as in `simulate`; where the run goes on from an earlier one, what that one came to is given.
+    rtol in every step; without it, where equations change. rtol: instead of the method's own. Everything else is as in `simulate`; where the run goes on from an earlier one, what that one came to is given.
     """
+    from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.saltation import Walk
 
     plan = ThetaPlan(*(tuple((names,) if isinstance(names, str) else names) for names in (parameters, starts, rates)))
     wanted = _quantities(of)
+    if rtol is not None:
+        method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
     run, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=values,
         progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, tape=True,
