@@ -1,7 +1,7 @@
 """A path for an elastic two-link arm from rest to rest in half a second that leaves it without vibration.
 
-The joints follow a smooth swing and bumps that vanish at both ends with two derivatives; how large each bump is, is free. What is left
-in the beams when the joints have stopped, kinetic and strain energy, is made least, by exact gradients of the whole run.
+The joints follow a smooth swing and bumps that vanish at both ends with two derivatives; how large each bump is, is free. What is
+left in the beams when the joints have stopped, kinetic and strain energy, is made least, by exact gradients of the whole run.
 """
 
 import pliant as pl

@@ -1,7 +1,7 @@
 """The stiffness of a stop that catches an arm with the least force, without letting it in deeper than 8 mm.
 
-A softer stop presses less and lets in deeper: the best one is as soft as the limit allows. The gradients of the peak of the force and
-of the depth go through the impact exactly.
+A softer stop presses less and lets in deeper: the best one is as soft as the limit allows. The gradients of the peak of the force
+and of the depth go through the impact exactly.
 """
 
 import pliant as pl

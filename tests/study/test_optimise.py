@@ -11,7 +11,8 @@ def dropped_ball(height=0.4):
     system = pl.System("ball", gravity=(0, -9.81))
     ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.0, height)))
     stiffness = pl.Parameter("stiffness", 2e4, "N/m^1.5", low=1e3, high=1e7)
-    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=stiffness), name="floor")
+    law = pl.Hertz(stiffness=stiffness)
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
     return system
 
 
@@ -42,7 +43,8 @@ def thrown():
     """A mass thrown up at an angle; where it comes down is known."""
     speed, rise = 3.0, pl.Parameter("rise", 0.3, "rad", low=0.05, high=1.5)
     system = pl.System("thrown", gravity=(0, -9.81))
-    system.add("stone", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(velocity=(speed * pl.cos(rise), speed * pl.sin(rise))))
+    start = pl.Planar(velocity=(speed * pl.cos(rise), speed * pl.sin(rise)))
+    system.add("stone", pl.RigidBody(mass=1.0, inertia=1e-3), joint=start)
     system.event("down", lambda t, q, v: q["stone.y"] + 1e-3, direction="falling", stop=True)
     return system
 
@@ -109,7 +111,7 @@ def test_bad_constraints_and_settings_are_refused():
     with pytest.raises(pl.ModelError, match="solver must be among"):
         pl.optimise(dropped_ball(), depth, ["stiffness"], t_end=0.6, solver="guess")
     with pytest.raises(pl.ModelError, match="run must not set parameters"):
-        pl.optimise(dropped_ball(), depth, ["stiffness"], t_end=0.6, parameters={"stiffness": 3.0})
+        pl.optimise(dropped_ball(), depth, ["stiffness"], t_end=0.6, values={"stiffness": 3.0})
     with pytest.raises(pl.SolveError, match="event 'down': happened 0 times"):
         pl.optimise(thrown(), lambda run: run.event_time("down"), ["rise"], t_end=0.01)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model.system import System
 from pliant.results.contacts import NUMBERS, ContactRecord
+from pliant.results.ledger import HELD
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
@@ -135,8 +136,12 @@ class DifferentiatedRun:
         return self.series(self._names.find(self._runner.part, "quantity", name))
 
     def final(self, name: str) -> Differentiated:
-        """Where the run ended."""
-        return self[name][-1]
+        """Where the run ended; if an event ended it, with the change of its time."""
+        series = self._names.find(self._runner.part, "quantity", name)
+        if not self._done.ok:
+            return self.series(series)[-1]
+        value, slope = self._done.at_end(series.quantity)
+        return Differentiated(value[series.place], slope[series.place])
 
     def maximum(self, name: str) -> Differentiated:
         """The largest value, by a parabola through the largest of the saved rows and its neighbours."""
@@ -156,8 +161,7 @@ class DifferentiatedRun:
 
     def over_time(self, series: Differentiated) -> Differentiated:
         """The integral of any series over the saved rows, s times its unit."""
-        steps = np.diff(self.time)
-        return (0.5 * steps * (series[1:] + series[:-1])).sum()
+        return (0.5 * np.diff(self.time) * (series[1:] + series[:-1])).sum()
 
     def contacts(self, pair: str | None = None) -> list[DifferentiatedContact]:
         """The touches in the order they began, of all pairs, of one, or of a contact of several."""
@@ -184,9 +188,8 @@ class DifferentiatedRun:
         """What a source took until the end, J; without a source: all that the mechanism held at the start and does not hold now."""
         if source is not None:
             return -self.final(f"work {source}")
-        held = [self[name] for name in ("kinetic", "gravity", "strain", "spring", "contact")]
-        first, last = (sum((one[k] for one in held[1:]), held[0][k]) for k in (0, -1))
-        return first - last
+        lost = [self[name][0] - self.final(name) for name in HELD]
+        return sum(lost[1:], lost[0])
 
     def event_time(self, name: str, number: int = 0) -> Differentiated:
         """When an event happened, s; number: 0 for the first time."""

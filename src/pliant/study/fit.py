@@ -253,6 +253,8 @@ class _Search:
         for column in comparison.columns:
             there = np.isfinite(column.values)
             modelled = run.series(column.series)
+            if modelled.value.shape != column.values.shape:
+                raise SolveError(f"the run ended before the data of {comparison.name} do: {run.result.message}")
             difference = np.where(there, modelled.value - column.values, np.nan)
             weight = 1.0 / self._scatter[column.column] if column.weights is None else column.weights[there]
             differences[column.column] = difference

@@ -107,6 +107,18 @@ class Sensitivities:
         """(component of y, theta) where the run ended; None where derivatives do not exist that far."""
         return self._walk.final
 
+    @cached_property
+    def end_time(self) -> Floats:
+        """How the time at which the run ended changes: zero, unless an event ended it."""
+        last, end = self.events[-1] if self.events else None, float(self._walk.tape.times[-1, 1])
+        return last.time if last is not None and last.t == end < self._walk.run.t_end else np.zeros(len(self.names))
+
+    def at_end(self, name: str) -> tuple[Floats, Floats]:
+        """A quantity where the run ended, and its derivatives, the change of that time among them; asks for `ok`."""
+        from pliant.study.run_end import quantity_at_end
+
+        return quantity_at_end(self._walk, name, self.end_time)
+
     def __str__(self) -> str:
         words = f"derivatives of {self.result.name!r} by {', '.join(self.names)}"
         return "\n".join([words, *map(str, self.undefined)])
@@ -220,10 +232,11 @@ def sensitivities(
 
 
 def asked_times(rows: Floats, run: Run, result: Result) -> Floats:
-    """Rows, events, peaks and ends of contacts."""
+    """Rows, events, peaks and ends of contacts, and the end of the run."""
     contacts = [t for record in result.contacts for t in (record.peak_time, record.end)]
     events = [event.t for event in run.stepper.logged()]
-    every = np.concatenate([rows, np.array(contacts, dtype=np.float64), np.array(events, dtype=np.float64)])
+    end = run.stepper.tape().times[-1:, 1]
+    every = np.concatenate([rows, end, np.array(contacts, dtype=np.float64), np.array(events, dtype=np.float64)])
     return np.unique(every[np.isfinite(every)])
 
 
