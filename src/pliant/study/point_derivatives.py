@@ -105,7 +105,7 @@ def _peak(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -> 
     point = point_at(walk, record.peak_time)
     if point is None:  # in the run that this one goes on from
         return {"peak_force": np.zeros(walk.directions), "peak_time": np.zeros(walk.directions)}
-    _, slopes = walk.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
-    force = slopes[len(walk.traced.pairs) + touch.pair]
     dt, rate = walk.time_of(slots.peak, point)
-    return {"peak_force": force, **({"peak_time": dt} if rate != 0.0 else {})}
+    # along the peak's own time, though the force is stationary there: it was located to the tolerance only
+    _, slopes = walk.contact_slopes(point.t, point.y, point.p, point.moved(dt), dt, point.dp)
+    return {"peak_force": slopes[len(walk.traced.pairs) + touch.pair], **({"peak_time": dt} if rate != 0.0 else {})}

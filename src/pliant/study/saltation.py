@@ -156,7 +156,7 @@ class Walk:
     @cached_property
     def tolerances(self) -> Tolerances:
         method = self.run.stepper.method
-        return Tolerances(method.tolerance or 1e-9, self.run.stepper.plain_atol[: self.traced.n_controlled], self.theta.sizes)
+        return Tolerances(method.tolerance or 1e-9, self.run.stepper.atol, self.theta.sizes)
 
     # ---- the walk
 
@@ -273,7 +273,7 @@ class Walk:
         dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
         dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
         count, tolerances = self.traced.n_controlled, self.tolerances
-        dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol + tolerances.rtol * np.abs(point.y[:count])
+        dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
         dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
         _, slopes = self.kernel("event_functions")(point.t, point.y, point.p, dy, dt, dp)
         rate, error = float(slopes[e, m]), float(np.max(np.abs(slopes[e, m + 1 :])))
