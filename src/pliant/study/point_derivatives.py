@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codegen.directional_kernel import from_lanes
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import EventRecord, Result
-from pliant.study.saltation import EventPoint, Phase, Touch, Walk
+from pliant.study.saltation import EventPoint, Touch, Walk
 
 if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots
@@ -36,17 +35,8 @@ def point_at(walk: Walk, t: float) -> EventPoint | None:
     """State and sensitivities at a time that the walk was asked for, before anything changes there."""
     for phase in walk.phases:
         if phase.times.size and phase.times[0] <= t <= phase.times[-1]:
-            return _point_in(walk, phase, t)
+            return walk.point_in(phase, t)
     return None
-
-
-def _point_in(walk: Walk, phase: Phase, t: float) -> EventPoint | None:
-    k = int(np.searchsorted(phase.times, t))
-    if k >= phase.times.size or phase.times[k] != t:
-        return None
-    y = np.ascontiguousarray(phase.states[k])
-    s = from_lanes(phase.tangents[k])[: y.size, : walk.directions]
-    return EventPoint(t, y, phase.p, s, phase.dp, walk.rhs(t, y, phase.p))
 
 
 def contact_derivatives(walk: Walk, result: Result) -> Iterator[tuple[ContactRecord, dict[str, Floats]]]:

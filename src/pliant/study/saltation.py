@@ -7,13 +7,14 @@ speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.directional_kernel import from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.run_record import TURNS
@@ -21,6 +22,7 @@ from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
+from pliant.study.near_misses import Approach, approaches
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
 
@@ -163,6 +165,8 @@ class Walk:
     def go(self, times: Floats) -> None:
         """times: sorted, at which state and sensitivities are wanted."""
         tape = self.tape
+        near = approaches(self)
+        times = np.union1d(times, [approach.t for approach in near])
         p = self._parameters(tape.parameters[0])
         dp = np.zeros((p.size, self.directions))
         dp[self.traced.layout.p[CONSTANTS].start :] = self.theta.constant_slopes
@@ -183,6 +187,8 @@ class Walk:
                 )
             self.phases.append(Phase(first, last, p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
+            if self._misses(near):
+                return
             if last == len(tape.times):
                 self._finish(last - 1, p, dp, s)
                 break
@@ -193,6 +199,39 @@ class Walk:
                 self.until = float(tape.times[last - 1, 1])
                 return
         self.final = s
+
+    def _misses(self, near: Sequence[Approach]) -> bool:
+        """Whether in the last phase a pair came so near that a change within the tolerances would make it touch."""
+        phase = self.phases[-1]
+        if not phase.times.size:
+            return False
+        for approach in near:
+            if not phase.times[0] <= approach.t <= phase.times[-1]:
+                continue
+            slots = self.traced.pairs[approach.pair]
+            point = self.point_in(phase, approach.t)
+            _, rate, error, gap = self._time_and_error(slots.gap, point)
+            lowest = gap - 0.5 * rate**2 / approach.bend if approach.bend > 0.0 else gap
+            if lowest <= error:
+                self._stop_at_miss(approach, lowest, error)
+                return True
+        return False
+
+    def point_in(self, phase: Phase, t: float) -> EventPoint:
+        """State and sensitivities at a time that was asked for in a phase."""
+        k = int(np.searchsorted(phase.times, t))
+        y = np.ascontiguousarray(phase.states[k])
+        s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
+        return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
+
+    def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
+        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within the tolerances (rtol {self.tolerances.rtol:g}), here "
+                  f"{error:.2g} m, would make it touch, and change the number of impacts; no derivative exists beyond")  # fmt: skip
+        self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
+        self.until = approach.t
+        phase = self.phases.pop()
+        kept = phase.times <= approach.t
+        self.phases.append(replace(phase, times=phase.times[kept], states=phase.states[kept], tangents=phase.tangents[kept]))
 
     def _parameters(self, changing: Floats) -> Floats:
         return np.concatenate([changing, self.theta.constants])
@@ -205,8 +244,6 @@ class Walk:
         yield from zip(edges[:-1], edges[1:], strict=True)
 
     def _answer_start(self, times: Floats, p: Floats, dp: Floats, s: Floats) -> None:
-        from pliant.codegen.directional_kernel import to_lanes
-
         y = self.tape.begins[0]
         self.phases.append(Phase(0, 0, p.copy(), dp.copy(), times, np.tile(y, (times.size, 1)), np.stack([to_lanes(s)] * times.size)))
 
@@ -256,7 +293,7 @@ class Walk:
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
         """dt*; None where a change within the tolerances would undo the event."""
-        dt, rate, error = self._time_and_error(e, point)
+        dt, rate, error, _ = self._time_and_error(e, point)
         if self._is_undone(k, e, point, rate, error):
             name, t = self._name(e), point.t
             self.undefined.append(Undefined(t, name, self._grazing(e, rate)))
@@ -267,20 +304,21 @@ class Walk:
         """(dt*, the rate of the event function) of event e."""
         return self._time_and_error(e, point)[:2]
 
-    def _time_and_error(self, e: int, point: EventPoint) -> tuple[Floats, float, float]:
-        """(dt*, the rate of the event function, what errors of the state within the tolerances may do to it) of event e."""
+    def _time_and_error(self, e: int, point: EventPoint) -> tuple[Floats, float, float, float]:
+        """(dt*, the rate of an event function, what changes of state or theta within the tolerances may do to it, its value)."""
         m, n = self.directions, point.y.size
         dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
         dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
         count, tolerances = self.traced.n_controlled, self.tolerances
         dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
         dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
-        _, slopes = self.kernel("event_functions")(point.t, point.y, point.p, dy, dt, dp)
-        rate, error = float(slopes[e, m]), float(np.max(np.abs(slopes[e, m + 1 :])))
-        return (-slopes[e, :m] / rate if rate != 0.0 else np.zeros(m)), rate, error
+        values, slopes = self.kernel("event_functions")(point.t, point.y, point.p, dy, dt, dp)
+        rate, changes = float(slopes[e, m]), np.abs(slopes[e, :m]) * tolerances.theta * tolerances.rtol
+        error = max(float(np.max(np.abs(slopes[e, m + 1 :]))), float(np.max(changes)))
+        return (-slopes[e, :m] / rate if rate != 0.0 else np.zeros(m)), rate, error, float(values[e])
 
     def _is_undone(self, k: int, e: int, point: EventPoint, rate: float, error: float) -> bool:
-        """Whether a change of the state within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error.
+        """Whether a change of state or theta within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error.
 
         g'' is that over the step k, which ends here.
         """
@@ -300,9 +338,9 @@ class Walk:
         event = self.traced.events[e]
         tolerance = self.tolerances.rtol
         if event.pair is not None and self.traced.pairs[event.pair].gap == e:
-            return (f"the contact grazes, at {abs(rate):.2g} m/s: a change of the state within the tolerances (rtol {tolerance:g}) "
+            return (f"the contact grazes, at {abs(rate):.2g} m/s: a change within the tolerances (rtol {tolerance:g}) "
                     "would undo it, and with it the number of impacts; no derivative exists beyond")  # fmt: skip
-        return (f"the event is touched rather than crossed, at a rate of {abs(rate):.2g}: a change of the state within the tolerances "
+        return (f"the event is touched rather than crossed, at a rate of {abs(rate):.2g}: a change within the tolerances "
                 f"(rtol {tolerance:g}) would undo it; no derivative exists beyond")  # fmt: skip
 
     def _jump(self, k: int, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, e: int | None) -> Floats:
