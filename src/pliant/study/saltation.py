@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codegen.directional_kernel import from_lanes, to_lanes
+from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.run_record import TURNS
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+# Errors: an event function that would take so long at its rate to come from as far as they, of what the phase has lasted, crosses.
+FAR_FROM_GRAZING = 100.0
 STICKS = 1.0  # in p: what a contact does whose friction holds
 
 
@@ -52,8 +54,7 @@ class Undefined:
 class Phase:
     """A stretch of the run with one set of parameters, and what was asked for in it."""
 
-    first: int  # step
-    last: int  # step before which it ends
+    begin: float  # s
     p: Floats
     dp: Floats  # (entry of p, theta)
     times: Floats  # asked for
@@ -75,6 +76,21 @@ class EventPoint:
     def moved(self, dt: Floats) -> Floats:
         """A: how the state at the event changes."""
         return self.s + np.outer(self.slope, dt)
+
+
+@dataclass(frozen=True)
+class EventSlopes:
+    """An event function at a point."""
+
+    value: float
+    rate: float
+    slopes: Floats  # (theta) at this time
+    error: float  # what errors of the state within the tolerances may do to it
+
+    @property
+    def dt(self) -> Floats:
+        """(theta) of the event's time."""
+        return -self.slopes / self.rate if self.rate != 0.0 else np.zeros_like(self.slopes)
 
 
 @dataclass
@@ -139,7 +155,7 @@ class Walk:
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
-        self._kernels: dict[tuple[str, tuple[int, ...] | None], DirectionalKernel] = {}
+        self._calls: dict[tuple[str, int], DirectionalCall] = {}
         method = self.run.stepper.method
         steps_of = self.run.stepper.statistics.steps_of
         explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
@@ -150,10 +166,13 @@ class Walk:
         )  # fmt: skip
 
     def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
-        key = (name, rows)
-        if key not in self._kernels:
-            self._kernels[key] = self.structure.directional(name, self.active, rows, self.stages)
-        return self._kernels[key]
+        return self.structure.directional(name, self.active, rows, self.stages)
+
+    def _call(self, name: str, directions: int, rows: tuple[int, ...] | None = None) -> DirectionalCall:
+        key = (name, directions)
+        if key not in self._calls:
+            self._calls[key] = DirectionalCall(self.kernel(name, rows), directions)
+        return self._calls[key]
 
     @cached_property
     def tolerances(self) -> Tolerances:
@@ -185,7 +204,7 @@ class Walk:
                 raise SolveError(
                     f"sensitivities: S must be a number, but was none, or its error could not be kept, after t = {self.variation.failed_t:.10g} s"
                 )
-            self.phases.append(Phase(first, last, p.copy(), dp.copy(), times[asked:end], states, tangents))
+            self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
             if self._misses(near):
                 return
@@ -210,8 +229,9 @@ class Walk:
                 continue
             slots = self.traced.pairs[approach.pair]
             point = self.point_in(phase, approach.t)
-            _, rate, error, gap = self._time_and_error(slots.gap, point)
-            lowest = gap - 0.5 * rate**2 / approach.bend if approach.bend > 0.0 else gap
+            seen = self._look_at(slots.gap, point)
+            error = max(seen.error, self.error_by_theta(seen.slopes))
+            lowest = seen.value - 0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else seen.value
             if lowest <= error:
                 self._stop_at_miss(approach, lowest, error)
                 return True
@@ -245,7 +265,7 @@ class Walk:
 
     def _answer_start(self, times: Floats, p: Floats, dp: Floats, s: Floats) -> None:
         y = self.tape.begins[0]
-        self.phases.append(Phase(0, 0, p.copy(), dp.copy(), times, np.tile(y, (times.size, 1)), np.stack([to_lanes(s)] * times.size)))
+        self.phases.append(Phase(float(self.tape.times[0, 0]), p.copy(), dp.copy(), times, np.tile(y, (times.size, 1)), np.stack([to_lanes(s)] * times.size)))
 
     def _enter_piece(self, dp: Floats, t: float) -> None:
         """Tables on the piece of time that begins at t."""
@@ -293,41 +313,51 @@ class Walk:
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
         """dt*; None where a change within the tolerances would undo the event."""
-        dt, rate, error, _ = self._time_and_error(e, point)
-        if self._is_undone(k, e, point, rate, error):
-            name, t = self._name(e), point.t
-            self.undefined.append(Undefined(t, name, self._grazing(e, rate)))
+        seen = self._look_at(e, point)
+        if self._is_undone(k, e, point, seen):
+            self.undefined.append(Undefined(point.t, self._name(e), self._grazing(e, seen.rate)))
             return None
-        return dt
+        return seen.dt
 
     def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
         """(dt*, the rate of the event function) of event e."""
-        return self._time_and_error(e, point)[:2]
+        seen = self._look_at(e, point)
+        return seen.dt, seen.rate
 
-    def _time_and_error(self, e: int, point: EventPoint) -> tuple[Floats, float, float, float]:
-        """(dt*, the rate of an event function, what changes of state or theta within the tolerances may do to it, its value)."""
+    def _look_at(self, e: int, point: EventPoint) -> EventSlopes:
+        """Event function e at a point: its value and how it changes."""
         m, n = self.directions, point.y.size
         dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
         dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
         count, tolerances = self.traced.n_controlled, self.tolerances
         dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
         dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
-        values, slopes = self.kernel("event_functions")(point.t, point.y, point.p, dy, dt, dp)
-        rate, changes = float(slopes[e, m]), np.abs(slopes[e, :m]) * tolerances.theta * tolerances.rtol
-        error = max(float(np.max(np.abs(slopes[e, m + 1 :]))), float(np.max(changes)))
-        return (-slopes[e, :m] / rate if rate != 0.0 else np.zeros(m)), rate, error, float(values[e])
+        values, slopes = self._call("event_functions", m + 3)(point.t, point.y, point.p, dy, dt, dp)
+        return EventSlopes(float(values[e]), float(slopes[e, m]), slopes[e, :m].copy(), float(np.max(np.abs(slopes[e, m + 1 :]))))
 
-    def _is_undone(self, k: int, e: int, point: EventPoint, rate: float, error: float) -> bool:
+    def error_by_theta(self, slopes: Floats) -> float:
+        """What relative changes of theta within the tolerance do to a number with these slopes."""
+        return float(np.max(np.abs(slopes) * self.tolerances.theta)) * self.tolerances.rtol
+
+    def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
         """Whether a change of state or theta within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error.
 
-        g'' is that over the step k, which ends here.
+        g'' is that over the step k, which ends here. The error is that of the extreme value which g would have turned round at, so
+        that a gap which only closes earlier or later is none.
         """
+        rate = seen.rate
         if rate == 0.0:
             return True
+        if abs(rate) * (point.t - self.phases[-1].begin) > FAR_FROM_GRAZING * max(seen.error, self.error_by_theta(seen.slopes)):
+            return False
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
         dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
-        _, slopes = self.kernel("event_functions")(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
+        _, slopes = self._call("event_functions", 1)(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
         bend = (rate - float(slopes[e, 0])) / (point.t - t)
+        error, pair = seen.error, self.traced.events[e].pair
+        if pair is not None and self.traced.pairs[pair].gap == e and bend != 0.0:
+            _, speeds = self.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
+            error = max(error, self.error_by_theta(seen.slopes + rate / bend * speeds[pair]))
         return rate**2 <= 2.0 * abs(bend) * error
 
     def _name(self, e: int) -> str:
@@ -364,7 +394,7 @@ class Walk:
 
     def contact_slopes(self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
         """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
-        return self.kernel("observe", self._contact_rows)(t, y, p, moved, dt, dp)
+        return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
 
     def _begin(self, p: Floats, dp: Floats, s: Floats) -> None:
         """Contacts that are closed where the run begins."""
