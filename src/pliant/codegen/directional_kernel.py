@@ -35,7 +35,7 @@ class DirectionalKernel:
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
-        return cls(primal, compile_linear(parts.linear, cache=cache), decide, parts.active, program.n_p, len(program.outputs),
+        return cls(primal, compile_linear(parts.linear, parts.zero_coefficients, cache=cache), decide, parts.active, program.n_p, len(program.outputs),
                    parts.guards)  # fmt: skip
 
     @property
