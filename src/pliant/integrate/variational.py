@@ -19,7 +19,7 @@ from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.stage_sums import add_terms, weigh_all
 from pliant.integrate.variation_record import LANES, VARIATION
 
-PLACES = (1e-3, 0.25, 0.5, 0.75, 0.999)  # of the step, where decisions are asked for
+PLACES = (1e-3, 0.5, 0.999)  # of the step, where decisions are asked for
 MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
 # Steps at both ends of a stretch in which S is held to its error in any case: there contact forces begin and end, and what is
 # a depth to the power 1.5 for the state is its root for S.
@@ -53,13 +53,14 @@ def _step(run: Any, k: int) -> None:
     put(run.y, run.tape_y + 8 * run.n * k, run.n)
     done, cuts = 0.0, 0
     if run.n_decisions > 0:
-        call_kernel(run.rhs, t, run.y, run.p, run.k, run.work)
-        call_kernel(run.rhs, times[1], end, run.p, _stage(run, run.stages), run.work)
-        put(run.slopes, run.k, run.n)  # the cubic needs both while stages are overwritten
-        put(run.slopes + 8 * run.n, _stage(run, run.stages), run.n)
+        if k == run.first:
+            call_kernel(run.rhs, t, run.y, run.p, run.slopes, run.work)
+        else:
+            put(run.slopes, run.slopes + 8 * run.n, run.n)
+        call_kernel(run.rhs, times[1], end, run.p, run.slopes + 8 * run.n, run.work)
         begin = run.tape_y + 8 * run.n * k
         _decide(run, t, h, PLACES[0], begin, end, 0)
-        for i in range(1, 5):
+        for i in range(1, 3):
             while cuts < MOST_CORNERS and _differs(run, t, h, PLACES[i], begin, end):
                 edge = _edge(run, t, h, max(PLACES[i - 1], done), PLACES[i], begin, end)
                 run.corners += 1

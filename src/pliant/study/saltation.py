@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
-from pliant.integrate.run_record import TURNS
+from pliant.integrate.run_record import MARKS, TURNS
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
@@ -155,7 +155,7 @@ class Walk:
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
-        self._calls: dict[tuple[str, int], DirectionalCall] = {}
+        self._calls: dict[tuple[str, int, tuple[int, ...] | None], DirectionalCall] = {}
         method = self.run.stepper.method
         steps_of = self.run.stepper.statistics.steps_of
         explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
@@ -169,7 +169,7 @@ class Walk:
         return self.structure.directional(name, self.active, rows, self.stages)
 
     def _call(self, name: str, directions: int, rows: tuple[int, ...] | None = None) -> DirectionalCall:
-        key = (name, directions)
+        key = (name, directions, rows)
         if key not in self._calls:
             self._calls[key] = DirectionalCall(self.kernel(name, rows), directions)
         return self._calls[key]
@@ -332,8 +332,15 @@ class Walk:
         count, tolerances = self.traced.n_controlled, self.tolerances
         dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
         dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
-        values, slopes = self._call("event_functions", m + 3)(point.t, point.y, point.p, dy, dt, dp)
-        return EventSlopes(float(values[e]), float(slopes[e, m]), slopes[e, :m].copy(), float(np.max(np.abs(slopes[e, m + 1 :]))))
+        call, k = self._event_call(e, m + 3)
+        values, slopes = call(point.t, point.y, point.p, dy, dt, dp)
+        return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
+
+    def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
+        """Derivatives of event functions, and where event e stands among them; marks, as peaks of forces, apart: they cost more."""
+        is_mark = self.traced.events[e].kind == MARKS
+        rows = tuple(k for k, event in enumerate(self.traced.events) if (event.kind == MARKS) == is_mark)
+        return self._call("event_functions", directions, rows), rows.index(e)
 
     def error_by_theta(self, slopes: Floats) -> float:
         """What relative changes of theta within the tolerance do to a number with these slopes."""
@@ -352,8 +359,9 @@ class Walk:
             return False
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
         dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
-        _, slopes = self._call("event_functions", 1)(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
-        bend = (rate - float(slopes[e, 0])) / (point.t - t)
+        call, row = self._event_call(e, 1)
+        _, slopes = call(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
+        bend = (rate - float(slopes[row, 0])) / (point.t - t)
         error, pair = seen.error, self.traced.events[e].pair
         if pair is not None and self.traced.pairs[pair].gap == e and bend != 0.0:
             _, speeds = self.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
