@@ -109,7 +109,7 @@ class DirectionalCall:
             self._entries[kernel.n_p :] = self._decided
         kernel.primal.call_at(t, *self._to_value)
         kernel.linear.call_at(float(self._groups), *self._to_slope)
-        return self._values[: kernel.n_out].copy(), from_lanes(self._out)[: kernel.n_out, :m]
+        return self._values[: kernel.n_out].copy(), from_lanes(self._out)[: kernel.n_out, :m].copy()  # of memory that the next call writes to
 
 
 def to_lanes(rows: Floats) -> Floats:

@@ -103,7 +103,7 @@ class Variation:
     @property
     def s(self) -> Floats:
         """(component, direction) where the loop stands."""
-        return from_lanes(self._arrays["s"])[: self._kernel.n_y, : self.directions]
+        return from_lanes(self._arrays["s"])[: self._kernel.n_y, : self.directions].copy()
 
     @s.setter
     def s(self, values: Floats) -> None:

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 # Where equations are traced for derivatives, parameters are off their values by such a share of a step each: what is 0, 1 or equal to
 # another number just now is none of the structure then.
-ASIDE = 0.37
+ASIDE = 0.037
 MOST_REMEMBERED = 16  # values of parameters
 
 

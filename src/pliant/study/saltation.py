@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
+from pliant.integrate.methods import Auto
 from pliant.integrate.run_record import MARKS, TURNS
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
@@ -35,6 +36,7 @@ Floats = NDArray[np.float64]
 
 # Errors: an event function that would take so long at its rate to come from as far as they, of what the phase has lasted, crosses.
 FAR_FROM_GRAZING = 100.0
+DEFAULT = Auto()  # whose tolerances stand for those of a method that has none
 STICKS = 1.0  # in p: what a contact does whose friction holds
 
 
@@ -176,8 +178,10 @@ class Walk:
 
     @cached_property
     def tolerances(self) -> Tolerances:
-        method = self.run.stepper.method
-        return Tolerances(method.tolerance or 1e-9, self.run.stepper.atol, self.theta.sizes)
+        rtol, atol = self.run.stepper.method.tolerance, self.run.stepper.atol
+        if rtol is None:  # fixed steps that measure no error
+            rtol, atol = DEFAULT.rtol, np.full_like(atol, float(np.min(DEFAULT.atol)))
+        return Tolerances(rtol, atol, self.theta.sizes)
 
     # ---- the walk
 

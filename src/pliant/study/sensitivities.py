@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods import Method
 from pliant.model.check import did_you_mean
@@ -205,6 +205,8 @@ def sensitivities(
     wanted = _quantities(of)
     if rtol is not None:
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
+    if method_of(method).events_at_ends:
+        raise ModelError.of("sensitivities", "method", "must locate events: their times have derivatives too", method)
     run, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=values,
         progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, tape=True,
@@ -213,7 +215,10 @@ def sensitivities(
     plan.check(run.traced)
     user = run.traced.original if isinstance(system, Compiled) else system
     theta = theta_of(user, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
-    walk = Walk(run, run.stepper.tape(), theta, stages, control)
+    tape = run.stepper.tape()
+    if not len(tape.times):
+        raise SolveError(f"sensitivities: the run must take a step, but {result.message}")
+    walk = Walk(run, tape, theta, stages, control)
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
     return Sensitivities(result, walk, wanted, (times, states))
