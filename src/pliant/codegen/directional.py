@@ -1,7 +1,7 @@
 """Directional derivatives of a program: forward mode, all directions beside one evaluation of the function itself.
 
-A program becomes two. The first computes the function and, once for all directions, the coefficients of its linearisation. The second
-is that linearisation: sums of products of coefficients with seeds, several directions side by side in the lanes of vectors.
+A program becomes two. The first computes the function and, once for all directions, the coefficients of its linearisation. The
+second is that linearisation: sums of products of coefficients with seeds, several directions side by side in the lanes of vectors.
 
 A function with corners has a derivative on either side of each. Whatever it compares is a decision, taken beforehand and handed in
 behind p: so the derivatives in all stages of one step are those of one side. Values, continuous there, stay as they are.

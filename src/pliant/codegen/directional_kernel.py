@@ -31,12 +31,15 @@ class DirectionalKernel:
     guards: tuple[frozenset[int], ...] = ()  # of decisions: entries of p; while one of them is zero a decision does not matter
 
     @classmethod
-    def of(cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN) -> DirectionalKernel:
+    def of(
+        cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN
+    ) -> DirectionalKernel:
+        """largest: operations beyond which LLVM only translates."""
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
-        return cls(primal, compile_linear(parts.linear, parts.zero_coefficients, cache=cache), decide, parts.active, program.n_p, len(program.outputs),
-                   parts.guards)  # fmt: skip
+        linear = compile_linear(parts.linear, parts.zero_coefficients, cache=cache)
+        return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards)
 
     @property
     def n_y(self) -> int:
@@ -109,7 +112,8 @@ class DirectionalCall:
             self._entries[kernel.n_p :] = self._decided
         kernel.primal.call_at(t, *self._to_value)
         kernel.linear.call_at(float(self._groups), *self._to_slope)
-        return self._values[: kernel.n_out].copy(), from_lanes(self._out)[: kernel.n_out, :m].copy()  # of memory that the next call writes to
+        # copies: the next call writes to this memory
+        return self._values[: kernel.n_out].copy(), from_lanes(self._out)[: kernel.n_out, :m].copy()
 
 
 def to_lanes(rows: Floats) -> Floats:

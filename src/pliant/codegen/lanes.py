@@ -2,8 +2,8 @@
 
     void kernel(double groups, const double* seeds, const double* coefficients, double* out, double* work)
 
-seeds: (group, row, LANES), out: (group, row, LANES); rows are filled up to an even number. A group is as many directions as a vector
-has lanes; each piece of the code goes over all groups before the next piece begins, while its instructions are at hand.
+seeds: (group, row, LANES), out: (group, row, LANES); rows are filled up to an even number. A group is as many directions as a
+vector has lanes; each piece of the code goes over all groups before the next piece begins, while its instructions are at hand.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sensitivities S = dy/dtheta along the steps that a run took: S' = f_y S + f_theta, by the run's own method.  Compiled.
 
-The run is over when this begins: refused steps and the search for events cost S nothing, and nothing here changes the run. Every step
-is taken again from the state on the tape, its stages with all directions beside them. Within a step the equations are on one side of
-all their corners: which, is decided inside the step; where that changes within it, the step is cut there. S can be held to
+The run is over when this begins: refused steps and the search for events cost S nothing, and nothing here changes the run. Every
+step is taken again from the state on the tape, its stages with all directions beside them. Within a step the equations are on one
+side of all their corners: which, is decided inside the step; where that changes within it, the step is cut there. S can be held to
 an error of its own (`control`): then a step is cut until it is.
 """
 
@@ -144,9 +144,9 @@ def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
         if run.controlling:
             error = _error(run, step) * (1.0 if run.control else EDGE_SHARE)
             factor = min(max(SAFETY * max(error, 1e-30) ** (-run.exponent), LEAST_FACTOR), LARGEST_FACTOR)
-            if error > 1.0 or error != error:
+            if error > 1.0:
                 run.shortened += 1
-                longest = step * (factor if error == error else LEAST_FACTOR)
+                longest = step * factor
                 if longest < SHORTEST * h:
                     run.failed = TOO_SHORT
                     return
@@ -228,7 +228,9 @@ def _error(run: Any, h: float) -> float:
         if fine == 0.0:
             continue
         error = fine / math.sqrt(fine + 0.01 * coarse) if run.error_rows > 1 else math.sqrt(fine)
-        worst = max(worst, error / max(run.rtol * math.sqrt(size), math.sqrt(run.n_mean) / whole_theta[d])) if error == error else math.nan
+        if error != error:
+            return math.inf
+        worst = max(worst, error / max(run.rtol * math.sqrt(size), math.sqrt(run.n_mean) / whole_theta[d]))
     return worst
 
 
@@ -251,7 +253,7 @@ def _project(run: Any, t: float) -> None:
 
 @compiled
 def _answer_inside(run: Any, t: float, h: float, t_end: float, final: bool) -> None:
-    """State and S at times that were asked for in t < time < t + h, by the dense output; of the end itself if the step goes on."""
+    """State and S at times asked for in t < time < t + h, by the dense output; at the end itself if the step goes on."""
     times, ready = floats(run.query_t, run.n_queries), False
     while run.next_query < run.n_queries:
         asked = times[run.next_query]

@@ -1,7 +1,7 @@
 """Sensitivities through the events of a run: S jumps where the equations change, by the change of the event's own time.
 
-At an event of time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-), the state there changes by A = S + f- dt*, what the event sets (an entry
-speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
+At an event of time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-), the state there changes by A = S + f- dt*, what the event sets (an
+entry speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -205,9 +206,8 @@ class Walk:
             self.variation.set_parameters(p, dp)
             states, tangents = self.variation.go_along(first, last, times[asked:end])
             if self.variation.failed:
-                raise SolveError(
-                    f"sensitivities: S must be a number, but was none, or its error could not be kept, after t = {self.variation.failed_t:.10g} s"
-                )
+                after = f"after t = {self.variation.failed_t:.10g} s"
+                raise SolveError(f"sensitivities: S must be finite and its error kept, but was not, {after}")
             self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
             if self._misses(near):
@@ -249,8 +249,9 @@ class Walk:
         return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
 
     def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
-        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within the tolerances (rtol {self.tolerances.rtol:g}), here "
-                  f"{error:.2g} m, would make it touch, and change the number of impacts; no derivative exists beyond")  # fmt: skip
+        tolerance = f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g} m,"
+        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would make it touch, and change "
+                  "the number of impacts; no derivative exists beyond")  # fmt: skip
         self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
         self.until = approach.t
         phase = self.phases.pop()
@@ -265,11 +266,11 @@ class Walk:
         tape = self.tape
         changed = np.any(tape.parameters[1:] != tape.parameters[:-1], axis=1) | np.any(tape.begins[1:] != tape.ends[:-1], axis=1)
         edges = [0, *(np.flatnonzero(changed) + 1).tolist(), len(tape.times)]
-        yield from zip(edges[:-1], edges[1:], strict=True)
+        yield from pairwise(edges)
 
     def _answer_start(self, times: Floats, p: Floats, dp: Floats, s: Floats) -> None:
-        y = self.tape.begins[0]
-        self.phases.append(Phase(float(self.tape.times[0, 0]), p.copy(), dp.copy(), times, np.tile(y, (times.size, 1)), np.stack([to_lanes(s)] * times.size)))
+        states, tangents = np.tile(self.tape.begins[0], (times.size, 1)), np.stack([to_lanes(s)] * times.size)
+        self.phases.append(Phase(float(self.tape.times[0, 0]), p.copy(), dp.copy(), times, states, tangents))
 
     def _enter_piece(self, dp: Floats, t: float) -> None:
         """Tables on the piece of time that begins at t."""
@@ -351,10 +352,10 @@ class Walk:
         return float(np.max(np.abs(slopes) * self.tolerances.theta)) * self.tolerances.rtol
 
     def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
-        """Whether a change of state or theta within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error.
+        """Whether a change of state or theta within the run's tolerances would keep the event from happening.
 
-        g'' is that over the step k, which ends here. The error is that of the extreme value which g would have turned round at, so
-        that a gap which only closes earlier or later is none.
+        That is rate^2 <= 2 |g''| error. g'' is that over the step k, which ends here. The error is that of the extreme value which
+        g would have turned round at, so that a gap which only closes earlier or later is none.
         """
         rate = seen.rate
         if rate == 0.0:
@@ -404,7 +405,9 @@ class Walk:
 
     # ---- contacts
 
-    def contact_slopes(self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
+    def contact_slopes(
+        self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats
+    ) -> tuple[Floats, Floats]:
         """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
         return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
 
@@ -442,7 +445,8 @@ class Walk:
         _, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)
         touch = self._under_way.pop(pair)
         touch.t_end = point.t
-        touch.opening = Opening(dt.copy(), -slopes[pair], moved[slots.impulse].copy(), moved[slots.lost].copy(), moved[slots.rubbed].copy())
+        at_end = (moved[place].copy() for place in (slots.impulse, slots.lost, slots.rubbed))
+        touch.opening = Opening(dt.copy(), -slopes[pair], *at_end)
         dp[slots.entry] = 0.0
         if slots.grip is not None:
             dp[slots.grip + 1 : slots.grip + 4] = 0.0
@@ -480,10 +484,3 @@ class Walk:
                     None, -values_slopes[number], s[slots.impulse].copy(), s[slots.lost].copy(), s[slots.rubbed].copy()
                 )
 
-
-def nearest(touches: Sequence[Touch], pair: int, t: float) -> Touch | None:
-    """The touch of a pair that began at t."""
-    own = [touch for touch in touches if touch.pair == pair]
-    if not own:
-        return None
-    return min(own, key=lambda touch: abs((touch.closing.t if touch.closing is not None else -np.inf) - t) if touch.closing else np.inf)

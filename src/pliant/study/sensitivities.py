@@ -193,10 +193,11 @@ def sensitivities(
 ) -> Sensitivities:
     """Run a mechanism as `simulate` does, to the bit, and differentiate all that comes out.
 
-    parameters: names of the System's parameters; starts, rates: names of coordinates that it starts with, and of their rates: all of
-    them together are theta. of: quantities of the result's table whose derivatives are wanted, all where not given. values: of
+    parameters: names of the System's parameters; starts, rates: names of coordinates that it starts with, and of their rates: all
+    of them together are theta. of: quantities of the result's table whose derivatives are wanted, all where not given. values: of
     parameters, by name, in SI; those left out have their own. control: derivatives are held to a relative error of the method's
-    rtol in every step; without it, where equations change. rtol: instead of the method's own. Everything else is as in `simulate`; where the run goes on from an earlier one, what that one came to is given.
+    rtol in every step; without it, only where equations change. rtol: instead of the method's own. Everything else is as in
+    `simulate`; where the run goes on from an earlier one, what that one came to is given.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.saltation import Walk
@@ -238,5 +239,6 @@ def _quantities(of: str | Sequence[str] | None) -> tuple[str, ...]:
     names = (of,) if isinstance(of, str) else tuple(of)
     for name in names:
         if name not in QUANTITIES:
-            raise ModelError.of("sensitivities", "of", f"must name quantities of the result{did_you_mean(name, list(QUANTITIES))}", name)
+            rule = f"must name quantities of the result{did_you_mean(name, list(QUANTITIES))}"
+            raise ModelError.of("sensitivities", "of", rule, name)
     return names

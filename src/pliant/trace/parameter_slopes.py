@@ -2,8 +2,8 @@
 
 By central differences of order eight. Numbers follow from parameters through what users wrote, shapes of beams and integrals over
 them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far too many ways
-to differentiate each by hand. What is linear, as most is, needs two points. Where orders six and eight differ by more than TOLERANCE, a
-shorter step is tried, and of both that one is taken, number by number, whose two orders agree better.
+to differentiate each by hand. What is linear, as most is, needs two points. Where orders six and eight differ by more than
+TOLERANCE, a shorter step is tried, and of both that one is taken, number by number, whose two orders agree better.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,11 @@ def by_parameter(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """d outcome / d parameter."""
     value = {**{n: p.value for n, p in system.parameters.items()}, **(values or {})}[name]
-    return extrapolated(
-        lambda x: outcome(pl.simulate(system, t_end, method=method, parameters={**(values or {}), name: x}, save=[t_end])), value, step
-    )
+
+    def at(x: float) -> Floats:
+        return outcome(pl.simulate(system, t_end, method=method, parameters={**(values or {}), name: x}, save=[t_end]))
+
+    return extrapolated(at, value, step)
 
 
 def relative(ours: Floats, theirs: Floats) -> float:
