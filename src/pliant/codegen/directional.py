@@ -1,7 +1,7 @@
 """Directional derivatives of a program: forward mode, all directions beside one evaluation of the function itself.
 
-A program becomes two. The first computes the function and, once for all directions, the coefficients of its linearisation. The second
-is that linearisation: sums of products of coefficients with seeds, several directions side by side in the lanes of vectors.
+A program becomes two. The first computes the function and, once for all directions, the coefficients of its linearisation. The
+second is that linearisation: sums of products of coefficients with seeds, several directions side by side in the lanes of vectors.
 
 A function with corners has a derivative on either side of each. Whatever it compares is a decision, taken beforehand and handed in
 behind p: so the derivatives in all stages of one step are those of one side. Values, continuous there, stay as they are.
@@ -10,12 +10,12 @@ behind p: so the derivatives in all stages of one step are those of one side. Va
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import casadi as ca
 
-from pliant.codegen.guards import idle_guards
+from pliant.codegen.guards import idle_guards, vanishing
 from pliant.codegen.program import CONSTANT, NONE, PARAMETER, STATE, TIME, Program
 
 _COMPARISONS = frozenset((ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE))
@@ -32,6 +32,7 @@ class DirectionalPrograms:
     decisions: Program | None  # (t, y, p) -> truths; None where nothing is compared
     active: tuple[int, ...]  # entries of p that have seeds
     guards: tuple[frozenset[int], ...]  # of every decision: places in p; while one holds zero the decision does not matter
+    zero_coefficients: Mapping[int, int]  # sets of guards of which one idle makes a coefficient zero, by place: see guards.py
 
     @property
     def n_decisions(self) -> int:
@@ -75,14 +76,25 @@ class _Differentiation:
         zero = self.linear.constant(0.0)
         tangents = [self.tangents[output] for output in self.source.outputs]
         self.linear.outputs = [zero if tangent is None else tangent for tangent in tangents]
-        self.primal.outputs = [self.values[output] for output in self.source.outputs] + list(self.places)
         self.primal.n_p += len(self.deciding)
+        zero_coefficients = self._guard()
+        self.primal.outputs = [self.values[output] for output in self.source.outputs] + list(self.places)
         self.linear.n_p = len(self.primal.outputs)
         asked = None
         if self.deciding:
             self.asking.outputs = self.deciding
             asked = pruned(self.asking)
-        return DirectionalPrograms(pruned(self.primal), pruned(self.linear), asked, self.active, tuple(self.guards))
+        return DirectionalPrograms(pruned(self.primal), pruned(self.linear), asked, self.active, tuple(self.guards),
+                                   zero_coefficients)  # fmt: skip
+
+    def _guard(self) -> dict[int, int]:
+        """Let the linear program leave out what belongs to idle guards; returns what that makes of its coefficients."""
+        self.primal.guards = self.source.guards
+        zero = vanishing(self.primal)
+        flags = [self._coefficient(self.primal.value(PARAMETER, place)) for place in self.source.guards]
+        self.linear.guards = tuple(self.linear.a[flag] for flag in flags)
+        self.primal.guards = ()  # its coefficients are asked for in any case
+        return {place: zero[value] for value, place in self.places.items() if value < len(zero) and zero[value]}
 
     def _leaf(self, value: int, kind: int, seed_of: dict[int, int]) -> None:
         source, place = self.source, self.source.a[value]
@@ -284,7 +296,7 @@ def pruned(program: Program) -> Program:
         if needed[value]:
             for argument in program.arguments(value):
                 needed[argument] = 1
-    kept, numbers = Program(program.n_y, program.n_p), [NONE] * len(program.kind)
+    kept, numbers = Program(program.n_y, program.n_p, guards=program.guards), [NONE] * len(program.kind)
     for value, kind in enumerate(program.kind):
         if not needed[value]:
             continue

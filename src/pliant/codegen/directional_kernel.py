@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.directional import directional
 from pliant.codegen.lanes import LANES, compile_linear, padded
-from pliant.codegen.llvm import LARGEST_OPTIMISED_IN_RUN, MachineCode, compile_function
+from pliant.codegen.llvm import LARGEST_OPTIMISED_IN_RUN, MachineCode, address_of, compile_function
 from pliant.codegen.program import Program
 
 Floats = NDArray[np.float64]
@@ -31,12 +31,15 @@ class DirectionalKernel:
     guards: tuple[frozenset[int], ...] = ()  # of decisions: entries of p; while one of them is zero a decision does not matter
 
     @classmethod
-    def of(cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN) -> DirectionalKernel:
+    def of(
+        cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN
+    ) -> DirectionalKernel:
+        """largest: operations beyond which LLVM only translates."""
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
-        return cls(primal, compile_linear(parts.linear, cache=cache), decide, parts.active, program.n_p, len(program.outputs),
-                   parts.guards)  # fmt: skip
+        linear = compile_linear(parts.linear, parts.zero_coefficients, cache=cache)
+        return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards)
 
     @property
     def n_y(self) -> int:
@@ -52,7 +55,8 @@ class DirectionalKernel:
         return padded(self.linear.n_y)
 
     @cached_property
-    def _active(self) -> NDArray[np.int64]:
+    def places(self) -> NDArray[np.int64]:
+        """The active entries of p."""
         return np.array(self.active, dtype=np.int64)
 
     def matters(self, p: Floats) -> Floats:
@@ -71,23 +75,45 @@ class DirectionalKernel:
         rows[:n, :m] = dy
         if dt is not None:
             rows[n, :m] = dt
-        rows[n + 1 : n + 1 + self._active.size, :m] = dp[self._active]
+        rows[n + 1 : n + 1 + self.places.size, :m] = dp[self.places]
         return np.ascontiguousarray(rows.reshape(self.n_seeds, groups, LANES).transpose(1, 0, 2))
 
     def __call__(self, t: float, y: Floats, p: Floats, dy: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
         """(values, their derivatives along the directions), on the side of all corners that the state is on."""
-        seeds = self.seeds(dy, dt, dp)
-        groups, y = len(seeds), np.ascontiguousarray(y)
-        entries, work = np.empty(self.n_p + self.n_decisions), np.empty(self.n_work(groups))
-        entries[: self.n_p] = p
-        if self.decide is not None:
-            decided = np.empty(self.n_decisions)
-            self.decide.call(t, y, entries, decided, work)
-            entries[self.n_p :] = decided
-        values, out = np.empty(self.primal.n_out), np.empty((groups, padded(self.n_out), LANES))
-        self.primal.call(t, y, entries, values, work)
-        self.linear.call(float(groups), seeds, values, out, work)
-        return values[: self.n_out], from_lanes(out)[: self.n_out, : dy.shape[1]]
+        return DirectionalCall(self, dy.shape[1])(t, y, p, dy, dt, dp)
+
+
+class DirectionalCall:
+    """A kernel with memory of its own, for one thread to call it again and again along as many directions."""
+
+    def __init__(self, kernel: DirectionalKernel, directions: int) -> None:
+        self.kernel, self.directions = kernel, directions
+        self._groups = groups = -(-directions // LANES)
+        self._rows = np.zeros((kernel.n_seeds, groups * LANES))
+        self._seeds = np.zeros((groups, kernel.n_seeds, LANES))
+        self._y, self._entries = np.empty(kernel.n_y), np.empty(kernel.n_p + kernel.n_decisions)
+        self._decided, self._values = np.empty(kernel.n_decisions), np.empty(kernel.primal.n_out)
+        self._out, self._work = np.empty((groups, padded(kernel.n_out), LANES)), np.empty(kernel.n_work(groups))
+        y, entries, work = (address_of(array) for array in (self._y, self._entries, self._work))
+        self._to_decide = (y, entries, address_of(self._decided), work)
+        self._to_value = (y, entries, address_of(self._values), work)
+        self._to_slope = (address_of(self._seeds), address_of(self._values), address_of(self._out), work)
+
+    def __call__(self, t: float, y: Floats, p: Floats, dy: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
+        """(values, their derivatives): dy (state, direction), dt (direction), dp (entry of p, direction)."""
+        kernel, n, m, rows = self.kernel, self.kernel.n_y, self.directions, self._rows
+        self._y[:], self._entries[: kernel.n_p] = y, p
+        rows[:n, :m] = dy
+        rows[n, :m] = 0.0 if dt is None else dt
+        rows[n + 1 : n + 1 + len(kernel.active), :m] = dp[kernel.places]
+        self._seeds[...] = rows.reshape(kernel.n_seeds, self._groups, LANES).transpose(1, 0, 2)
+        if kernel.decide is not None:
+            kernel.decide.call_at(t, *self._to_decide)
+            self._entries[kernel.n_p :] = self._decided
+        kernel.primal.call_at(t, *self._to_value)
+        kernel.linear.call_at(float(self._groups), *self._to_slope)
+        # copies: the next call writes to this memory
+        return self._values[: kernel.n_out].copy(), from_lanes(self._out)[: kernel.n_out, :m].copy()
 
 
 def to_lanes(rows: Floats) -> Floats:

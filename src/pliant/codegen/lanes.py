@@ -2,13 +2,13 @@
 
     void kernel(double groups, const double* seeds, const double* coefficients, double* out, double* work)
 
-seeds: (group, row, LANES), out: (group, row, LANES); rows are filled up to an even number. A group is as many directions as a vector
-has lanes; each piece of the code goes over all groups before the next piece begins, while its instructions are at hand.
+seeds: (group, row, LANES), out: (group, row, LANES); rows are filled up to an even number. A group is as many directions as a
+vector has lanes; each piece of the code goes over all groups before the next piece begins, while its instructions are at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +16,11 @@ import casadi as ca
 
 from pliant.codegen.emit import KERNEL, ChunkWriter
 from pliant.codegen.fuse import fuse
+from pliant.codegen.guards import ALL_IDLE, ALWAYS, left_out
 from pliant.codegen.llvm import MachineCode, object_code_of
 from pliant.codegen.operations import FUSED, FUSED_FROM, FUSED_SUB
 from pliant.codegen.program import CONSTANT, PARAMETER, STATE, Program
-from pliant.codegen.schedule import Chunk, make_schedule
+from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
 from pliant.codegen.sincos import real
 from pliant.host.processor import host, load_object
 
@@ -40,41 +41,117 @@ def padded(rows: int) -> int:
     return rows + rows % 2
 
 
-def compile_linear(program: Program, *, cache: Path | None) -> MachineCode:
-    """Machine code of a linear program; n_work is that of one group."""
+def compile_linear(program: Program, zero_coefficients: Mapping[int, int] | None = None, *, cache: Path | None) -> MachineCode:
+    """Machine code of a linear program; n_work is that of one group.
+
+    zero_coefficients: by entry of p, sets of guards of which one idle makes it zero: what that leaves out is branched around.
+    """
     target = host()
     fused = replace(program, kind=[*program.kind], a=[*program.a], b=[*program.b], c=[*program.c])
     if target.fused:
         fuse(fused)
-    schedule = make_schedule(fused, CHUNK_SIZE, roll=False)
-    texts = [_FMA]
-    chunks = schedule.chunks
-    texts += [_chunk_text(f"chunk{k}", fused, schedule.place, chunk) for k, chunk in enumerate(chunks)]
-    strides = (padded(program.n_y), padded(len(program.outputs)), schedule.n_work)
-    text = "\n".join([*texts, _kernel_text(len(chunks), strides)]) + "\n"
+    guards = left_out(fused, zero_coefficients or {}) if fused.guards else None
+    schedule = make_schedule(fused, CHUNK_SIZE, roll=False, guards=guards)
+    writer = _KernelWriter(fused, schedule)
+    text = writer.text()
     data, from_cache = object_code_of(text, target, int(schedule.written <= LARGEST_OPTIMISED), cache)
     engine = load_object(data, target)
     return MachineCode(engine.get_function_address(KERNEL), program.n_y, program.n_p, len(program.outputs),
                        LANES * schedule.n_work, program.operations, 0.0, from_cache, engine)  # fmt: skip
 
 
-def _kernel_text(chunks: int, strides: tuple[int, int, int]) -> str:
-    """For every chunk: for every group."""
-    lines = [f"define void @{KERNEL}(double %groups, ptr %y, ptr %p, ptr %out, ptr %work) nounwind {{", "entry:",
-             "  %count = fptoui double %groups to i64", "  br label %loop0"]  # fmt: skip
-    before = "entry"
-    for k in range(chunks):
-        lines += [f"loop{k}:", f"  %g{k} = phi i64 [ 0, %{before} ], [ %n{k}, %loop{k} ]"]
-        for name, stride in zip(("y", "out", "work"), strides, strict=True):
-            lines.append(f"  %{name}{k}.o = mul i64 %g{k}, {LANES * stride}")
-            lines.append(f"  %{name}{k} = getelementptr double, ptr %{name}, i64 %{name}{k}.o")
-        lines += [f"  call void @chunk{k}(ptr %y{k}, ptr %p, ptr %out{k}, ptr %work{k})", f"  %n{k} = add i64 %g{k}, 1",
-                  f"  %m{k} = icmp ult i64 %n{k}, %count", f"  br i1 %m{k}, label %loop{k}, label %loop{k + 1}"]  # fmt: skip
-        before = f"loop{k}"
-    return "\n".join([*lines, f"loop{chunks}:", "  ret void", "}"])
+class _KernelWriter:
+    """Writes the kernel: for every block that is not left out, for every chunk of it, for every group."""
+
+    def __init__(self, program: Program, schedule: Schedule) -> None:
+        self.program, self.schedule = program, schedule
+        self.functions = [_FMA]
+        self.lines = ["  %count = fptoui double %groups to i64"]
+        self._at = "entry"  # the label that the next branch comes from
+        self._names = 0
+        self._conditions: dict[int, str] = {}
+        self._awake: list[str] = []
+
+    def text(self) -> str:
+        blocks = self.schedule.before + self.schedule.after
+        if any(block.guards != ALWAYS for block in blocks):
+            self._awake = [self._read_guard(place) for place in self.program.guards]
+        for block in blocks:
+            self._block(block)
+        head = [f"define void @{KERNEL}(double %groups, ptr %y, ptr %p, ptr %out, ptr %work) nounwind {{", "entry:"]
+        return "\n".join([*self.functions, *head, *self.lines, "  ret void", "}"]) + "\n"
+
+    def _block(self, block: Block) -> None:
+        chunks = [piece for piece in block.pieces if isinstance(piece, Chunk)]
+        texts = [_chunk_text(self._name("chunk"), self.program, self.schedule.place, chunk) for chunk in chunks]
+        if block.guards == ALWAYS:
+            for text in texts:
+                self._over_groups(text)
+            return
+        run, skip, done = self._name("run"), self._name("skip"), self._name("done")
+        self.lines += [f"  br i1 {self._condition(block.guards)}, label %{run}, label %{skip}", f"{run}:"]
+        self._at = run
+        for text in texts:
+            self._over_groups(text)
+        self.lines += [f"  br label %{done}", f"{skip}:"]
+        self._at = skip
+        if block.zeros_in_work or block.zeros_in_out:
+            self._over_groups(_zeros_text(self._name("zeros"), block))
+        self.lines += [f"  br label %{done}", f"{done}:"]
+        self._at = done
+
+    def _name(self, kind: str) -> str:
+        self._names += 1
+        return f"{kind}{self._names}"
+
+    def _over_groups(self, function: tuple[str, str]) -> None:
+        """Call a function of one group for all of them."""
+        name, text = function
+        self.functions.append(text)
+        k, program = self._name("g"), self.program
+        strides = {"y": padded(program.n_y), "out": padded(len(program.outputs)), "work": self.schedule.n_work}
+        self.lines += [f"  br label %{k}.loop", f"{k}.loop:", f"  %{k} = phi i64 [ 0, %{self._at} ], [ %{k}.n, %{k}.loop ]"]
+        for array, stride in strides.items():
+            self.lines.append(f"  %{k}.{array}.o = mul i64 %{k}, {LANES * stride}")
+            self.lines.append(f"  %{k}.{array} = getelementptr double, ptr %{array}, i64 %{k}.{array}.o")
+        self.lines += [f"  call void @{name}(ptr %{k}.y, ptr %p, ptr %{k}.out, ptr %{k}.work)", f"  %{k}.n = add i64 %{k}, 1",
+                       f"  %{k}.m = icmp ult i64 %{k}.n, %count", f"  br i1 %{k}.m, label %{k}.loop, label %{k}.end",
+                       f"{k}.end:"]  # fmt: skip
+        self._at = f"{k}.end"
+
+    def _read_guard(self, place: int) -> str:
+        name = f"%awake{place}"
+        self.lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
+        self.lines.append(f"  {name}.value = load double, ptr {name}.at")
+        self.lines.append(f"  {name} = fcmp une double {name}.value, 0.0")
+        return name
+
+    def _condition(self, guards: int) -> str:
+        """The i1 that says that none of these sets of guards is idle."""
+        if guards not in self._conditions:
+            operation, names = "or", self._awake
+            if guards & ~ALL_IDLE:
+                operation, names = "and", [name for k, name in enumerate(self._awake) if guards & (2 << k)]
+            joined = names[0]
+            for name in names[1:]:
+                further = f"%{self._name('c')}"
+                self.lines.append(f"  {further} = {operation} i1 {joined}, {name}")
+                joined = further
+            self._conditions[guards] = joined
+        return self._conditions[guards]
 
 
-def _chunk_text(name: str, program: Program, place: Sequence[int], chunk: Chunk) -> str:
+def _zeros_text(name: str, block: Block) -> tuple[str, str]:
+    """A function that puts zeros where a block was left out."""
+    lines = []
+    for array, places in (("work", block.zeros_in_work), ("out", block.zeros_in_out)):
+        for place in places:
+            lines.append(f"  %{array}{place} = getelementptr double, ptr %{array}, i64 {LANES * place}")
+            lines.append(f"  store {_VECTOR} zeroinitializer, ptr %{array}{place}, align 8")
+    return name, "\n".join([f"define internal void @{name}{_SIGNATURE} noinline nounwind {{", *lines, "  ret void", "}"])
+
+
+def _chunk_text(name: str, program: Program, place: Sequence[int], chunk: Chunk) -> tuple[str, str]:
     writer = _LanesWriter(program, place)
     own = set(chunk.values)
     for value in chunk.values:
@@ -83,7 +160,7 @@ def _chunk_text(name: str, program: Program, place: Sequence[int], chunk: Chunk)
     for value in [*chunk.to_work, *chunk.to_out]:
         if value not in own:
             writer.write(value, chunk)
-    return "\n".join([f"define internal void @{name}{_SIGNATURE} noinline nounwind {{", *writer.lines, "  ret void", "}"])
+    return name, "\n".join([f"define internal void @{name}{_SIGNATURE} noinline nounwind {{", *writer.lines, "  ret void", "}"])
 
 
 class _LanesWriter(ChunkWriter):

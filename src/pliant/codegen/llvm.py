@@ -57,14 +57,12 @@ class MachineCode:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
         state, parameters = _column("y", y, self.n_y), _column("p", p, self.n_p)
         out, work = np.empty(self.n_out), np.empty(max(self.n_work, 1))
-        self._function(t, _address(state), _address(parameters), _address(out), _address(work))
+        self._function(t, address_of(state), address_of(parameters), address_of(out), address_of(work))
         return out
 
-    def call(
-        self, t: float, y: NDArray[np.float64], p: NDArray[np.float64], out: NDArray[np.float64], work: NDArray[np.float64]
-    ) -> None:
-        """The kernel itself, on arrays as they are: contiguous, and large enough."""
-        self._function(t, _address(y), _address(p), _address(out), _address(work))
+    def call_at(self, t: float, y: int, p: int, out: int, work: int) -> None:
+        """The kernel itself, on arrays by their addresses."""
+        self._function(t, y, p, out, work)
 
     @cached_property
     def _function(self) -> Any:
@@ -158,7 +156,7 @@ def _compile(text: str, target: Target, effort: int) -> bytes:
     return bytes(target.machine(effort).emit_object(module))
 
 
-def _address(array: NDArray[np.float64]) -> int:
+def address_of(array: NDArray[np.float64]) -> int:
     """What array.ctypes.data says, three times as fast."""
     return int(array.__array_interface__["data"][0])
 

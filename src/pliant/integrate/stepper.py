@@ -383,6 +383,11 @@ class Stepper:
     # ---- what the caller may read, and between advances write
 
     @property
+    def atol(self) -> Floats:
+        """Absolute tolerances of the components whose error counts: those that decide the step, then those added to them."""
+        return self._atol[: self._n_controlled + self._n_added]
+
+    @property
     def t(self) -> float:
         return float(self._run["t"])
 

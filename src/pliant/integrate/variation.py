@@ -74,7 +74,8 @@ class Variation:
         self._bind(**scheme, tape_t=tape.times, tape_y=tape.begins, tape_end=tape.ends)
         self._bind(zeros=np.zeros(max(n_padded, whole)), slopes=np.zeros((2, n)), weights=np.zeros(n_k))
         self._bind(**{name: np.zeros(n_padded) for name in ("y", "y_new", "y_try", "y_look")}, k=np.zeros((n_k, n_padded)))
-        self._bind(s=np.zeros((groups, rows, LANES)), s_new=np.zeros(whole), l=np.zeros((n_k, whole)), estimate=np.zeros((2, whole)))
+        self._bind(s=np.zeros((groups, rows, LANES)), s_new=np.zeros(whole), l=np.zeros((n_k, whole)))
+        self._bind(estimate=np.zeros((2, whole)))
         self._bind(seeds=np.zeros((groups, kernel.n_seeds, LANES)), out=np.zeros(kernel.primal.n_out))
         self._bind(p=np.zeros(kernel.n_p + kernel.n_decisions), decided=np.zeros((2, kernel.n_decisions)))
         self._bind(matters=np.ones(kernel.n_decisions))
@@ -103,7 +104,7 @@ class Variation:
     @property
     def s(self) -> Floats:
         """(component, direction) where the loop stands."""
-        return from_lanes(self._arrays["s"])[: self._kernel.n_y, : self.directions]
+        return from_lanes(self._arrays["s"])[: self._kernel.n_y, : self.directions].copy()
 
     @s.setter
     def s(self, values: Floats) -> None:
@@ -120,7 +121,10 @@ class Variation:
                 self._arrays[f"seeds{suffix}"][:, first : first + len(kernel.active)] = lanes[:, : len(kernel.active)]
 
     def go_along(self, first: int, last: int, times: Floats) -> tuple[Floats, Floats]:
-        """Steps first ... last - 1; (states, S as (time, group, row, lane)) at sorted times in them, ends included. Check `failed`."""
+        """Steps first ... last - 1; (states, S as (time, group, row, lane)) at sorted times in them, ends included.
+
+        Check `failed` afterwards.
+        """
         n_padded, whole = int(self._run["n_padded"]), self._arrays["s_new"].size
         states, tangents = np.zeros((times.size, n_padded)), np.zeros((times.size, whole))
         self._bind(query_t=times, query_y=states, query_s=tangents)
@@ -148,7 +152,10 @@ ROWS_AT_ONCE = 256  # that derivatives are taken of: their coefficients stay sma
 def derivatives_of_rows(
     kernel: DirectionalKernel, times: Floats, states: Floats, p: Floats, tangents: Floats, dp: Floats, directions: int
 ) -> Floats:
-    """(row, output, direction) of a function at many states with one p: tangents (row, group, row of S, lane), dp (entry, direction)."""
+    """(row, output, direction) of a function at many states with one p.
+
+    tangents: (row, group, component, lane); dp: (entry of p, direction).
+    """
     out = np.empty((times.size, kernel.n_out, directions))
     own = kernel.seeds(np.zeros((kernel.n_y, directions)), None, dp)
     for first in range(0, times.size, ROWS_AT_ONCE):

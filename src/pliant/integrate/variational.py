@@ -1,8 +1,8 @@
 """Sensitivities S = dy/dtheta along the steps that a run took: S' = f_y S + f_theta, by the run's own method.  Compiled.
 
-The run is over when this begins: refused steps and the search for events cost S nothing, and nothing here changes the run. Every step
-is taken again from the state on the tape, its stages with all directions beside them. Within a step the equations are on one side of
-all their corners: which, is decided inside the step; where that changes within it, the step is cut there. S can be held to
+The run is over when this begins: refused steps and the search for events cost S nothing, and nothing here changes the run. Every
+step is taken again from the state on the tape, its stages with all directions beside them. Within a step the equations are on one
+side of all their corners: which, is decided inside the step; where that changes within it, the step is cut there. S can be held to
 an error of its own (`control`): then a step is cut until it is.
 """
 
@@ -19,7 +19,7 @@ from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.stage_sums import add_terms, weigh_all
 from pliant.integrate.variation_record import LANES, VARIATION
 
-PLACES = (1e-3, 0.25, 0.5, 0.75, 0.999)  # of the step, where decisions are asked for
+PLACES = (1e-3, 0.5, 0.999)  # of the step, where decisions are asked for
 MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
 # Steps at both ends of a stretch in which S is held to its error in any case: there contact forces begin and end, and what is
 # a depth to the power 1.5 for the state is its root for S.
@@ -53,13 +53,14 @@ def _step(run: Any, k: int) -> None:
     put(run.y, run.tape_y + 8 * run.n * k, run.n)
     done, cuts = 0.0, 0
     if run.n_decisions > 0:
-        call_kernel(run.rhs, t, run.y, run.p, run.k, run.work)
-        call_kernel(run.rhs, times[1], end, run.p, _stage(run, run.stages), run.work)
-        put(run.slopes, run.k, run.n)  # the cubic needs both while stages are overwritten
-        put(run.slopes + 8 * run.n, _stage(run, run.stages), run.n)
+        if k == run.first:
+            call_kernel(run.rhs, t, run.y, run.p, run.slopes, run.work)
+        else:
+            put(run.slopes, run.slopes + 8 * run.n, run.n)
+        call_kernel(run.rhs, times[1], end, run.p, run.slopes + 8 * run.n, run.work)
         begin = run.tape_y + 8 * run.n * k
         _decide(run, t, h, PLACES[0], begin, end, 0)
-        for i in range(1, 5):
+        for i in range(1, 3):
             while cuts < MOST_CORNERS and _differs(run, t, h, PLACES[i], begin, end):
                 edge = _edge(run, t, h, max(PLACES[i - 1], done), PLACES[i], begin, end)
                 run.corners += 1
@@ -143,9 +144,9 @@ def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
         if run.controlling:
             error = _error(run, step) * (1.0 if run.control else EDGE_SHARE)
             factor = min(max(SAFETY * max(error, 1e-30) ** (-run.exponent), LEAST_FACTOR), LARGEST_FACTOR)
-            if error > 1.0 or error != error:
+            if error > 1.0:
                 run.shortened += 1
-                longest = step * (factor if error == error else LEAST_FACTOR)
+                longest = step * factor
                 if longest < SHORTEST * h:
                     run.failed = TOO_SHORT
                     return
@@ -227,7 +228,9 @@ def _error(run: Any, h: float) -> float:
         if fine == 0.0:
             continue
         error = fine / math.sqrt(fine + 0.01 * coarse) if run.error_rows > 1 else math.sqrt(fine)
-        worst = max(worst, error / max(run.rtol * math.sqrt(size), math.sqrt(run.n_mean) / whole_theta[d])) if error == error else math.nan
+        if error != error:
+            return math.inf
+        worst = max(worst, error / max(run.rtol * math.sqrt(size), math.sqrt(run.n_mean) / whole_theta[d]))
     return worst
 
 
@@ -250,7 +253,7 @@ def _project(run: Any, t: float) -> None:
 
 @compiled
 def _answer_inside(run: Any, t: float, h: float, t_end: float, final: bool) -> None:
-    """State and S at times that were asked for in t < time < t + h, by the dense output; of the end itself if the step goes on."""
+    """State and S at times asked for in t < time < t + h, by the dense output; at the end itself if the step goes on."""
     times, ready = floats(run.query_t, run.n_queries), False
     while run.next_query < run.n_queries:
         asked = times[run.next_query]

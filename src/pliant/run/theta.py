@@ -23,9 +23,9 @@ from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 
-# Where equations are traced for derivatives, parameters are off their values by such a share of a step each: what is 0, 1 or equal to
-# another number just now is none of the structure then.
-ASIDE = 0.37
+# Where equations are traced for derivatives, parameters are off their values by such a share of a step each: what is 0, 1 or equal
+# to another number just now is none of the structure then.
+ASIDE = 0.037
 MOST_REMEMBERED = 16  # values of parameters
 
 
@@ -119,10 +119,12 @@ def _theta(
     for k, name in enumerate(plan.parameters):
         own[order.index(name), k] = 1.0
     slopes = np.vstack([own, numbers[places]])
-    constants, constant_slopes = _constants(structure, np.concatenate([list(values.values()), here.every.values[places]]), slopes, stages)
+    at_values = np.concatenate([list(values.values()), here.every.values[places]])
+    constants, constant_slopes = _constants(structure, at_values, slopes, stages)
+    sizes = np.array([abs(values[name]) or 1.0 for name in plan.parameters] + [1.0] * (m - count))
     inside = [k for k, b in enumerate(traced.breakpoints) if span[0] < b < span[1]]
     return Theta(
-        plan.names, np.array([abs(values[name]) or 1.0 for name in plan.parameters] + [1.0] * (m - count)), structure, constants, constant_slopes,
+        plan.names, sizes, structure, constants, constant_slopes,
         _start(traced, plan, np.zeros_like(start) if continued else start, count),
         np.array([traced.breakpoints[k] for k in inside]), breakpoints[inside],
         pieces.reshape(len(inside) + 1, -1, m),

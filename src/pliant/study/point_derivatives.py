@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codegen.directional_kernel import from_lanes
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import EventRecord, Result
-from pliant.study.saltation import EventPoint, Phase, Touch, Walk
+from pliant.study.saltation import EventPoint, Touch, Walk
 
 if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots
@@ -36,17 +35,8 @@ def point_at(walk: Walk, t: float) -> EventPoint | None:
     """State and sensitivities at a time that the walk was asked for, before anything changes there."""
     for phase in walk.phases:
         if phase.times.size and phase.times[0] <= t <= phase.times[-1]:
-            return _point_in(walk, phase, t)
+            return walk.point_in(phase, t)
     return None
-
-
-def _point_in(walk: Walk, phase: Phase, t: float) -> EventPoint | None:
-    k = int(np.searchsorted(phase.times, t))
-    if k >= phase.times.size or phase.times[k] != t:
-        return None
-    y = np.ascontiguousarray(phase.states[k])
-    s = from_lanes(phase.tangents[k])[: y.size, : walk.directions]
-    return EventPoint(t, y, phase.p, s, phase.dp, walk.rhs(t, y, phase.p))
 
 
 def contact_derivatives(walk: Walk, result: Result) -> Iterator[tuple[ContactRecord, dict[str, Floats]]]:
@@ -105,7 +95,7 @@ def _peak(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -> 
     point = point_at(walk, record.peak_time)
     if point is None:  # in the run that this one goes on from
         return {"peak_force": np.zeros(walk.directions), "peak_time": np.zeros(walk.directions)}
-    _, slopes = walk.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
-    force = slopes[len(walk.traced.pairs) + touch.pair]
     dt, rate = walk.time_of(slots.peak, point)
-    return {"peak_force": force, **({"peak_time": dt} if rate != 0.0 else {})}
+    # along the peak's own time, though the force is stationary there: it was located to the tolerance only
+    _, slopes = walk.contact_slopes(point.t, point.y, point.p, point.moved(dt), dt, point.dp)
+    return {"peak_force": slopes[len(walk.traced.pairs) + touch.pair], **({"peak_time": dt} if rate != 0.0 else {})}

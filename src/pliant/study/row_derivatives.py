@@ -62,13 +62,12 @@ def _by_name(walk: Walk, names: Sequence[str], columns: dict[str, slice], tangen
         if name == "work":
             values[name] = tangents[:, y[WORKS]]
         elif name in STATES:
-            free, own, tail = (
-                (traced.free_q, POSITIONS, PRESCRIBED_POSITIONS) if name == "q" else (traced.free_v, RATES, PRESCRIBED_RATES)
-            )
-            values[name] = np.zeros((rows, len(labels["coordinate" if name == "q" else "rate"]), m))
-            values[name][:, list(free)] = tangents[:, y[own]]
+            is_q = name == "q"
+            values[name] = np.zeros((rows, len(labels["coordinate" if is_q else "rate"]), m))
+            values[name][:, list(traced.free_q if is_q else traced.free_v)] = tangents[:, y[POSITIONS if is_q else RATES]]
             if prescribed:
-                values[name][:, [c.q if name == "q" else c.v for c in prescribed]] = parts[tail]
+                places = [c.q if is_q else c.v for c in prescribed]
+                values[name][:, places] = parts[PRESCRIBED_POSITIONS if is_q else PRESCRIBED_RATES]
         else:
             shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
             values[name] = parts[name].reshape(rows, *shape, m)

@@ -1,26 +1,30 @@
 """Sensitivities through the events of a run: S jumps where the equations change, by the change of the event's own time.
 
-At an event of time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-), the state there changes by A = S + f- dt*, what the event sets (an entry
-speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
+At an event of time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-), the state there changes by A = S + f- dt*, what the event sets (an
+entry speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
-from pliant.integrate.run_record import TURNS
+from pliant.integrate.methods import Auto
+from pliant.integrate.run_record import MARKS, TURNS
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
+from pliant.study.near_misses import Approach, approaches
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
 
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+# Errors: an event function that would take so long at its rate to come from as far as they, of what the phase has lasted, crosses.
+FAR_FROM_GRAZING = 100.0
+DEFAULT = Auto()  # whose tolerances stand for those of a method that has none
 STICKS = 1.0  # in p: what a contact does whose friction holds
 
 
@@ -50,8 +57,7 @@ class Undefined:
 class Phase:
     """A stretch of the run with one set of parameters, and what was asked for in it."""
 
-    first: int  # step
-    last: int  # step before which it ends
+    begin: float  # s
     p: Floats
     dp: Floats  # (entry of p, theta)
     times: Floats  # asked for
@@ -73,6 +79,21 @@ class EventPoint:
     def moved(self, dt: Floats) -> Floats:
         """A: how the state at the event changes."""
         return self.s + np.outer(self.slope, dt)
+
+
+@dataclass(frozen=True)
+class EventSlopes:
+    """An event function at a point."""
+
+    value: float
+    rate: float
+    slopes: Floats  # (theta) at this time
+    error: float  # what errors of the state within the tolerances may do to it
+
+    @property
+    def dt(self) -> Floats:
+        """(theta) of the event's time."""
+        return -self.slopes / self.rate if self.rate != 0.0 else np.zeros_like(self.slopes)
 
 
 @dataclass
@@ -137,7 +158,7 @@ class Walk:
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
-        self._kernels: dict[tuple[str, tuple[int, ...] | None], DirectionalKernel] = {}
+        self._calls: dict[tuple[str, int, tuple[int, ...] | None], DirectionalCall] = {}
         method = self.run.stepper.method
         steps_of = self.run.stepper.statistics.steps_of
         explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
@@ -148,21 +169,28 @@ class Walk:
         )  # fmt: skip
 
     def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
-        key = (name, rows)
-        if key not in self._kernels:
-            self._kernels[key] = self.structure.directional(name, self.active, rows, self.stages)
-        return self._kernels[key]
+        return self.structure.directional(name, self.active, rows, self.stages)
+
+    def _call(self, name: str, directions: int, rows: tuple[int, ...] | None = None) -> DirectionalCall:
+        key = (name, directions, rows)
+        if key not in self._calls:
+            self._calls[key] = DirectionalCall(self.kernel(name, rows), directions)
+        return self._calls[key]
 
     @cached_property
     def tolerances(self) -> Tolerances:
-        method = self.run.stepper.method
-        return Tolerances(method.tolerance or 1e-9, self.run.stepper.plain_atol[: self.traced.n_controlled], self.theta.sizes)
+        rtol, atol = self.run.stepper.method.tolerance, self.run.stepper.atol
+        if rtol is None:  # fixed steps that measure no error
+            rtol, atol = DEFAULT.rtol, np.full_like(atol, float(np.min(DEFAULT.atol)))
+        return Tolerances(rtol, atol, self.theta.sizes)
 
     # ---- the walk
 
     def go(self, times: Floats) -> None:
         """times: sorted, at which state and sensitivities are wanted."""
         tape = self.tape
+        near = approaches(self)
+        times = np.union1d(times, [approach.t for approach in near])
         p = self._parameters(tape.parameters[0])
         dp = np.zeros((p.size, self.directions))
         dp[self.traced.layout.p[CONSTANTS].start :] = self.theta.constant_slopes
@@ -178,11 +206,12 @@ class Walk:
             self.variation.set_parameters(p, dp)
             states, tangents = self.variation.go_along(first, last, times[asked:end])
             if self.variation.failed:
-                raise SolveError(
-                    f"sensitivities: S must be a number, but was none, or its error could not be kept, after t = {self.variation.failed_t:.10g} s"
-                )
-            self.phases.append(Phase(first, last, p.copy(), dp.copy(), times[asked:end], states, tangents))
+                after = f"after t = {self.variation.failed_t:.10g} s"
+                raise SolveError(f"sensitivities: S must be finite and its error kept, but was not, {after}")
+            self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
+            if self._misses(near):
+                return
             if last == len(tape.times):
                 self._finish(last - 1, p, dp, s)
                 break
@@ -194,6 +223,41 @@ class Walk:
                 return
         self.final = s
 
+    def _misses(self, near: Sequence[Approach]) -> bool:
+        """Whether in the last phase a pair came so near that a change within the tolerances would make it touch."""
+        phase = self.phases[-1]
+        if not phase.times.size:
+            return False
+        for approach in near:
+            if not phase.times[0] <= approach.t <= phase.times[-1]:
+                continue
+            slots = self.traced.pairs[approach.pair]
+            point = self.point_in(phase, approach.t)
+            seen = self._look_at(slots.gap, point)
+            error = max(seen.error, self.error_by_theta(seen.slopes))
+            lowest = seen.value - 0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else seen.value
+            if lowest <= error:
+                self._stop_at_miss(approach, lowest, error)
+                return True
+        return False
+
+    def point_in(self, phase: Phase, t: float) -> EventPoint:
+        """State and sensitivities at a time that was asked for in a phase."""
+        k = int(np.searchsorted(phase.times, t))
+        y = np.ascontiguousarray(phase.states[k])
+        s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
+        return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
+
+    def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
+        tolerance = f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g} m,"
+        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would make it touch, and change "
+                  "the number of impacts; no derivative exists beyond")  # fmt: skip
+        self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
+        self.until = approach.t
+        phase = self.phases.pop()
+        kept = phase.times <= approach.t
+        self.phases.append(replace(phase, times=phase.times[kept], states=phase.states[kept], tangents=phase.tangents[kept]))
+
     def _parameters(self, changing: Floats) -> Floats:
         return np.concatenate([changing, self.theta.constants])
 
@@ -202,13 +266,11 @@ class Walk:
         tape = self.tape
         changed = np.any(tape.parameters[1:] != tape.parameters[:-1], axis=1) | np.any(tape.begins[1:] != tape.ends[:-1], axis=1)
         edges = [0, *(np.flatnonzero(changed) + 1).tolist(), len(tape.times)]
-        yield from zip(edges[:-1], edges[1:], strict=True)
+        yield from pairwise(edges)
 
     def _answer_start(self, times: Floats, p: Floats, dp: Floats, s: Floats) -> None:
-        from pliant.codegen.directional_kernel import to_lanes
-
-        y = self.tape.begins[0]
-        self.phases.append(Phase(0, 0, p.copy(), dp.copy(), times, np.tile(y, (times.size, 1)), np.stack([to_lanes(s)] * times.size)))
+        states, tangents = np.tile(self.tape.begins[0], (times.size, 1)), np.stack([to_lanes(s)] * times.size)
+        self.phases.append(Phase(float(self.tape.times[0, 0]), p.copy(), dp.copy(), times, states, tangents))
 
     def _enter_piece(self, dp: Floats, t: float) -> None:
         """Tables on the piece of time that begins at t."""
@@ -256,40 +318,59 @@ class Walk:
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
         """dt*; None where a change within the tolerances would undo the event."""
-        dt, rate, error = self._time_and_error(e, point)
-        if self._is_undone(k, e, point, rate, error):
-            name, t = self._name(e), point.t
-            self.undefined.append(Undefined(t, name, self._grazing(e, rate)))
+        seen = self._look_at(e, point)
+        if self._is_undone(k, e, point, seen):
+            self.undefined.append(Undefined(point.t, self._name(e), self._grazing(e, seen.rate)))
             return None
-        return dt
+        return seen.dt
 
     def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
         """(dt*, the rate of the event function) of event e."""
-        return self._time_and_error(e, point)[:2]
+        seen = self._look_at(e, point)
+        return seen.dt, seen.rate
 
-    def _time_and_error(self, e: int, point: EventPoint) -> tuple[Floats, float, float]:
-        """(dt*, the rate of the event function, what errors of the state within the tolerances may do to it) of event e."""
+    def _look_at(self, e: int, point: EventPoint) -> EventSlopes:
+        """Event function e at a point: its value and how it changes."""
         m, n = self.directions, point.y.size
         dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
         dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
         count, tolerances = self.traced.n_controlled, self.tolerances
-        dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol + tolerances.rtol * np.abs(point.y[:count])
+        dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
         dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
-        _, slopes = self.kernel("event_functions")(point.t, point.y, point.p, dy, dt, dp)
-        rate, error = float(slopes[e, m]), float(np.max(np.abs(slopes[e, m + 1 :])))
-        return (-slopes[e, :m] / rate if rate != 0.0 else np.zeros(m)), rate, error
+        call, k = self._event_call(e, m + 3)
+        values, slopes = call(point.t, point.y, point.p, dy, dt, dp)
+        return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
 
-    def _is_undone(self, k: int, e: int, point: EventPoint, rate: float, error: float) -> bool:
-        """Whether a change of the state within the run's tolerances would keep the event from happening: rate^2 <= 2 |g''| error.
+    def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
+        """Derivatives of event functions, and where event e stands among them; marks, as peaks of forces, apart: they cost more."""
+        is_mark = self.traced.events[e].kind == MARKS
+        rows = tuple(k for k, event in enumerate(self.traced.events) if (event.kind == MARKS) == is_mark)
+        return self._call("event_functions", directions, rows), rows.index(e)
 
-        g'' is that over the step k, which ends here.
+    def error_by_theta(self, slopes: Floats) -> float:
+        """What relative changes of theta within the tolerance do to a number with these slopes."""
+        return float(np.max(np.abs(slopes) * self.tolerances.theta)) * self.tolerances.rtol
+
+    def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
+        """Whether a change of state or theta within the run's tolerances would keep the event from happening.
+
+        That is rate^2 <= 2 |g''| error. g'' is that over the step k, which ends here. The error is that of the extreme value which
+        g would have turned round at, so that a gap which only closes earlier or later is none.
         """
+        rate = seen.rate
         if rate == 0.0:
             return True
+        if abs(rate) * (point.t - self.phases[-1].begin) > FAR_FROM_GRAZING * max(seen.error, self.error_by_theta(seen.slopes)):
+            return False
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
         dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
-        _, slopes = self.kernel("event_functions")(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
-        bend = (rate - float(slopes[e, 0])) / (point.t - t)
+        call, row = self._event_call(e, 1)
+        _, slopes = call(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
+        bend = (rate - float(slopes[row, 0])) / (point.t - t)
+        error, pair = seen.error, self.traced.events[e].pair
+        if pair is not None and self.traced.pairs[pair].gap == e and bend != 0.0:
+            _, speeds = self.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
+            error = max(error, self.error_by_theta(seen.slopes + rate / bend * speeds[pair]))
         return rate**2 <= 2.0 * abs(bend) * error
 
     def _name(self, e: int) -> str:
@@ -300,9 +381,9 @@ class Walk:
         event = self.traced.events[e]
         tolerance = self.tolerances.rtol
         if event.pair is not None and self.traced.pairs[event.pair].gap == e:
-            return (f"the contact grazes, at {abs(rate):.2g} m/s: a change of the state within the tolerances (rtol {tolerance:g}) "
+            return (f"the contact grazes, at {abs(rate):.2g} m/s: a change within the tolerances (rtol {tolerance:g}) "
                     "would undo it, and with it the number of impacts; no derivative exists beyond")  # fmt: skip
-        return (f"the event is touched rather than crossed, at a rate of {abs(rate):.2g}: a change of the state within the tolerances "
+        return (f"the event is touched rather than crossed, at a rate of {abs(rate):.2g}: a change within the tolerances "
                 f"(rtol {tolerance:g}) would undo it; no derivative exists beyond")  # fmt: skip
 
     def _jump(self, k: int, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, e: int | None) -> Floats:
@@ -324,9 +405,11 @@ class Walk:
 
     # ---- contacts
 
-    def contact_slopes(self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
+    def contact_slopes(
+        self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats
+    ) -> tuple[Floats, Floats]:
         """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
-        return self.kernel("observe", self._contact_rows)(t, y, p, moved, dt, dp)
+        return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
 
     def _begin(self, p: Floats, dp: Floats, s: Floats) -> None:
         """Contacts that are closed where the run begins."""
@@ -362,7 +445,8 @@ class Walk:
         _, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)
         touch = self._under_way.pop(pair)
         touch.t_end = point.t
-        touch.opening = Opening(dt.copy(), -slopes[pair], moved[slots.impulse].copy(), moved[slots.lost].copy(), moved[slots.rubbed].copy())
+        at_end = (moved[place].copy() for place in (slots.impulse, slots.lost, slots.rubbed))
+        touch.opening = Opening(dt.copy(), -slopes[pair], *at_end)
         dp[slots.entry] = 0.0
         if slots.grip is not None:
             dp[slots.grip + 1 : slots.grip + 4] = 0.0
@@ -400,10 +484,3 @@ class Walk:
                     None, -values_slopes[number], s[slots.impulse].copy(), s[slots.lost].copy(), s[slots.rubbed].copy()
                 )
 
-
-def nearest(touches: Sequence[Touch], pair: int, t: float) -> Touch | None:
-    """The touch of a pair that began at t."""
-    own = [touch for touch in touches if touch.pair == pair]
-    if not own:
-        return None
-    return min(own, key=lambda touch: abs((touch.closing.t if touch.closing is not None else -np.inf) - t) if touch.closing else np.inf)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods import Method
 from pliant.model.check import did_you_mean
@@ -205,10 +205,11 @@ def sensitivities(
 ) -> Sensitivities:
     """Run a mechanism as `simulate` does, to the bit, and differentiate all that comes out.
 
-    parameters: names of the System's parameters; starts, rates: names of coordinates that it starts with, and of their rates: all of
-    them together are theta. of: quantities of the result's table whose derivatives are wanted, all where not given. values: of
+    parameters: names of the System's parameters; starts, rates: names of coordinates that it starts with, and of their rates: all
+    of them together are theta. of: quantities of the result's table whose derivatives are wanted, all where not given. values: of
     parameters, by name, in SI; those left out have their own. control: derivatives are held to a relative error of the method's
-    rtol in every step; without it, where equations change. rtol: instead of the method's own. Everything else is as in `simulate`; where the run goes on from an earlier one, what that one came to is given.
+    rtol in every step; without it, only where equations change. rtol: instead of the method's own. Everything else is as in
+    `simulate`; where the run goes on from an earlier one, what that one came to is given.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.saltation import Walk
@@ -217,6 +218,8 @@ def sensitivities(
     wanted = _quantities(of)
     if rtol is not None:
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
+    if method_of(method).events_at_ends:
+        raise ModelError.of("sensitivities", "method", "must locate events: their times have derivatives too", method)
     run, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=values,
         progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, tape=True,
@@ -225,7 +228,10 @@ def sensitivities(
     plan.check(run.traced)
     user = run.traced.original if isinstance(system, Compiled) else system
     theta = theta_of(user, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
-    walk = Walk(run, run.stepper.tape(), theta, stages, control)
+    tape = run.stepper.tape()
+    if not len(tape.times):
+        raise SolveError(f"sensitivities: the run must take a step, but {result.message}")
+    walk = Walk(run, tape, theta, stages, control)
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
     return Sensitivities(result, walk, wanted, (times, states))
@@ -246,5 +252,6 @@ def _quantities(of: str | Sequence[str] | None) -> tuple[str, ...]:
     names = (of,) if isinstance(of, str) else tuple(of)
     for name in names:
         if name not in QUANTITIES:
-            raise ModelError.of("sensitivities", "of", f"must name quantities of the result{did_you_mean(name, list(QUANTITIES))}", name)
+            rule = f"must name quantities of the result{did_you_mean(name, list(QUANTITIES))}"
+            raise ModelError.of("sensitivities", "of", rule, name)
     return names

@@ -1,9 +1,9 @@
 """How everything that a run is made of changes with parameters: numbers of the equations, the start, tables and their breakpoints.
 
-By central differences of high order. Numbers follow from parameters through what users wrote, shapes of beams and integrals over them,
-roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far too many ways
-to differentiate each by hand. Differences of second order are exact for what is linear, as most is; where they are not, points are
-added until the estimated error is below TOLERANCE.
+By central differences of order eight. Numbers follow from parameters through what users wrote, shapes of beams and integrals over
+them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far too many ways
+to differentiate each by hand. What is linear, as most is, needs two points. Where orders six and eight differ by more than
+TOLERANCE, a shorter step is tried, and of both that one is taken, number by number, whose two orders agree better.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from pliant.trace.lowering import EveryNumber, every_number
 
 Floats = NDArray[np.float64]
 
-STEP = 2e-3  # of a parameter, or of 1 where that is zero: its third power is where round-off of 1e-15 meets the sixth order
+# Of a parameter, or of 1 where that is zero. Round-off is divided by it, and the largest of a beam's wave numbers times its length,
+# some tens, goes with it into the ninth power.
+STEP = 1.6e-2
+SHORTER = 0.2  # of a step
+TRIALS = 3  # steps, each so much shorter, before a parameter is held to be at its bound
 TOLERANCE = 1e-11  # of a slope: its error
 ROUND_OFF = 64 * 2.0**-52  # of a number: within which a second difference is none
-# Weights of f(+-1 h), f(+-2 h) ..., of orders 2, 4, 6, 8
-CENTRAL = ((1 / 2,), (2 / 3, -1 / 12), (3 / 4, -3 / 20, 1 / 60), (4 / 5, -1 / 5, 4 / 105, -1 / 280))
+# Weights of f(+-1 h), f(+-2 h) ..., of orders 6 and 8
+SIXTH, EIGHTH = (3 / 4, -3 / 20, 1 / 60), (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 # On one side, where a parameter is at its bound: f(0), f(h) ... f(7 h), order 7
 ONE_SIDED = (-363 / 140, 7.0, -21 / 2, 35 / 3, -35 / 4, 21 / 5, -7 / 6, 1 / 7)
 
@@ -62,33 +66,31 @@ At = Callable[[Mapping[str, float]], Ingredients]  # of values of parameters
 def slopes_of(name: str, value: float, at: At, here: Ingredients) -> Floats:
     """d column / d parameter."""
     h = STEP * (abs(value) or 1.0)
+    for k in range(TRIALS):
+        try:
+            return _central(name, value, h * SHORTER**k, at, here)
+        except (ModelError, SolveError):  # there is no such mechanism, so far from this one
+            continue
+    return _one_sided(name, value, h * SHORTER ** (TRIALS - 1), at, here)
+
+
+def _central(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
     column = here.column
-    points: dict[int, Floats] = {0: column}
-
-    def look(k: int) -> Floats:
-        if k not in points:
-            points[k] = _column_at(name, value + k * h, at, here)
-        return points[k]
-
-    try:
-        look(1), look(-1)
-    except (ModelError, SolveError):
-        return _one_sided(name, value, h, at, here)
-    if np.all(np.abs(look(1) - 2.0 * column + look(-1)) <= ROUND_OFF * np.maximum(np.abs(look(1)), np.abs(column))):
-        return (look(1) - look(-1)) / (2.0 * h)  # linear: exact
-    slope = _central(CENTRAL[1], look, h)
-    for weights in CENTRAL[2:]:
-        better = _central(weights, look, h)
-        close = np.all(np.abs(better - slope) <= TOLERANCE * np.abs(better) + ROUND_OFF * np.abs(column) / h)
-        slope = better
-        if close:
-            break
-    return slope
+    ahead, behind = (_column_at(name, value + side * h, at, here) for side in (1.0, -1.0))
+    if np.all(np.abs(ahead - 2.0 * column + behind) <= ROUND_OFF * np.maximum(np.abs(ahead), np.abs(column))):
+        return (ahead - behind) / (2.0 * h)  # linear: exact
+    slope, error = _two_orders(name, value, h, at, here)
+    if np.all(error <= TOLERANCE * np.abs(slope) + ROUND_OFF * np.abs(column) / h):
+        return slope
+    finer, its_error = _two_orders(name, value, SHORTER * h, at, here)
+    return np.where(its_error < error, finer, slope)
 
 
-def _central(weights: Sequence[float], look: Callable[[int], Floats], h: float) -> Floats:
-    total = sum(w * (look(k) - look(-k)) for k, w in enumerate(weights, start=1))
-    return np.asarray(total) / h
+def _two_orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tuple[Floats, Floats]:
+    """(slope of order eight, its difference from that of order six)"""
+    changes = [_column_at(name, value + k * h, at, here) - _column_at(name, value - k * h, at, here) for k in (1, 2, 3, 4)]
+    sixth, eighth = (sum(w * change for w, change in zip(weights, changes, strict=False)) / h for weights in (SIXTH, EIGHTH))
+    return np.asarray(eighth), np.abs(eighth - sixth)
 
 
 def _one_sided(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
