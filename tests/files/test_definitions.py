@@ -259,7 +259,7 @@ def test_expressions_of_python_are_written_too_and_long_ones_in_parts() -> None:
 def test_parameters_whose_names_mean_something_in_files_are_refused_when_written() -> None:
     system = pl.System("s", (0, -9.81))
     system.add("arm", pl.RigidBody.rod(1.0, pl.Parameter("t", 1.0)), joint=pl.Revolute())
-    with pytest.raises(pl.ModelError, match="definition 't': must be a new name"):
+    with pytest.raises(pl.ModelError, match="definition 't': must be another name"):
         pl.dump_model(system)
 
 

@@ -83,15 +83,12 @@ def test_a_unit_of_another_kind_is_refused_with_the_one_expected(text: str, mess
         ("drives: {m: {coordinate: arm.angle, effort: 2 m}}", r"drives\.m\.effort: must be in N m or N, got 'm'"),
         ("forces: {f: {at: arm.tip, vector: [1 N*m, 0]}}", r"forces\.f\.vector\[0\]: must be in N, got 'N\*m'"),
         ("contacts: {c: {points: arm.tip, against: {plane: {normal: y}}, normal: {hertz: {stiffness: 1 Pa}}}}",
-         r"stiffness: must be in N/m\^n, got 'Pa', which"),
+         r"stiffness: must be in N/m\^1\.5, got 'Pa', which"),
         ("contacts: {c: {points: arm.tip, against: {plane: {normal: y}}, normal: {hu_guo: {stiffness: 1, restitution: 1 m}}}}",
          r"restitution: must be a number without a unit, got 'm'"),
     ],
 )  # fmt: skip
 def test_fields_of_all_sections_know_their_units(section: str, message: str) -> None:
-    if "stiffness: 1 Pa" in section:  # N/m^2 is a stiffness of exponent 2, so another kind is taken
-        section = section.replace("1 Pa", "1 kg")
-        message = message.replace("'Pa'", "'kg'")
     with pytest.raises(pl.ModelError, match=message):
         pl.loads_model(HEAD + ROD + section)
 
@@ -163,10 +160,10 @@ def test_definitions_serve_numbers_places_and_formulas_and_are_written_back() ->
     [
         ("define: {a: b, b: 1}", r"define\.a: formula 'b': 'b' at column 1 is an unknown name"),
         ("define: {a: a}", r"define\.a: formula 'a': 'a' at column 1 is an unknown name"),
-        ("define: {t: 1}", r"define\.t: definition 't': must be a new name"),
-        ("define: {sin: 1}", r"must be a new name of letters, digits and _, got 'sin'"),
-        ("define: {pi: 3}", r"must be a new name"),
-        ("define: {'a b': 3}", r"must be a new name"),
+        ("define: {t: 1}", r"define\.t: definition 't': must be another name: formulas use 't' for one of their variables"),
+        ("define: {sin: 1}", r"must be another name: formulas use 'sin' for a function"),
+        ("define: {pi: 3}", r"must be another name: formulas use 'pi' for a constant"),
+        ("define: {'a b': 3}", r"must be a name of letters, digits and _"),
         ("define: {a: \"q['arm.angel']\"}", r"define\.a: .* is an unknown coordinate \(did you mean 'arm\.angle'\?\)"),
         ("define: {a: 1, a: 2}", r"key 'a' stands twice"),
         ("define: {a: __import__('os').system('true')}", r"define\.a: .* must call a function by its bare name"),

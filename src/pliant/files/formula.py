@@ -153,8 +153,14 @@ def number_definition(number: float, kind: Kind = None) -> ParsedFormula:
 
 
 def check_name(name: str) -> None:
-    if not name.isidentifier() or name in (*ARGUMENTS, *CONSTANTS, *CALLS):
-        raise ModelError(f"definition {short(name)!r}: must be a new name of letters, digits and _, got {short(name)!r}")
+    if name in (*ARGUMENTS, *CONSTANTS, *CALLS):
+        raise ModelError(f"definition {short(name)!r}: must be another name: formulas use {name!r} for {_meaning(name)}")
+    if not name.isidentifier():
+        raise ModelError(f"definition {short(name)!r}: must be a name of letters, digits and _, got {short(name)!r}")
+
+
+def _meaning(name: str) -> str:
+    return "a function" if name in CALLS else "a constant" if name in CONSTANTS else "one of their variables"
 
 
 def parsed_again(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any
 
@@ -119,9 +120,25 @@ def _one(unit: str) -> Any:
         one = _registry().Quantity(1.0, _registry().parse_units(_spelled(unit)))
         return (0.5 * (2.0 * one)).to_base_units()  # doubling refuses scales with an offset, as degrees Celsius
     except pint.UndefinedUnitError:
-        raise ModelError(f"unit {unit!r}: is unknown") from None
+        raise ModelError(f"unit {unit!r}: is unknown{_nearest(unit)}") from None
     except Exception as trouble:  # pint's parser raises many kinds; none of them may leave the loader
         raise ModelError(f"unit {unit!r}: cannot be read ({type(trouble).__name__})") from None
+
+
+# What engineers write, for advice: pint knows thousands more, most of which nobody means.
+COMMON = (
+    *("m", "mm", "cm", "km", "um", "in", "ft", "kg", "g", "t", "N", "kN", "mN", "Pa", "kPa", "MPa", "GPa", "bar", "psi"),
+    *("J", "kJ", "mJ", "W", "kW", "s", "ms", "us", "min", "h", "Hz", "kHz", "rad", "mrad", "deg", "rpm", "rad/s", "deg/s", "m/s"),
+    *("mm/s", "km/h", "m/s^2", "N/m", "N/mm", "kN/m", "N*m", "N*mm", "N*m/rad", "N*s/m", "N*m*s/rad", "kg/m"),
+    *("kg/m^3", "g/cm^3", "kg*m^2", "m^2", "mm^2", "m^4", "mm^4"),
+)
+
+
+def _nearest(unit: str) -> str:
+    """A unit that may have been meant; the case of letters counts less than the letters."""
+    by_letters = {known.lower(): known for known in reversed(COMMON)}
+    close = get_close_matches(unit.lower(), by_letters, n=1, cutoff=0.5)
+    return f" (did you mean {by_letters[close[0]]!r}?)" if close else ""
 
 
 def _spelled(unit: str) -> str:

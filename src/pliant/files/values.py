@@ -16,6 +16,8 @@ from pliant.model.frame import Frame
 from pliant.model.material import Material
 from pliant.model.signal import Constant, Formula, Prescribed
 
+EXPONENT = "exponent"  # of a law K d^n
+
 
 def read(hint: Any, item: Item) -> Any:
     """The value of an item as the type says."""
@@ -62,12 +64,21 @@ def read_object(kind: type, item: Item) -> Any:
     mixed = next((name for name in given if name in others), None)
     if mixed:
         raise item.error(f"{mixed} must stand alone, got {', '.join(given)}")
-    return build(kind, item, **{name: read_field(kind, name, value) for name, value in given.items()})
+    return build(kind, item, **{name: read_field(kind, name, value, _unit(kind, name, given)) for name, value in given.items()})
 
 
-def read_field(kind: type, name: str, item: Item) -> Any:
+def _unit(kind: type, name: str, given: Mapping[str, Item]) -> str | None:
+    """Of a field; the stiffness of a law K d^n is in N/m^n, n being its exponent in this file or its default."""
+    unit = vocabulary.field_unit(kind, name)
+    if unit is None or not unit.endswith(units.ANY_POWER):
+        return unit
+    power = read_field(kind, EXPONENT, given[EXPONENT]) if EXPONENT in given else vocabulary.default(kind, EXPONENT)
+    return f"{unit.removesuffix(units.ANY_POWER)}^{float(power):g}"
+
+
+def read_field(kind: type, name: str, item: Item, unit: str | None = None) -> Any:
     """A field as its type says, a formula, or what a function that may stand there computes."""
-    item = item.of_unit(vocabulary.field_unit(kind, name))
+    item = item.of_unit(unit or vocabulary.field_unit(kind, name))
     if name in FORMULAS.get(kind, {}):
         return _read_law_formula(kind, name, item)
     function = vocabulary.computed(kind, name)

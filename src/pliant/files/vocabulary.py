@@ -160,6 +160,11 @@ def required_fields(kind: type) -> list[str]:
     return [f.name for f in dataclasses.fields(kind) if f.init and f.default is unset and f.default_factory is unset]
 
 
+def default(kind: type, name: str) -> Any:
+    """What a field is where a file leaves it out."""
+    return next(field.default for field in dataclasses.fields(kind) if field.name == name)
+
+
 def field_unit(kind: type, name: str) -> str | None:
     """The unit of a field's numbers, as in "m" or "N/m or N m/rad"; "1" for plain numbers, None for what holds none."""
     return _of_field(UNITS, kind, name) or UNITS_BY_NAME.get(name)

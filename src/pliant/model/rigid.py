@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
@@ -13,6 +15,7 @@ from pliant.model.check import Vector
 from pliant.model.frame import Frame
 
 Matrix = tuple[Vector, Vector, Vector]
+TRIANGLE_SLACK = 1e-6  # numbers of a data sheet are rounded
 
 
 def inertia_matrix(part: str, value: object) -> Matrix:
@@ -44,6 +47,18 @@ def _check_possible(part: str, rows: Sequence[Sequence[float]], value: object) -
     determinant = a * minors[0] - h * (h * c - f * g) + g * (h * f - b * g)
     if min(a, b, c) < 0.0 or min(minors) < -slack or determinant < -slack * max(a, b, c):
         raise ModelError.of(part, "inertia", "must be positive semidefinite", value)
+    _check_triangle(part, rows, value)
+
+
+def _check_triangle(part: str, rows: Sequence[Sequence[float]], value: object) -> None:
+    """No principal moment exceeds the sum of the other two: int (y^2 + z^2) dm <= int (x^2 + z^2) dm + int (x^2 + y^2) dm."""
+    if all(x == 0.0 for i, row in enumerate(rows) for j, x in enumerate(row) if (i, j) != (2, 2)):
+        return  # a planar body: only Izz is told
+    principal = np.linalg.eigvalsh(np.array([[float(x) for x in row] for row in rows]))
+    if principal[2] > (principal[0] + principal[1]) * (1.0 + TRIANGLE_SLACK):
+        largest, others = f"{principal[2]:.6g}", f"{principal[0]:.6g} + {principal[1]:.6g}"
+        rule = f"must be that of a body: the largest principal moment, {largest} kg m^2, must be <= the sum of the others, {others}"
+        raise ModelError.of(part, "inertia", rule, value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
 from pliant.results.file_contents import write_result
 from pliant.results.ledger import Extremes, Ledger
+from pliant.results.sameness import same_results
 from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
@@ -38,7 +39,7 @@ class EventRecord:
     direction: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """Rows over time with names and units, the events, the ledger, the statistics of the run.
 
@@ -62,6 +63,12 @@ class Result:
     warnings: tuple[str, ...] = ()
     extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two runs gave the same: every row, event, touch and word; what they took of time is no part of it."""
+        return isinstance(other, Result) and same_results(self, other)
+
+    __hash__ = object.__hash__  # as everything that holds arrays: by identity
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.interrupts import Interrupts
 from pliant.host.stages import Stages, Tell
-from pliant.integrate.methods import Auto, Method
+from pliant.integrate.methods import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
@@ -132,9 +132,24 @@ def _state_of(start: Result | FinalState | None) -> FinalState | None:
 
 def method_of(method: Method | str | None) -> Method:
     """The method that was asked for, or the default."""
-    if method is None or isinstance(method, str):
-        check.choice("simulate", "method", AUTO if method is None else method, (AUTO,))
+    if method is None:
         return Auto()
+    if isinstance(method, str):
+        return _method_named(method)
+    return method
+
+
+def _method_named(name: str) -> Method:
+    """Auto() by "auto"; "DOP853" with Auto's own tolerances; one that must be given a step is not known by its name alone."""
+    known: dict[str, Any] = {AUTO: Auto} | {kind.__name__: kind for kind in METHODS}
+    check.choice("simulate", "method", name, tuple(known))
+    usual = {"rtol": Auto().rtol, "atol": Auto().atol}
+    tolerances = {f.name: usual[f.name] for f in fields(known[name]) if f.name in usual}
+    needed = [f.name for f in fields(known[name]) if f.default is MISSING and f.name not in usual]
+    if needed:
+        rule = f"must be an object, as in pl.{name}({needed[0]}=...): it needs {', '.join(needed)}"
+        raise ModelError.of("simulate", "method", rule, name)
+    method: Method = known[name](**tolerances)
     return method
 
 

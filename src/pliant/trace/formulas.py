@@ -36,11 +36,22 @@ def called(function: Any, *arguments: Any) -> Scalar:
     try:
         return function(*arguments)
     except TypeError as trouble:
-        raise ModelError(f"formula {_name(function)!r}: must be arithmetic on scalars: {trouble}") from trouble
+        advice = TABLE if _names_in(function) & TABLES else str(trouble)
+        raise ModelError(f"formula {_name(function)!r}: must be arithmetic on scalars: {advice}") from trouble
     except ModelError:
         raise
     except ValueError as trouble:  # a root or a logarithm of a number that has none
         raise ModelError(f"formula {_name(function)!r}: must have a value ({trouble})") from trouble
+
+
+# Names in a formula that say that a table is read.
+TABLES = {"interp", "interp1d", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "searchsorted"}
+TABLE = "a table of time is given as such instead of a formula: pl.PiecewiseLinear(times=..., values=...), smooth: pl.MotionTable"
+
+
+def _names_in(function: Any) -> set[str]:
+    code = getattr(function, "__code__", None)
+    return set() if code is None else {*code.co_names, *code.co_freevars}
 
 
 def _name(function: Any) -> str:
