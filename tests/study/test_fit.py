@@ -183,6 +183,20 @@ def test_bad_input_is_refused_before_a_run(change, message):
         pl.fit(oscillator(), **given)
 
 
+def test_a_search_that_meets_a_grazing_touch_says_so_and_goes_on():
+    """Thrown up at 1 m/s the ball misses the ceiling by nothing: no derivative exists there, differences of runs stand in."""
+    speed = pl.Parameter("speed", 1.0, "m/s", low=0.0, high=5.0)
+    system = pl.System("ceiling", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(velocity=(0.0, speed)))
+    ceiling = pl.Plane(point=(0.0, 1.0 / (2.0 * 9.81) + 0.05), normal=(0, -1))
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=ceiling, normal=pl.Hertz(stiffness=1e5), name="top")
+    time = np.linspace(0.01, 0.3, 30)
+    height = 0.99 * time - 0.5 * 9.81 * time**2
+    found = pl.fit(system, {"time": time, "ball.y": height}, ["speed"])
+    assert found.values["speed"] == pytest.approx(0.99, rel=1e-6)
+    assert any("differences of runs stood in" in sentence and "top ball.root" in sentence for sentence in found.warnings)
+
+
 def test_contact_stiffness_restitution_and_friction_from_twenty_noisy_throws():
     """60 values off by z standard errors: the sum of z^2 lies within chi-square's 99.9 % interval, none is off by more than 4."""
     example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "identify_contact.py"))
