@@ -65,9 +65,10 @@ def test_the_guide_names_all_there_is():
     assert not [name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
 
 
-@pytest.mark.parametrize(
-    "page", ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
-)
+PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection", "fits"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page(TOP / "docs" / f"{page}.md")

@@ -128,7 +128,11 @@ from pliant.scalar import (
 from pliant.show import animation, player, plot
 from pliant.study.ensemble import ensemble
 from pliant.study.ensemble_keep import ExtremesOf, ValuesAt
+from pliant.study.fit import Experiment, fit
+from pliant.study.fitted import Fit
+from pliant.study.optimise import Constraint, Optimum, optimise
 from pliant.study.over import Cases, Grid, Sample
+from pliant.study.sensitivities import Sensitivities, sensitivities
 from pliant.study.sweep import open_sweep, sweep
 from pliant.version import VERSION
 
@@ -153,6 +157,7 @@ __all__ = [
     "Cases",
     "Compiled",
     "Constant",
+    "Constraint",
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
@@ -167,8 +172,10 @@ __all__ = [
     "ElementModes",
     "Equilibrium",
     "Exact",
+    "Experiment",
     "ExtremesOf",
     "FibreOutline",
+    "Fit",
     "FixedHuntCrossley",
     "Flores",
     "Formula",
@@ -198,6 +205,7 @@ __all__ = [
     "ModelError",
     "Modes",
     "MotionTable",
+    "Optimum",
     "Parameter",
     "Payload",
     "PiecewiseConstant",
@@ -222,6 +230,7 @@ __all__ = [
     "SafaeifarFarshidianfar",
     "Sample",
     "Section",
+    "Sensitivities",
     "ShapeFunction",
     "ShapeTable",
     "SolveError",
@@ -260,6 +269,7 @@ __all__ = [
     "equilibrium",
     "every",
     "exp",
+    "fit",
     "floor",
     "hertz_stiffness",
     "hypot",
@@ -271,11 +281,13 @@ __all__ = [
     "maximum",
     "minimum",
     "open_sweep",
+    "optimise",
     "pi",
     "player",
     "plot",
     "section_forces",
     "segmented",
+    "sensitivities",
     "sign",
     "simulate",
     "sin",

@@ -23,6 +23,7 @@ from pliant.run.simulate import simulate
 NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame", "Grid", "Cases", "Sample", "Compiled"}
 NO_PART_OF_A_MODEL |= {"ExtremesOf", "ValuesAt"}
 NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Linearisation"}
+NO_PART_OF_A_MODEL |= {"Experiment", "Fit", "Constraint", "Optimum", "Sensitivities"}
 NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold
 SCHEMA = schema()
 CLASSES = [found for found in map(vars(pl).get, pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)]

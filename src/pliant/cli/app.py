@@ -12,6 +12,7 @@ from pliant.cli.check import check
 from pliant.cli.equations import equations
 from pliant.cli.equilibrium import equilibrium
 from pliant.cli.exits import EXIT_CODES, ending
+from pliant.cli.fit import fit
 from pliant.cli.info import info
 from pliant.cli.modes import modes
 from pliant.cli.new import new
@@ -29,6 +30,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     sweep: "pliant sweep arm.yaml --over payload=0.1:1.0:20 --out arm-sweep --workers 4",
     equilibrium: "pliant equilibrium arm.yaml --out rest.nc",
     modes: "pliant modes arm.yaml --plot shapes.png",
+    fit: "pliant fit arm.yaml --data measured.csv --free damping,mu --out arm-fit",
     info: "pliant info arm.nc",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",

@@ -9,7 +9,7 @@ Sets are the bits of a whole number: ALL_IDLE says "while all guards are idle", 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import casadi as ca
 
@@ -52,9 +52,30 @@ def guarded(program: Program) -> list[int]:
     return [mask & known for mask in _left_out(program, _vanishing(program, separate))]
 
 
-def _vanishing(program: Program, separate: bool) -> list[int]:
+def idle_guards(program: Program) -> list[frozenset[int]]:
+    """Of every value the places in p of guards of which one idle is enough to make it zero or of no use."""
+    if not program.guards:
+        return [frozenset()] * len(program.kind)
+    masks = _left_out(program, _vanishing(program, True))
+    sets = {mask: frozenset(place for k, place in enumerate(program.guards) if mask & (2 << k)) for mask in set(masks)}
+    return [sets[mask] for mask in masks]
+
+
+def vanishing(program: Program) -> list[int]:
+    """Of every value the sets of guards of which one idle makes it zero; guards one by one unless they are too many."""
+    return _vanishing(program, len(program.guards) <= MOST_SEPARATE)
+
+
+def left_out(program: Program, zero_entries: Mapping[int, int]) -> list[int]:
+    """As `guarded`, where it is known of entries of p which sets of guards make them zero."""
+    return _left_out(program, _vanishing(program, len(program.guards) <= MOST_SEPARATE, zero_entries))
+
+
+def _vanishing(program: Program, separate: bool, zero_entries: Mapping[int, int] | None = None) -> list[int]:
     """Of every value the guards of which one idle makes it zero."""
-    bits = {place: ALL_IDLE | (2 << k if separate else 0) for k, place in enumerate(program.guards)}
+    bits = dict(zero_entries or {})
+    for k, place in enumerate(program.guards):
+        bits[place] = bits.get(place, ALWAYS) | ALL_IDLE | (2 << k if separate else 0)
     kinds, a, b, c = program.kind, program.a, program.b, program.c
     zero = [ALWAYS] * len(kinds)
     for value, kind in enumerate(kinds):

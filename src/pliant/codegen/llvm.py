@@ -57,8 +57,12 @@ class MachineCode:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
         state, parameters = _column("y", y, self.n_y), _column("p", p, self.n_p)
         out, work = np.empty(self.n_out), np.empty(max(self.n_work, 1))
-        self._function(t, _address(state), _address(parameters), _address(out), _address(work))
+        self._function(t, address_of(state), address_of(parameters), address_of(out), address_of(work))
         return out
+
+    def call_at(self, t: float, y: int, p: int, out: int, work: int) -> None:
+        """The kernel itself, on arrays by their addresses."""
+        self._function(t, y, p, out, work)
 
     @cached_property
     def _function(self) -> Any:
@@ -94,7 +98,7 @@ def compile_function(
     text = emit(program, schedule)
     if optimise is None:
         optimise = schedule.written <= largest
-    data, from_cache = _object_code(text, target, int(optimise), cache)
+    data, from_cache = object_code_of(text, target, int(optimise), cache)
     require_functions(library_functions(program))
     if schedule.batch.angles:
         _require_batch(target, cache)
@@ -119,7 +123,7 @@ def _require_batch(target: Target, cache: Path | None) -> None:
     """Let kernels find the batch of sines. Its name is known to LLVM before other threads learn that it is there."""
     if not _batches:
         require_functions(("sin", "cos"))
-        data, _ = _object_code(batch_text(target.fused), target, 1, cache)
+        data, _ = object_code_of(batch_text(target.fused), target, 1, cache)
         engine = load_object(data, target)
         llvm.add_symbol(BATCH, engine.get_function_address(BATCH))
         _batches.append(engine)
@@ -131,7 +135,7 @@ def _program(function: ca.Function | TracedFunction | Program) -> Program:
     return function.program() if isinstance(function, TracedFunction) else read_program(function)
 
 
-def _object_code(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
+def object_code_of(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
     """Object code, and whether it came from the cache."""
     if folder is None:
         return _compile(text, target, effort), False
@@ -152,7 +156,7 @@ def _compile(text: str, target: Target, effort: int) -> bytes:
     return bytes(target.machine(effort).emit_object(module))
 
 
-def _address(array: NDArray[np.float64]) -> int:
+def address_of(array: NDArray[np.float64]) -> int:
     """What array.ctypes.data says, three times as fast."""
     return int(array.__array_interface__["data"][0])
 

@@ -82,10 +82,10 @@ class Schedule:
         return sum(len(chunk.values) for chunk in self.chunks) + sum(loop.body.operations for loop in self.loops)
 
 
-def make_schedule(program: Program, chunk_size: int, *, roll: bool = True) -> Schedule:
-    """`roll`: make loops of what repeats."""
+def make_schedule(program: Program, chunk_size: int, *, roll: bool = True, guards: list[int] | None = None) -> Schedule:
+    """`roll`: make loops of what repeats. guards: of every value, where more is known of it than the program says."""
     columns = Columns.of(program)
-    guards = guarded(program)
+    guards = guarded(program) if guards is None else guards
     batch = Batch.of(program, guards)
     sines = batch.sines(columns)
     before, after = orders(program, columns, batch, sines, guards)

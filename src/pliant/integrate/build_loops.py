@@ -22,8 +22,8 @@ WORDS = "compiling the time loop by Numba, once on this machine ({}: {})"
 
 
 def loop_names() -> tuple[str, ...]:
-    """Modules with a `compile_code`: the march, members of ensembles, kernels over rows, and the families that methods name."""
-    return ("march", "members", "row_loop", *sorted({method.family for method in METHODS}))
+    """Modules with a `compile_code`: the march, members of ensembles, rows, sensitivities, and the families that methods name."""
+    return ("march", "members", "row_loop", "variational", *sorted({method.family for method in METHODS}))
 
 
 def make_loop(name: str, tell: Tell | None = None) -> Bitcode:

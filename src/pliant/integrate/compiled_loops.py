@@ -82,6 +82,19 @@ def row_loop(stages: Stages) -> Callable[..., int]:
     return loop
 
 
+def variational_loop(stages: Stages) -> CompiledLoop:
+    """`variational._go_along` as machine code, of the address of its record."""
+    call = _SIGNATURE(_machine_code("variational", stages)[0])
+
+    def loop(run: int) -> int:
+        answer, trouble = ctypes.c_int64(), ctypes.c_void_p()
+        if call(ctypes.addressof(answer), ctypes.addressof(trouble), run) != 0:
+            raise SolveError("sensitivities: must not fail inside compiled code, but did")
+        return answer.value
+
+    return loop
+
+
 def family_address(name: str, stages: Stages) -> int:
     """Of the family in the module of that name: `runge_kutta`, `radau`, `rosenbrock`."""
     return _machine_code(name, stages)[0]

@@ -97,7 +97,8 @@ def _take_buffers_back(run: Any) -> None:
     run.first_row += run.n_rows
     run.first_touch += run.n_touches
     run.first_logged += run.n_logged
-    run.n_rows = run.n_touches = run.n_logged = 0
+    run.first_tape += run.n_tape
+    run.n_rows = run.n_touches = run.n_logged = run.n_tape = 0
     run.flushed = 0
 
 
@@ -106,6 +107,8 @@ def _full(run: Any) -> bool:
     """Whether the next step could leave more than the buffers have room for."""
     recorded = NOTES * run.n_recording
     if run.save == SAVE_STEPS and run.n_rows + recorded + 2 > run.capacity:
+        return True
+    if run.max_tape > 0 and run.n_tape >= run.max_tape:
         return True
     return bool(run.n_logged + recorded + run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
 
@@ -310,6 +313,8 @@ def _save(run: Any, h: float, t_new: float) -> None:
 
 @compiled
 def _move(run: Any, t_new: float) -> None:
+    if run.max_tape > 0:
+        _note_step(run, t_new)
     run.t = t_new
     put(run.y, run.y_new, run.n)
     put(stage(run, 0), stage(run, run.stages), run.n)
@@ -317,6 +322,21 @@ def _move(run: Any, t_new: float) -> None:
         put(run.g, run.g_new, run.n_events)
         take_sides(run, run.side, run.g)
     note(run)
+
+
+@compiled
+def _note_step(run: Any, t_new: float) -> None:
+    """Put the step that is about to be taken on the tape."""
+    k, n, parameters, events = run.n_tape, run.n, run.n_parameters, run.n_events
+    times = floats(run.tape_t + 16 * k, 2)
+    times[0], times[1] = run.t, t_new
+    put(run.tape_y + 8 * n * k, run.y, n)
+    put(run.tape_end + 8 * n * k, run.y_new, n)
+    put(run.tape_p + 8 * parameters * k, run.p, parameters)
+    hit, noted = ints(run.hit, events), ints(run.tape_hit + 8 * events * k, events)
+    for e in range(events):
+        noted[e] = hit[e]
+    run.n_tape += 1
 
 
 def compile_code() -> Bitcode:

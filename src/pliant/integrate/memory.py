@@ -55,6 +55,7 @@ class Memory:
         self.bind_observed(0, 0)
         self.bind_rows(np.zeros(0), 0)
         self.bind_pieces(np.zeros(1), np.zeros((1, 0)))
+        self.bind_tape(0)
         self.bind_work(n_work)
 
     @property
@@ -137,6 +138,15 @@ class Memory:
         n, n_observed = int(self.run["n"]), int(self.run["n_observed"])
         self.set(n_plan=plan.size, capacity=capacity)
         self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)), row_observed=np.empty((capacity, n_observed)))
+
+    def bind_tape(self, capacity: int) -> None:
+        """Room for steps to be noted, before Python takes them away; 0: none are."""
+        n, events, parameters = int(self.run["n"]), int(self.run["n_events"]), int(self.run["n_parameters"])
+        self.set(max_tape=capacity)
+        self.bind(
+            tape_t=np.empty((capacity, 2)), tape_y=np.empty((capacity, n)), tape_end=np.empty((capacity, n)),
+            tape_p=np.empty((capacity, parameters)), tape_hit=np.empty((capacity, events), dtype=np.int64),
+        )  # fmt: skip
 
     def bind_course(self, first_added: int, n_added: int) -> None:
         """Room for a new run's course."""

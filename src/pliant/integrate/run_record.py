@@ -122,6 +122,8 @@ MOTION = {  # where the run is; times in s
     "first_touch": "i8",
     "n_logged": "i8",  # events that have happened, likewise
     "first_logged": "i8",
+    "n_tape": "i8",  # steps on the tape, likewise
+    "first_tape": "i8",
     "chattering": "i8",  # the event whose flag changes without end
     "piece": "i8",  # of time, between two breakpoints
     # constraints that others imply
@@ -160,6 +162,7 @@ _SETTINGS = {  # what the caller asked for, and the method
     "telling": "i8",  # the caller wants to know of every change of phase
     "max_touches": "i8",
     "max_logged": "i8",
+    "max_tape": "i8",  # steps that there is room for; 0: none are noted
     "n_pieces": "i8",  # of time
     "n_head": "i8",  # entries of p, the first, that change from piece to piece
     "step_limit": "i8",  # address, 0: none
@@ -322,6 +325,12 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "log_t": "i8",
     "log_event": "i8",  # ints
     "log_direction": "i8",  # ints
+    # accepted steps, for whoever goes along them once more
+    "tape_t": "i8",  # (step, 2) begin and end
+    "tape_y": "i8",  # (step, component) at the begin, then at the end
+    "tape_end": "i8",
+    "tape_p": "i8",  # (step, parameter that changes)
+    "tape_hit": "i8",  # ints, (step, event)
     "piece_end": "i8",  # (piece) s
     "piece_head": "i8",  # (piece, n_head)
     "observed": "i8",

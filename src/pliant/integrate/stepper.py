@@ -46,6 +46,7 @@ _BUFFERS = {
     "rows": _Buffer(("row_t", "row_y", "row_observed"), "n_rows", "first_row"),
     "touches": _Buffer(("finished",), "n_touches", "first_touch"),
     "log": _Buffer(("log_t", "log_event", "log_direction"), "n_logged", "first_logged"),
+    "tape": _Buffer(("tape_t", "tape_y", "tape_end", "tape_p", "tape_hit"), "n_tape", "first_tape"),
 }
 
 
@@ -102,6 +103,17 @@ class Outcome:
 
     def __str__(self) -> str:
         return self.sentence
+
+
+@dataclass(frozen=True)
+class Tape:
+    """Accepted steps."""
+
+    times: Floats  # (step, 2) s, begin and end
+    begins: Floats  # (step, component) the state
+    ends: Floats
+    parameters: Floats  # (step, parameter): those that may change, as they are in the step
+    hits: NDArray[np.int64]  # (step, event): -1, +1 where the step ends at an event, falling or rising
 
 
 class Stepper:
@@ -188,9 +200,12 @@ class Stepper:
     # ---- the run
 
     def start(
-        self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None, n_changing: int | None = None
+        self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None, n_changing: int | None = None, tape: bool = False
     ) -> None:
-        """Begin at (t0, y0).  save: sorted times, "steps" (every accepted step), or None; n_changing: of p, others are constant."""
+        """Begin at (t0, y0).  save: sorted times, "steps" (every accepted step), or None; n_changing: of p, others are constant.
+
+        tape: accepted steps are noted, see `tape`.
+        """
         n = self.y.size
         y, parameters = np.asarray(y0, dtype=np.float64), np.array(p, dtype=np.float64).reshape(-1)
         if y.shape != (n,):
@@ -213,6 +228,8 @@ class Stepper:
         self._located, self._seconds = [], 0.0
         self._begun: float | None = None
         self._plan_rows(t0, save)
+        n_noted = 2 + 2 * n + int(self._run["n_parameters"]) + int(self._run["n_events"])
+        self._memory.bind_tape(max(16, BLOCK // n_noted) if tape else 0)
 
     def settle(self, event: int, direction: int) -> None:
         """Between start and advance: this event was located here before; what round-off left of it is no crossing."""
@@ -366,6 +383,11 @@ class Stepper:
     # ---- what the caller may read, and between advances write
 
     @property
+    def atol(self) -> Floats:
+        """Absolute tolerances of the components whose error counts: those that decide the step, then those added to them."""
+        return self._atol[: self._n_controlled + self._n_added]
+
+    @property
     def t(self) -> float:
         return float(self._run["t"])
 
@@ -454,6 +476,10 @@ class Stepper:
         """(times, states, observed numbers) saved so far, as copies."""
         times, states, observed = self._all_of("rows")
         return times, states, observed
+
+    def tape(self) -> Tape:
+        """All accepted steps, as copies, where `start` was asked to note them."""
+        return Tape(*self._all_of("tape"))
 
     def course(self) -> Course:
         """What was kept of the run so far, whatever was saved: some of its states, and extremes of what it added up."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
+    from pliant.codegen.directional_kernel import DirectionalKernel
     from pliant.codegen.function import TracedFunction
     from pliant.codegen.jacobian_kernel import JacobianKernel
     from pliant.codegen.llvm import MachineCode
@@ -41,6 +42,7 @@ class CompiledStructure:
     cache: Path | None  # where machine code is kept
     _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict)
     _constraints: list[ConstraintKernels | None] = field(default_factory=list)
+    _directional: dict[tuple[Any, ...], DirectionalKernel] = field(default_factory=dict)
 
     def jacobian(self, whole: bool, stages: Stages) -> JacobianKernel | None:
         from pliant.codegen.jacobian import jacobian_kernel
@@ -57,6 +59,20 @@ class CompiledStructure:
             with stages.stage("jacobian", _compiling("the constraints of closed loops", self.cache)):
                 self._constraints.append(constraint_kernels(self.traced, self.cache))
         return self._constraints[0]
+
+    def directional(self, name: str, active: tuple[int, ...], rows: tuple[int, ...] | None, stages: Stages) -> DirectionalKernel:
+        """Of a function by its name, or of some of its rows: derivatives by t, y and these entries of p; "prepare": by numbers."""
+        from pliant.codegen.directional_kernel import DirectionalKernel
+
+        key = (name, active, rows)
+        if key not in self._directional:
+            preparing = name == "prepare"
+            program = self.traced.preparation.program if preparing else self.traced.functions[name].program()
+            if rows is not None:
+                program = replace(program, outputs=[program.outputs[k] for k in rows])
+            with stages.stage("compile", _compiling(f"derivatives of {COMPILED.get(name, 'what numbers become')}", self.cache)):
+                self._directional[key] = DirectionalKernel.of(program, active, self.cache, *((0,) if preparing else ()))
+        return self._directional[key]
 
     def fitting(self, lowered: LoweredSystem) -> TracedSystem | None:
         """The trace with the numbers of another System of this structure; None where it is not good for them."""

@@ -72,6 +72,30 @@ def simulate(
     (t, t_end), phase with words for what is being compiled and where the phase changes ("in flight", "touching ground arm.tip"). A
     run that cannot go on returns what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
+    return run_to_end(
+        system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
+        progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache,
+    )[1]  # fmt: skip
+
+
+def run_to_end(
+    system: System | Compiled,
+    t_end: float,
+    *,
+    method: Method | str | None,
+    save: Every | float | Sequence[float] | str | None,
+    t_start: float,
+    start: Result | FinalState | None,
+    formulation: str,
+    parameters: Mapping[str, float] | None,
+    progress: Progress | None,
+    phase: Tell | None,
+    max_steps: int | None,
+    max_seconds: float | None,
+    cache: bool,
+    tape: bool = False,
+) -> tuple[Run, Result]:
+    """A run and its Result, see `simulate`; tape: its steps are noted, for whoever goes along them once more."""
     state = _state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
@@ -87,11 +111,11 @@ def simulate(
         compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
     stages = Stages(phase)
     with stages.stage("setup"):
-        run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages)
+        run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape)
     run.go(progress)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run.collect(Provenance(compiled.traced.original, settings, run.t_first, compiled.traced.parameter_values))
+    return run, run.collect(Provenance(compiled.traced.original, settings, run.t_first, compiled.traced.parameter_values))
 
 
 def _state_of(start: Result | FinalState | None) -> FinalState | None:
@@ -160,6 +184,7 @@ class Run:
         max_seconds: float | None,
         state: FinalState | None,
         stages: Stages,
+        tape: bool = False,
     ) -> None:
         from pliant.integrate.stepper import MAX_STEPS, Stepper
 
@@ -211,7 +236,8 @@ class Run:
         first = self.traced.parameters(t_start, self.stops[1])
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
-        self.stepper.start(t_start, self.y0, first, save=times, n_changing=self.traced.layout.n_changing)
+        self.stepper.start(t_start, self.y0, first, save=times, n_changing=self.traced.layout.n_changing, tape=tape)
+        self.resumed = frozenset[str]() if state is None else frozenset(state.closed)  # contacts that go on from there
         if state is not None:
             self.contacts.resume(state)
             for number, direction in state.hits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pliant.model.parameter import Parameter, Values
 from pliant.model.remembered import RememberedParts
@@ -19,6 +19,7 @@ class SystemMemory:
 
     def __init__(self, parts: RememberedParts | None = None) -> None:
         self._parts = parts
+        self.slopes: dict[Any, Any] = {}  # what theta changes, by all that this depends on: see `theta`
         self.tree: RememberedTree | None = None
         self.readings: RememberedReadings | None = None
         if parts is not None:

@@ -54,6 +54,26 @@ def lower(root: Any, remembered: RememberedReadings | None = None) -> Lowered:
     return Lowered(tuple(walk.structure), walk.numbers, walk.shareable)
 
 
+@dataclass(frozen=True)
+class EveryNumber:
+    """All numbers that a trace may read, whether structure or not, and which of them are the numbers of `lower`."""
+
+    values: NDArray[np.float64]
+    places: NDArray[np.int64]  # of the numbers, in their order, among the values
+    skeleton: Hashable  # what of the structure no number decides
+
+    def is_like(self, other: EveryNumber) -> bool:
+        """Whether the same places hold the same things in both."""
+        return self.values.size == other.values.size and self.skeleton == other.skeleton
+
+
+def every_number(root: Any) -> EveryNumber:
+    """To see how numbers change with parameters, even those that are 0 or 1 or equal just now."""
+    walk = _ReadingAll()
+    walk.visit(root)
+    return EveryNumber(np.array(walk.all), np.array(walk.places, dtype=np.int64), tuple(walk.skeleton))
+
+
 def numbered(root: Any, number: Callable[[float], Number]) -> Any:
     """A copy in which every number that is not part of the structure is a Number, in the order of `lower`."""
     return _Copying(number).visit(root)
@@ -159,6 +179,36 @@ class _Reading:
         key = value_key(x)
         self.shareable &= key is not None
         self.structure.append(key)
+
+
+class _ReadingAll(_Reading):
+    """Notes every number it meets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[float] = []
+        self.places: list[int] = []
+        self.skeleton: list[Any] = []
+
+    def visit(self, x: Any) -> None:
+        if type(x) is not float:
+            before = len(self.structure)
+            super().visit(x)
+            if type(x) in _PLAIN:
+                self.skeleton += self.structure[before:]
+            return
+        self.all.append(x)
+        super().visit(x)
+
+    def _visit_number(self, x: float) -> None:
+        count = len(self.numbers)
+        super()._visit_number(x)
+        if len(self.numbers) > count:
+            self.places.append(len(self.all) - 1)
+
+    def _read_part(self, x: Any, how: _HowToRead) -> None:
+        self.skeleton.append(type(x))
+        super()._read_part(x, how)
 
 
 class _PartRead(NamedTuple):

@@ -1,0 +1,143 @@
+"""pliant fit: numbers of a model file from what was measured."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from pliant.cli import progress
+from pliant.cli.exits import DONE, FAILED, WRONG, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, load_model, make_folder
+from pliant.cli.run import ended_softly
+from pliant.errors import ModelError, PliantError
+
+if TYPE_CHECKING:
+    from pliant.files import Model
+    from pliant.study.fitted import Compared, Fit
+
+REPORT, PICTURE, RESULT = "fit.json", "fit.png", "fit.nc"
+
+
+def fit(
+    file: ModelArgument,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", metavar="CSV", help="Measured: a column time, others named as in the result; may be repeated."),
+    ] = None,
+    free: Annotated[
+        str | None, typer.Option("--free", metavar="NAME,NAME", help="Numbers that the model defines and that are to be found.")
+    ] = None,
+    of: Annotated[list[str] | None, typer.Option("--of", metavar="COLUMN", help="A column that counts, all unless given.")] = None,
+    bounds: Annotated[
+        list[str] | None, typer.Option("--bound", metavar="NAME=LOW:HIGH", help="Bounds of a number, SI; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where report, picture and result go.")] = None,
+    values: Set = None,
+    includes_outside: IncludesOutside = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find numbers of a model such that its run goes through measured series; says how sure they are, and what cannot be told."""
+    if not data:
+        stop(WRONG, "--data must be given: a CSV file with a column time")
+    if not free:
+        stop(WRONG, "--free must be given: names of numbers that the model defines, as in damping,mu")
+    model = load_model(file, includes_outside, values)
+    names = [name.strip() for name in free.split(",") if name.strip()]
+    limits = _bounds(bounds or [])
+    if out is not None:
+        make_folder("--out", out)
+    with ended_softly():
+        found = _fitted(model, data, names, of, limits, quiet or as_json)
+        if out is not None:
+            _write(found, out)
+    _report(found, file, out, quiet, as_json)
+
+
+def _bounds(given: list[str]) -> dict[str, tuple[float | None, float | None]]:
+    """mu=0:0.6 or K=1e4: -> the name and both ends, None for none."""
+    bounds: dict[str, tuple[float | None, float | None]] = {}
+    for text in given:
+        name, equals, ends = (part.strip() for part in text.partition("="))
+        low, colon, high = (part.strip() for part in ends.partition(":"))
+        try:
+            bounds[name] = (float(low) if low else None, float(high) if high else None)
+        except ValueError:
+            colon = ""
+        if not (name and equals and colon):
+            stop(WRONG, f"--bound: must be NAME=LOW:HIGH in SI, as in mu=0:0.6, got {text!r}")
+    return bounds
+
+
+def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: Any, quiet: bool) -> Fit:
+    from pliant.study.fit import Experiment
+    from pliant.study.fit import fit as find
+
+    options = {} if model.run is None else {n: v for n, v in model.run.options.items() if n != "save" and v is not None}
+    experiments = [Experiment(path, name=path.stem) for path in data]
+    try:
+        with progress.bar(0.0, 1.0, quiet, "running with the first values") as tell:
+
+            def report(runs: int, squares: float) -> None:
+                tell(0.0, f"{runs} runs, sum of squares {squares:.6g}")
+
+            return find(model.system, experiments, names, of, bounds, progress=report, **options)
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+
+
+def _write(found: Fit, out: Path) -> None:
+    """The report, the picture, and of every experiment the run and the table of what is left."""
+    import json
+
+    from pliant.host.atomic_files import atomic_write
+    from pliant.show import plot
+
+    try:
+        with atomic_write(out / REPORT) as draft:
+            draft.write_text(json.dumps(_plain(found.as_json()), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        plot.save(found.plot(), out / PICTURE)
+        for part in found.experiments:
+            part.result.to_netcdf(out / f"{part.name}_{RESULT}")
+            _write_table(part, out / f"{part.name}_fit.csv")
+    except (OSError, RuntimeError) as trouble:
+        stop(FAILED, f"--out: {out} could not be written ({trouble})")
+
+
+def _plain(value: Any) -> Any:
+    """nan and inf, which JSON has not, as null."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _write_table(part: Compared, path: Path) -> None:
+    from pliant.host.atomic_files import atomic_write
+
+    heads, columns = ["time [s]"], [part.time]
+    for name, measured in part.measured.items():
+        heads += [f"{name} measured [{part.units[name]}]", f"{name} run [{part.units[name]}]"]
+        columns += [measured, measured + part.differences[name]]
+    with atomic_write(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(heads)
+        writer.writerows([repr(float(x)) for x in row] for row in np.column_stack(columns))
+
+
+def _report(found: Fit, file: Path, out: Path | None, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        write_json({**found.as_json(), "written": None if out is None else str(out), "exit_code": DONE})
+    elif not quiet:
+        say(found)
+        settings = " ".join(f"--set {name}={value:.10g}" for name, value in found.values.items())
+        say(f"to run with these values: pliant run {file} {settings}")
+        if out is not None:
+            say(f"written: {out}")

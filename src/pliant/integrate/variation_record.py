@@ -1,0 +1,69 @@
+"""The record that the compiled loop over a tape works on; see `variational`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LANES = 4  # directions side by side: those of the kernels, see `codegen.lanes`
+
+_COUNTS = {
+    "first": "i8",  # steps of the tape to go along: from here
+    "last": "i8",  # ... to before this one
+    "n": "i8",  # components of the state
+    "n_read": "i8",  # of them, the first: those that kernels read
+    "n_padded": "i8",  # to a multiple of BLOCK
+    "n_moved": "i8",  # numbers of a group of S that kernels read
+    "n_rows": "i8",  # of S in memory
+    "n_seeds": "i8",  # rows of seeds in memory
+    "n_controlled": "i8",
+    "n_mean": "f8",
+    "groups": "i8",
+    "directions": "i8",
+    "n_p": "i8",
+    "n_decisions": "i8",
+    "stages": "i8",
+    "extras": "i8",
+    "terms": "i8",
+    "error_rows": "i8",
+    "exponent": "f8",
+    "n_queries": "i8",
+    "next_query": "i8",
+    "control": "i8",  # all steps are shortened until the error of S is below its tolerance
+    "controlling": "i8",  # this one is
+    "step": "f8",  # s, that S asks for
+    "rtol": "f8",
+    "n_p_project": "i8",
+    "n_decisions_project": "i8",
+    "n_seeds_project": "i8",
+    "evaluations": "i8",
+    "corners": "i8",  # steps that were cut there
+    "shortened": "i8",
+    "failed": "i8",  # 1: not finite; 2: no step is short enough
+    "failed_t": "f8",
+}
+_KERNELS = ("rhs", "primal", "linear", "decide", "project_primal", "project_linear", "project_decide")
+_ARRAYS = (
+    "row_first", "column", "value", "c", "dense",  # a tableau
+    "tape_t", "tape_y", "tape_end",
+    "p",  # entries, then decisions
+    "p_project",  # likewise, of the projection
+    "zeros", "y", "y_new", "y_try", "y_look",
+    "k",  # (stage, component)
+    "s",  # (group, row, lane), where the step begins; then where it ends
+    "s_new",
+    "seeds",  # (group, row, lane): of the state, of time, of entries of p
+    "seeds_project",
+    "l",  # (stage, group, row, lane): derivatives of S
+    "estimate",  # (2, group, row, lane)
+    "slopes",  # (2, component) at both ends of a step
+    "weights",
+    "out",  # of `primal`
+    "out_project",
+    "atol",
+    "theta",  # (direction) its size
+    "decided",  # (2, decision)
+    "matters",  # (decision) 1, or 0 where it makes no difference
+    "work",
+    "query_t", "query_y", "query_s",
+)  # fmt: skip
+VARIATION = np.dtype([*_COUNTS.items(), *((name, "i8") for name in (*_KERNELS, *_ARRAYS))])

@@ -1,0 +1,196 @@
+"""What a run is made of as a function of theta: parameters of a System, and coordinates and rates that it starts with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.host.stages import Stages
+from pliant.model.check import did_you_mean
+from pliant.model.resolve import checked_values
+from pliant.model.system import System
+from pliant.run.prepare import Compiled, CompiledStructure, compile_system
+from pliant.run.system_memory import SystemMemory
+from pliant.trace.layout import CONSTANTS, PIECES, POSITIONS, RATES
+from pliant.trace.lowered_system import LoweredSystem
+from pliant.trace.lowering import every_number
+from pliant.trace.parameter_slopes import STEP, At, Ingredients, slopes_of
+from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+
+# Where equations are traced for derivatives, parameters are off their values by such a share of a step each: what is 0, 1 or equal
+# to another number just now is none of the structure then.
+ASIDE = 0.037
+MOST_REMEMBERED = 16  # values of parameters
+
+
+@dataclass(frozen=True)
+class Theta:
+    """Names of theta, and how everything changes with it: columns are its entries."""
+
+    names: tuple[str, ...]
+    sizes: Floats  # (theta) of parameters their values; 1 for starts, and where that is zero
+    structure: CompiledStructure  # whose functions are differentiated
+    constants: Floats  # of it, for the System as it is
+    constant_slopes: Floats  # (constant, theta)
+    start: Floats  # (component of y, theta)
+    breakpoints: Floats  # s
+    breakpoint_slopes: Floats  # (breakpoint, theta)
+    piece_slopes: Floats  # (piece of time, entry of p, theta): of tables
+
+
+@dataclass(frozen=True)
+class ThetaPlan:
+    """Which names, of which kind."""
+
+    parameters: tuple[str, ...]
+    starts: tuple[str, ...]
+    rates: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.parameters, *self.starts, *(f"rate of {name}" for name in self.rates))
+
+    def check(self, traced: TracedSystem) -> None:
+        """Names are known, and there are some."""
+        if not self.names:
+            raise ModelError.of("sensitivities", "parameters", "must name a parameter, or starts or rates a coordinate", [])
+        known = traced.original.parameters
+        for name in self.parameters:
+            if name not in known:
+                checked_values(known, {name: 0.0})  # refuses the name, and tells the nearest
+        free = {"starts": [traced.tree.positions[k] for k in traced.free_q], "rates": [traced.tree.rates[k] for k in traced.free_v]}
+        for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
+            if len(set(names)) < len(names):
+                raise ModelError.of("sensitivities", kind, "must be different names", list(names))
+            if kind == "parameters" or not names:
+                continue
+            if traced.held:
+                rule = "must not be given where loops are closed: give parameters in joints, whose start is assembled"
+                raise ModelError.of("sensitivities", kind, rule, list(names))
+            for name in names:
+                if name not in free[kind]:
+                    rule = f"must be free coordinates of the mechanism{did_you_mean(name, free[kind])}"
+                    raise ModelError.of("sensitivities", kind, rule, name)
+
+
+def theta_of(
+    system: System, compiled: Compiled, plan: ThetaPlan, t_start: float, t_end: float, continued: bool, stages: Stages
+) -> Theta:
+    """system: as the user has it; continued: the start is that of an earlier run, which parameters do not change."""
+    traced = compiled.traced
+    known = SystemMemory.of(system, traced.original)
+    values = dict(traced.parameter_values)
+    stops = np.array([t_start, *(b for b in traced.breakpoints if t_start < b < t_end), t_end])
+    between = (0.5 * (stops[1:] + stops[:-1])).tolist()
+
+    def at(changed: Mapping[str, float]) -> Ingredients:
+        return Ingredients.of(_lowered(known, traced, {**values, **changed}), between)
+
+    here = at({})
+    key = (plan, tuple(values.items()), traced.formulation, traced.near, t_start, t_end, continued, here.column.tobytes())
+    if key not in known.slopes:
+        if len(known.slopes) >= MOST_REMEMBERED:
+            known.slopes.clear()
+        known.slopes[key] = _theta(known, compiled, plan, (t_start, t_end), continued, at, here, stages)
+    theta: Theta = known.slopes[key]
+    return theta
+
+
+def _theta(
+    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], continued: bool, at: At, here: Ingredients,
+    stages: Stages,
+) -> Theta:  # fmt: skip
+    traced = compiled.traced
+    values = dict(traced.parameter_values)
+    m, count = len(plan.names), len(plan.parameters)
+    columns = np.zeros((here.column.size, m))
+    for k, name in enumerate(plan.parameters):
+        columns[:, k] = slopes_of(name, values[name], at, here)
+    numbers, start, breakpoints, pieces = here.parts(columns)
+    structure, places = _structure_aside(known, compiled, plan.parameters, values)
+    order = list(values)
+    own = np.zeros((len(order), m))
+    for k, name in enumerate(plan.parameters):
+        own[order.index(name), k] = 1.0
+    slopes = np.vstack([own, numbers[places]])
+    at_values = np.concatenate([list(values.values()), here.every.values[places]])
+    constants, constant_slopes = _constants(structure, at_values, slopes, stages)
+    sizes = np.array([abs(values[name]) or 1.0 for name in plan.parameters] + [1.0] * (m - count))
+    inside = [k for k, b in enumerate(traced.breakpoints) if span[0] < b < span[1]]
+    return Theta(
+        plan.names, sizes, structure, constants, constant_slopes,
+        _start(traced, plan, np.zeros_like(start) if continued else start, count),
+        np.array([traced.breakpoints[k] for k in inside]), breakpoints[inside],
+        pieces.reshape(len(inside) + 1, -1, m),
+    )  # fmt: skip
+
+
+def _lowered(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float]) -> LoweredSystem:
+    """The System at values of its parameters."""
+    from pliant.trace.tracing import lower_system
+
+    original = traced.original
+    plain = known.resolved(original, dict(values))
+    return lower_system(plain, traced.formulation, True, traced.near, traced.t_start, values, known.tree)
+
+
+def _structure_aside(
+    known: SystemMemory, compiled: Compiled, names: Sequence[str], values: Mapping[str, float]
+) -> tuple[CompiledStructure, NDArray[np.int64]]:
+    """A structure in which no number that depends on parameters is taken for a special one; where its numbers stand."""
+    traced = compiled.traced
+    aside = dict(values)
+    for k, name in enumerate(names):
+        shift = ASIDE * STEP * (abs(values[name]) or 1.0) / (k + 1.0)
+        aside[name] = values[name] + shift
+        try:
+            traced.original.parameters[name].check(aside[name])
+            _lowered(known, traced, {**values, name: aside[name]})
+        except ModelError:
+            aside[name] = values[name] - shift
+    places = every_number(_lowered(known, traced, aside).root).places
+    if not names:
+        return compiled.structure, places
+    cached = compiled.structure.cache is not None
+    other = compile_system(traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside)
+    return other.structure, places
+
+
+def _constants(structure: CompiledStructure, numbers: Floats, slopes: Floats, stages: Stages) -> tuple[Floats, Floats]:
+    """Constants of the equations and their slopes, of numbers and theirs."""
+    preparation = structure.traced.preparation
+    active = tuple(np.flatnonzero(np.any(slopes != 0.0, axis=1)).tolist())
+    kernel = structure.directional("prepare", active, tuple(range(preparation.count)), stages)
+    return kernel(0.0, np.empty(0), numbers, np.zeros((0, slopes.shape[1])), None, slopes)
+
+
+def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int) -> Floats:
+    """(component of y, theta)"""
+    n_q, y = len(traced.tree.positions), traced.layout.y
+    columns = np.zeros((traced.y0.size, start.shape[1]))
+    columns[y[POSITIONS]] = start[:n_q][list(traced.free_q)]
+    columns[y[RATES]] = start[n_q:][list(traced.free_v)]
+    for k, name in enumerate((*plan.starts, *plan.rates), start=count):
+        is_rate = k >= count + len(plan.starts)
+        labels = [traced.tree.rates[i] for i in traced.free_v] if is_rate else [traced.tree.positions[i] for i in traced.free_q]
+        columns[y[RATES if is_rate else POSITIONS].start + labels.index(name), k] = 1.0
+    return columns
+
+
+def active_entries(theta: Theta, traced: TracedSystem) -> tuple[int, ...]:
+    """Entries of p whose derivatives may be other than zero: constants, tables, entry speeds and directions of yielding."""
+    layout = traced.layout.p
+    found = (layout[CONSTANTS].start + np.flatnonzero(np.any(theta.constant_slopes != 0.0, axis=1))).tolist()
+    if theta.piece_slopes.size:
+        found += (layout[PIECES].start + np.flatnonzero(np.any(theta.piece_slopes != 0.0, axis=(0, 2)))).tolist()
+    for slots in traced.pairs:
+        found.append(slots.entry)
+        if slots.grip is not None:
+            found += range(slots.grip + 1, slots.grip + 4)
+    return tuple(sorted(found))

@@ -1,0 +1,190 @@
+"""What a fit found: values with their uncertainty, and what the data cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.results.result import Result
+from pliant.study.free_parameters import FreeParameters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+# A direction of the parameters, each measured by its size, that moves the run less than this share of what the best determined one
+# does is not determined: derivatives are good to some 1e-8.
+FLAT = 1e-7
+ONLY_TOGETHER = 0.3  # of a direction: parameters with a share as large take part in it
+AT_BOUND = 1e-6  # of a parameter's size: nearer to a bound than this is at it
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One experiment beside its run."""
+
+    name: str
+    time: Floats
+    measured: Mapping[str, Floats]  # by column, SI
+    units: Mapping[str, str]
+    differences: Mapping[str, Floats]  # of the run from what was measured, by column, SI; nan where nothing was
+    residuals: Floats  # all that were measured, weighed
+    slopes: Floats  # of the residuals, by parameter
+    result: Result
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Values by name with standard errors, and the runs that have them; printing gives a table."""
+
+    names: tuple[str, ...]
+    values: Mapping[str, float]
+    standard_errors: Mapping[str, float]  # inf where the data do not determine a parameter
+    covariance: Floats  # of the values, in the order of names; nan where the data do not determine them
+    correlation: Floats
+    unidentifiable: Mapping[str, str]  # parameters that the data do not determine, with the reason
+    at_bounds: Mapping[str, float]
+    experiments: tuple[Compared, ...]
+    noise: Mapping[str, float]  # by column, root mean square of what is left, SI
+    degrees_of_freedom: int  # numbers measured less parameters determined
+    runs: int
+    message: str
+    warnings: tuple[str, ...]
+    units: Mapping[str, str]
+
+    @property
+    def result(self) -> Result:
+        """The run with these values, of the first experiment."""
+        return self.experiments[0].result
+
+    def confidence(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Intervals that hold each value with this probability, by Student's distribution; linear in the parameters."""
+        from scipy.stats import t
+
+        times = float(t.ppf(0.5 + 0.5 * level, max(self.degrees_of_freedom, 1)))
+        return {
+            name: (value - times * self.standard_errors[name], value + times * self.standard_errors[name])
+            for name, value in self.values.items()
+        }
+
+    def plot(self) -> Figure:
+        """What was measured, the run through it, and what is left, over time."""
+        from pliant.show.plot.fits import fit_residuals
+
+        return fit_residuals(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers and words, for a file."""
+        return {
+            "values": dict(self.values),
+            "units": dict(self.units),
+            "standard_errors": dict(self.standard_errors),
+            "confidence_95": {name: list(interval) for name, interval in self.confidence().items()},
+            "correlation": self.correlation.tolist(),
+            "unidentifiable": dict(self.unidentifiable),
+            "at_bounds": dict(self.at_bounds),
+            "noise": dict(self.noise),
+            "runs": self.runs,
+            "message": self.message,
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in (*self.names, "parameter")) + 2
+        lines = [f"{'parameter':<{width}}{'value':>16}{'standard error':>16}   95 % confidence"]
+        for name, (low, high) in self.confidence().items():
+            unit = f" {self.units[name]}" if self.units[name] else ""
+            numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
+            lines.append(f"{name:<{width}}{numbers}")
+        lines += [f"left in {column}: {size:.3g} {self._unit(column)} (root mean square)" for column, size in self.noise.items()]
+        lines += [f"not determined: {name}: {reason}" for name, reason in self.unidentifiable.items()]
+        lines += [f"at its bound: {name} = {value:.8g}" for name, value in self.at_bounds.items()]
+        return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings), f"{self.message} ({self.runs} runs)"])
+
+    def _unit(self, column: str) -> str:
+        return next(part.units[column] for part in self.experiments if column in part.units)
+
+
+def fitted(free: FreeParameters, compared: Sequence[Compared], message: str, runs: int, warnings: Sequence[str]) -> Fit:
+    residuals = np.concatenate([part.residuals for part in compared])
+    slopes = np.concatenate([part.slopes for part in compared])
+    values = {name: compared[0].result.parameters[name] for name in free.names}
+    sizes = np.array([abs(value) or scale for value, scale in zip(values.values(), free.scales, strict=True)])
+    flat, spread = _directions(slopes * sizes)
+    unidentifiable = _reasons(free.names, slopes * sizes, flat)
+    freedom = residuals.size - (len(free.names) - flat.shape[0])
+    variance = float(residuals @ residuals) / max(freedom, 1)
+    covariance = variance * spread * np.outer(sizes, sizes)
+    lost = np.array([name in unidentifiable for name in free.names])
+    covariance[lost, :] = covariance[:, lost] = np.nan
+    errors = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = covariance / np.outer(errors, errors)
+    return Fit(
+        names=free.names,
+        values=values,
+        standard_errors={name: np.inf if gone else float(e) for name, e, gone in zip(free.names, errors, lost, strict=True)},
+        covariance=covariance,
+        correlation=correlation,
+        unidentifiable=unidentifiable,
+        at_bounds=_at_bounds(free, values, sizes),
+        experiments=tuple(compared),
+        noise=_noise(compared),
+        degrees_of_freedom=freedom,
+        runs=runs,
+        message=message,
+        warnings=(*dict.fromkeys([*warnings, *_few(residuals.size, len(free.names)), *_of_runs(compared)]),),
+        units=dict(zip(free.names, free.units, strict=True)),
+    )
+
+
+def _directions(slopes: Floats) -> tuple[Floats, Floats]:
+    """Directions of the parameters that move nothing, one a row; and the inverse of slopes' square over all others."""
+    _, strengths, rows = np.linalg.svd(slopes, full_matrices=True)
+    all_strengths = np.zeros(rows.shape[0])
+    all_strengths[: strengths.size] = strengths
+    weak = all_strengths <= FLAT * max(float(all_strengths[0]), np.finfo(float).tiny)
+    kept = rows[~weak]
+    return rows[weak], (kept.T / all_strengths[~weak] ** 2) @ kept
+
+
+def _reasons(names: Sequence[str], slopes: Floats, flat: Floats) -> dict[str, str]:
+    """Why a parameter cannot be told from the data."""
+    reasons: dict[str, str] = {}
+    moved = np.linalg.norm(slopes, axis=0)
+    most = float(moved.max(initial=0.0))
+    for name, size in zip(names, moved, strict=True):
+        if size <= FLAT * most or most == 0.0:
+            reasons[name] = "nothing that was measured depends on it"
+    for direction in flat:
+        together = [k for k in range(len(names)) if abs(direction[k]) >= ONLY_TOGETHER and names[k] not in reasons]
+        if len(together) > 1:
+            shares = [f"{names[k]} by {direction[k] / direction[together[0]]:+.3g} %" for k in together]
+            reasons |= {names[k]: f"changing {' and '.join(shares)} changes nothing that was measured" for k in together}
+    return reasons
+
+
+def _at_bounds(free: FreeParameters, values: Mapping[str, float], sizes: Floats) -> dict[str, float]:
+    ends = zip(free.names, free.low, free.high, sizes, strict=True)
+    return {name: values[name] for name, low, high, size in ends if min(values[name] - low, high - values[name]) <= AT_BOUND * size}
+
+
+def _noise(compared: Sequence[Compared]) -> dict[str, float]:
+    columns = dict.fromkeys(column for part in compared for column in part.differences)
+    left = {c: np.concatenate([part.differences[c] for part in compared if c in part.differences]) for c in columns}
+    return {column: float(np.sqrt(np.nanmean(values**2))) for column, values in left.items()}
+
+
+def _few(measured: int, parameters: int) -> list[str]:
+    if measured > parameters:
+        return []
+    return [f"{measured} numbers were measured for {parameters} parameters: what is left says nothing about the noise"]
+
+
+def _of_runs(compared: Sequence[Compared]) -> list[str]:
+    return [f"{part.name}: {sentence}" for part in compared for sentence in (*part.warnings, *part.result.warnings)]

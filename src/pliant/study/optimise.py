@@ -1,0 +1,247 @@
+"""optimise(): parameters of a mechanism that make a number of its run least, within constraints; with exact gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.model.system import System
+from pliant.results.result import Result
+from pliant.study.differentiated import Differentiated
+from pliant.study.differentiated_run import DifferentiatedRun, Runner
+from pliant.study.free_parameters import FreeParameters
+
+Floats = NDArray[np.float64]
+Measure = Callable[[DifferentiatedRun], Any]  # gives a number with derivatives
+PART = "optimise"
+SOLVERS = ("SLSQP", "trust-constr")
+REFUSED = 1e3  # times the first objective: what a run that failed counts for, so that the search turns back
+TIGHT = 1e-6  # of a constraint's scale: met as an equation
+BROKEN = 1e-4  # of a constraint's scale: not met
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A number of the run that must stay between two bounds; equal bounds make an equation."""
+
+    of: Measure
+    low: float | None = None
+    high: float | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.of):
+            raise ModelError.of(PART, "constraint", "must be a function of a run", self.of)
+        if self.low is None and self.high is None:
+            raise ModelError.of(PART, f"constraint {self.title!r}", "must have low, high or both", None)
+        if self.low is not None and self.high is not None and not self.low <= self.high:
+            raise ModelError.of(PART, f"constraint {self.title!r}", f"must have low <= high = {self.high}", self.low)
+
+    @property
+    def title(self) -> str:
+        return self.name or getattr(self.of, "__name__", "constraint")
+
+    @property
+    def scale(self) -> float:
+        """What it is measured by."""
+        return max(abs(bound) for bound in (self.low, self.high) if bound is not None) or 1.0
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The values that were found, the run that has them, and how it was come to; printing gives a table."""
+
+    ok: bool  # the search came to an end of its own and every constraint holds
+    values: Mapping[str, float]
+    units: Mapping[str, str]
+    objective: float
+    gradient: Mapping[str, float]  # of the objective
+    constraints: Mapping[str, float]  # what each came to
+    tight: tuple[str, ...]  # constraints that are at their bounds
+    at_bounds: tuple[str, ...]  # parameters that are
+    history: tuple[tuple[Mapping[str, float], float], ...]  # values and objective of every run, in order
+    result: Result
+    runs: int
+    message: str
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in (*self.values, *self.constraints, "objective")) + 2
+        lines = [f"{'objective':<{width}}{self.objective:>16.8g}"]
+        for name, value in self.values.items():
+            end = "   at its bound" if name in self.at_bounds else ""
+            lines.append(f"{name:<{width}}{value:>16.8g} {self.units[name]}".rstrip() + end)
+        for name, value in self.constraints.items():
+            lines.append(f"{name:<{width}}{value:>16.8g}" + ("   at its bound" if name in self.tight else ""))
+        return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings), f"{self.message} ({self.runs} runs)"])
+
+
+def optimise(
+    system: System,
+    objective: Measure,
+    parameters: Sequence[str],
+    constraints: Sequence[Constraint | tuple[Measure, float | None, float | None]] = (),
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    *,
+    t_end: float,
+    guess: Mapping[str, float] | None = None,
+    maximise: bool = False,
+    solver: str = "SLSQP",
+    tolerance: float = 1e-8,
+    max_runs: int = 200,
+    progress: Callable[[int, float], None] | None = None,
+    **run: Any,
+) -> Optimum:
+    """Find the values of parameters that make a number of the run least (or largest), with exact gradients.
+
+    - objective: a function of a run whose numbers carry their derivatives: run["arm.angle"] over time, run.final("arm.angle"),
+      run.largest("tip_deflection arm y"), run.peak_force("stop"), run.energy_lost(), run.event_time("there"), run.contacts(),
+      run.parameter("K"); arithmetic and pliant's functions make one number of them.
+    - parameters: names of the System's parameters that are free; bounds and guess as in `fit`.
+    - constraints: `Constraint(function, low, high)`, or tuples of the same, of the same kind of functions.
+    - tolerance: of the objective, over its first size. solver: SLSQP or trust-constr of scipy.
+    - run: arguments of `simulate` by name: method, save, start, ...
+    """
+    if not callable(objective):
+        raise ModelError.of(PART, "objective", "must be a function of a run", objective)
+    if solver not in SOLVERS:
+        raise ModelError.of(PART, "solver", f"must be among {', '.join(SOLVERS)}", solver)
+    free = FreeParameters.of(PART, system, parameters, bounds, guess)
+    held = [one if isinstance(one, Constraint) else Constraint(*one) for one in constraints]
+    runner = Runner(PART, system, t_end, free.names, free.fixed, run)
+    search = _Search(runner, free, objective, _titled(held), -1.0 if maximise else 1.0, progress)
+    return search.run(solver, tolerance, max_runs)
+
+
+def _titled(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
+    """By title; equal ones are numbered."""
+    titled: dict[str, Constraint] = {}
+    for number, constraint in enumerate(constraints, start=1):
+        title = constraint.title if constraint.title.isidentifier() or constraint.name else f"constraint {number}"
+        titled[title if title not in titled else f"{title} {number}"] = constraint
+    return titled
+
+
+@dataclass
+class _Search:
+    """The search for the least objective; every run serves the objective and all constraints."""
+
+    runner: Runner
+    free: FreeParameters
+    objective: Measure
+    constraints: Mapping[str, Constraint]
+    sense: float  # -1 where the largest is sought
+    progress: Callable[[int, float], None] | None
+    history: list[tuple[Mapping[str, float], float]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    _scale: float = 1.0
+    _known: dict[bytes, tuple[Differentiated, dict[str, Differentiated]]] = field(default_factory=dict)
+    _last: tuple[Differentiated, dict[str, Differentiated]] | None = None
+
+    def run(self, solver: str, tolerance: float, max_runs: int) -> Optimum:
+        from scipy.optimize import Bounds, minimize
+
+        first, _ = self._measured(self.free.start)
+        self._scale = abs(float(first)) or 1.0
+        low, high = self.free.bounds
+        options = {"maxiter": max_runs} | ({"ftol": tolerance} if solver == "SLSQP" else {"gtol": tolerance, "xtol": tolerance})
+        done = minimize(
+            self._value, self.free.start, jac=self._slope, method=solver, bounds=Bounds(low, high, keep_feasible=True),
+            constraints=self._scipy_constraints(), options=options,
+        )  # fmt: skip
+        return self._optimum(np.clip(done.x, low, high), bool(done.success), str(done.message))
+
+    def _optimum(self, x: Floats, came_to_an_end: bool, message: str) -> Optimum:
+        values = self.free.values(x)
+        measured, held = self._measured(x)
+        broken = [name for name, one in self.constraints.items() if _breach(one, float(held[name])) > BROKEN]
+        if broken:
+            message = f"{message}; does not hold: {', '.join(broken)}"
+        return Optimum(
+            ok=came_to_an_end and not broken,
+            values=values,
+            units=dict(zip(self.free.names, self.free.units, strict=True)),
+            objective=float(measured),
+            gradient=dict(zip(self.free.names, map(float, measured.slope), strict=True)),
+            constraints={name: float(value) for name, value in held.items()},
+            tight=tuple(name for name, one in self.constraints.items() if abs(_breach(one, float(held[name]))) <= TIGHT),
+            at_bounds=tuple(n for n, k, a, b in zip(values, x, *self.free.bounds, strict=True) if min(k - a, b - k) <= TIGHT),
+            history=tuple(self.history),
+            result=self.runner.at(values).result,
+            runs=self.runner.count,
+            message=message,
+            warnings=tuple(self.warnings),
+        )
+
+    # ---- what scipy asks
+
+    def _value(self, x: Floats) -> float:
+        return self.sense * float(self._tried(x)[0]) / self._scale
+
+    def _slope(self, x: Floats) -> Floats:
+        return self.sense * self._tried(x)[0].slope * self.free.scales / self._scale
+
+    def _scipy_constraints(self) -> list[Any]:
+        from scipy.optimize import NonlinearConstraint
+
+        return [
+            NonlinearConstraint(
+                lambda x, name=name: float(self._tried(x)[1][name]) / self.constraints[name].scale,
+                *(limit / one.scale for limit in one.limits),
+                jac=lambda x, name=name: self._tried(x)[1][name].slope * self.free.scales / self.constraints[name].scale,
+            )
+            for name, one in self.constraints.items()
+        ]
+
+    def _tried(self, x: Floats) -> tuple[Differentiated, dict[str, Differentiated]]:
+        """A run that fails counts for a large objective, so that the search turns back."""
+        try:
+            return self._measured(x)
+        except SolveError as trouble:
+            sentence = f"a run on the way was refused: {trouble}"
+            self.warnings += [] if sentence in self.warnings else [sentence]
+            assert self._last is not None  # the first run is asked for before
+            last, held = self._last
+            return Differentiated(self.sense * REFUSED * self._scale, last.slope), held
+
+    def _measured(self, x: Floats) -> tuple[Differentiated, dict[str, Differentiated]]:
+        key = np.asarray(x, dtype=np.float64).tobytes()
+        if key not in self._known:
+            values = self.free.values(x)
+            run = self.runner.at(values)
+            measured = _number("objective", self.objective(run), len(self.free.names))
+            held = {name: _number(name, one.of(run), len(self.free.names)) for name, one in self.constraints.items()}
+            self._known = {key: (measured, held)}
+            self._last = (measured, held)
+            self.history.append((values, float(measured)))
+            self.warnings += [sentence for sentence in run.warnings if sentence not in self.warnings]
+            if self.progress is not None:
+                self.progress(self.runner.count, float(measured))
+        return self._known[key]
+
+
+def _number(name: str, value: Any, width: int) -> Differentiated:
+    """One number with derivatives; a plain one has none, and a constraint or an objective that nothing moves is a mistake."""
+    if not isinstance(value, Differentiated):
+        rule = "must return a number made of the run's own, such as run.final('arm.angle') ** 2, so that it has derivatives"
+        raise ModelError.of(PART, name, rule, value)
+    if value.value.shape != ():
+        raise ModelError.of(PART, name, "must return one number, as by .sum(), .mean() or .max()", f"{value.value.shape} numbers")
+    if not np.isfinite(value.value) or not np.all(np.isfinite(value.slope)):
+        raise SolveError(f"{name} is {float(value)}, its derivatives {value.slope.tolist()}: must be finite")
+    return value
+
+
+def _breach(constraint: Constraint, value: float) -> float:
+    """How far a constraint is broken, over its scale; below zero where there is room."""
+    low, high = constraint.limits
+    return max(low - value, value - high) / constraint.scale

@@ -1,0 +1,486 @@
+"""Sensitivities through the events of a run: S jumps where the equations change, by the change of the event's own time.
+
+At an event of time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-), the state there changes by A = S + f- dt*, what the event sets (an
+entry speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
+from pliant.errors import SolveError
+from pliant.host.stages import Stages
+from pliant.integrate.methods import Auto
+from pliant.integrate.run_record import MARKS, TURNS
+from pliant.integrate.tableaus import DOP853, Tableau
+from pliant.integrate.variation import Tolerances, Variation
+from pliant.run.simulate import Run
+from pliant.run.theta import Theta, active_entries
+from pliant.study.near_misses import Approach, approaches
+from pliant.trace.contacts import PairSlots
+from pliant.trace.layout import CONSTANTS, PIECES
+
+if TYPE_CHECKING:
+    from pliant.codegen.directional_kernel import DirectionalKernel
+    from pliant.codegen.llvm import MachineCode
+    from pliant.integrate.stepper import Tape
+
+Floats = NDArray[np.float64]
+
+# Errors: an event function that would take so long at its rate to come from as far as they, of what the phase has lasted, crosses.
+FAR_FROM_GRAZING = 100.0
+DEFAULT = Auto()  # whose tolerances stand for those of a method that has none
+STICKS = 1.0  # in p: what a contact does whose friction holds
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """Where a derivative does not exist."""
+
+    t: float  # s
+    name: str  # of the contact or event
+    reason: str
+
+    def __str__(self) -> str:
+        return f"t = {self.t:.10g} s: {self.name}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of the run with one set of parameters, and what was asked for in it."""
+
+    begin: float  # s
+    p: Floats
+    dp: Floats  # (entry of p, theta)
+    times: Floats  # asked for
+    states: Floats  # (time, component)
+    tangents: Floats  # (time, group, row, lane)
+
+
+@dataclass
+class EventPoint:
+    """What is known where an event has happened, before it changes anything."""
+
+    t: float
+    y: Floats
+    p: Floats
+    s: Floats
+    dp: Floats
+    slope: Floats  # f-
+
+    def moved(self, dt: Floats) -> Floats:
+        """A: how the state at the event changes."""
+        return self.s + np.outer(self.slope, dt)
+
+
+@dataclass(frozen=True)
+class EventSlopes:
+    """An event function at a point."""
+
+    value: float
+    rate: float
+    slopes: Floats  # (theta) at this time
+    error: float  # what errors of the state within the tolerances may do to it
+
+    @property
+    def dt(self) -> Floats:
+        """(theta) of the event's time."""
+        return -self.slopes / self.rate if self.rate != 0.0 else np.zeros_like(self.slopes)
+
+
+@dataclass
+class Closing:
+    """A contact that has closed: derivatives of what its record begins with."""
+
+    t: float
+    begin: Floats
+    entry_speed: Floats
+    impulse: Floats
+    lost: Floats
+    rubbed: Floats
+    point: EventPoint  # just beyond
+    dt: Floats
+
+
+@dataclass
+class Opening:
+    """Derivatives of what a contact's record ends with."""
+
+    end: Floats | None  # None where it lasts
+    exit_speed: Floats
+    impulse: Floats
+    lost: Floats
+    rubbed: Floats
+
+
+@dataclass
+class Touch:
+    """One contact, closed and opened."""
+
+    pair: int
+    closing: Closing | None  # None: it was closed when the run began where an earlier one ended
+    opening: Opening | None = None
+    t_end: float = np.nan  # s, when the pair parted
+
+
+@dataclass
+class Walk:
+    """Along a run, phase by phase."""
+
+    run: Run
+    tape: Tape
+    theta: Theta
+    stages: Stages
+    control: bool
+    phases: list[Phase] = field(default_factory=list)
+    touches: list[Touch] = field(default_factory=list)
+    undefined: list[Undefined] = field(default_factory=list)
+    until: float = np.inf  # s: to where derivatives are known
+    final: Floats | None = None
+
+    def __post_init__(self) -> None:
+        self.traced = self.run.traced
+        layout = self.traced.layout
+        self.n_changing = layout.n_changing
+        self.active = active_entries(self.theta, self.traced)
+        self.directions = len(self.theta.names)
+        self.structure = self.theta.structure
+        self.rhs: MachineCode = self.structure.code["rhs"]
+        observed = layout.observed
+        self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
+                                   for k in range(observed[name].start, observed[name].stop))  # fmt: skip
+        self._under_way: dict[int, Touch] = {}
+        self._calls: dict[tuple[str, int, tuple[int, ...] | None], DirectionalCall] = {}
+        method = self.run.stepper.method
+        steps_of = self.run.stepper.statistics.steps_of
+        explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
+        self.tableau = method.tableau if explicit and isinstance(method.tableau, Tableau) else DOP853
+        self.variation = Variation(
+            self.tape, self.tableau, self.rhs, self.kernel("rhs"), self.kernel("project") if self.run.compiled.project else None,
+            self.directions, self.traced.n_controlled, self.tolerances, self.control or not explicit, self.stages,
+        )  # fmt: skip
+
+    def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
+        return self.structure.directional(name, self.active, rows, self.stages)
+
+    def _call(self, name: str, directions: int, rows: tuple[int, ...] | None = None) -> DirectionalCall:
+        key = (name, directions, rows)
+        if key not in self._calls:
+            self._calls[key] = DirectionalCall(self.kernel(name, rows), directions)
+        return self._calls[key]
+
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        rtol, atol = self.run.stepper.method.tolerance, self.run.stepper.atol
+        if rtol is None:  # fixed steps that measure no error
+            rtol, atol = DEFAULT.rtol, np.full_like(atol, float(np.min(DEFAULT.atol)))
+        return Tolerances(rtol, atol, self.theta.sizes)
+
+    # ---- the walk
+
+    def go(self, times: Floats) -> None:
+        """times: sorted, at which state and sensitivities are wanted."""
+        tape = self.tape
+        near = approaches(self)
+        times = np.union1d(times, [approach.t for approach in near])
+        p = self._parameters(tape.parameters[0])
+        dp = np.zeros((p.size, self.directions))
+        dp[self.traced.layout.p[CONSTANTS].start :] = self.theta.constant_slopes
+        self._enter_piece(dp, float(tape.times[0, 0]))
+        s = self.theta.start.copy()
+        self._begin(p, dp, s)
+        asked = int(np.searchsorted(times, tape.times[0, 0], side="right"))
+        if asked:
+            self._answer_start(times[:asked], p, dp, s)
+        for first, last in self._stretches():
+            end = int(np.searchsorted(times, tape.times[last - 1, 1], side="right"))
+            self.variation.s = s
+            self.variation.set_parameters(p, dp)
+            states, tangents = self.variation.go_along(first, last, times[asked:end])
+            if self.variation.failed:
+                after = f"after t = {self.variation.failed_t:.10g} s"
+                raise SolveError(f"sensitivities: S must be finite and its error kept, but was not, {after}")
+            self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
+            asked, s = end, self.variation.s
+            if self._misses(near):
+                return
+            if last == len(tape.times):
+                self._finish(last - 1, p, dp, s)
+                break
+            p_next = self._parameters(tape.parameters[last])
+            s = self._cross(last - 1, p, p_next, dp, s)
+            p = p_next
+            if self.undefined:
+                self.until = float(tape.times[last - 1, 1])
+                return
+        self.final = s
+
+    def _misses(self, near: Sequence[Approach]) -> bool:
+        """Whether in the last phase a pair came so near that a change within the tolerances would make it touch."""
+        phase = self.phases[-1]
+        if not phase.times.size:
+            return False
+        for approach in near:
+            if not phase.times[0] <= approach.t <= phase.times[-1]:
+                continue
+            slots = self.traced.pairs[approach.pair]
+            point = self.point_in(phase, approach.t)
+            seen = self._look_at(slots.gap, point)
+            error = max(seen.error, self.error_by_theta(seen.slopes))
+            lowest = seen.value - 0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else seen.value
+            if lowest <= error:
+                self._stop_at_miss(approach, lowest, error)
+                return True
+        return False
+
+    def point_in(self, phase: Phase, t: float) -> EventPoint:
+        """State and sensitivities at a time that was asked for in a phase."""
+        k = int(np.searchsorted(phase.times, t))
+        y = np.ascontiguousarray(phase.states[k])
+        s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
+        return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
+
+    def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
+        tolerance = f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g} m,"
+        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would make it touch, and change "
+                  "the number of impacts; no derivative exists beyond")  # fmt: skip
+        self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
+        self.until = approach.t
+        phase = self.phases.pop()
+        kept = phase.times <= approach.t
+        self.phases.append(replace(phase, times=phase.times[kept], states=phase.states[kept], tangents=phase.tangents[kept]))
+
+    def _parameters(self, changing: Floats) -> Floats:
+        return np.concatenate([changing, self.theta.constants])
+
+    def _stretches(self) -> Iterator[tuple[int, int]]:
+        """Steps between two changes of parameters or jumps of the state."""
+        tape = self.tape
+        changed = np.any(tape.parameters[1:] != tape.parameters[:-1], axis=1) | np.any(tape.begins[1:] != tape.ends[:-1], axis=1)
+        edges = [0, *(np.flatnonzero(changed) + 1).tolist(), len(tape.times)]
+        yield from pairwise(edges)
+
+    def _answer_start(self, times: Floats, p: Floats, dp: Floats, s: Floats) -> None:
+        states, tangents = np.tile(self.tape.begins[0], (times.size, 1)), np.stack([to_lanes(s)] * times.size)
+        self.phases.append(Phase(float(self.tape.times[0, 0]), p.copy(), dp.copy(), times, states, tangents))
+
+    def _enter_piece(self, dp: Floats, t: float) -> None:
+        """Tables on the piece of time that begins at t."""
+        if self.theta.piece_slopes.size:
+            piece = int(np.searchsorted(self.theta.breakpoints, t, side="right"))
+            dp[self.traced.layout.p[PIECES]] = self.theta.piece_slopes[piece]
+
+    # ---- events
+
+    def _point(self, k: int, p: Floats, dp: Floats, s: Floats) -> EventPoint:
+        """The end of step k."""
+        t, y = float(self.tape.times[k, 1]), self.tape.ends[k]
+        return EventPoint(t, y, p, s, dp, self.rhs(t, y, p))
+
+    def _cross(self, k: int, p: Floats, p_next: Floats, dp: Floats, s: Floats) -> Floats:
+        """S beyond the end of step k, where p becomes p_next; dp is brought up to date."""
+        hits = [e for e in np.flatnonzero(self.tape.hits[k]).tolist() if self.traced.events[e].kind <= TURNS]
+        t = float(self.tape.times[k, 1])
+        at_break = np.flatnonzero(self.theta.breakpoints == t)
+        here = p.copy()
+        for i, e in enumerate(hits):
+            there = p_next.copy() if i == len(hits) - 1 and not at_break.size else self._after(e, here, p_next)
+            point = self._point(k, here.copy(), dp, s)
+            dt = self._event_slope(k, e, point)
+            if dt is None:
+                return s
+            s = self._jump(k, point, there, dt, dp, e)
+            here = there
+        if at_break.size:
+            point = self._point(k, here.copy(), dp, s)
+            self._enter_piece(dp, t)
+            s = self._jump(k, point, p_next, self.theta.breakpoint_slopes[int(at_break[0])], dp, None)
+        return s
+
+    def _after(self, e: int, p: Floats, p_next: Floats) -> Floats:
+        """p with what belongs to one of several events of this instant."""
+        there, event = p.copy(), self.traced.events[e]
+        if event.flag is not None:
+            there[event.flag] = p_next[event.flag]
+        if event.pair is not None:
+            slots = self.traced.pairs[event.pair]
+            own = slice(slots.closed, slots.closed + 6)
+            there[own] = p_next[own]
+        return there
+
+    def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
+        """dt*; None where a change within the tolerances would undo the event."""
+        seen = self._look_at(e, point)
+        if self._is_undone(k, e, point, seen):
+            self.undefined.append(Undefined(point.t, self._name(e), self._grazing(e, seen.rate)))
+            return None
+        return seen.dt
+
+    def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
+        """(dt*, the rate of the event function) of event e."""
+        seen = self._look_at(e, point)
+        return seen.dt, seen.rate
+
+    def _look_at(self, e: int, point: EventPoint) -> EventSlopes:
+        """Event function e at a point: its value and how it changes."""
+        m, n = self.directions, point.y.size
+        dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
+        dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
+        count, tolerances = self.traced.n_controlled, self.tolerances
+        dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
+        dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
+        call, k = self._event_call(e, m + 3)
+        values, slopes = call(point.t, point.y, point.p, dy, dt, dp)
+        return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
+
+    def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
+        """Derivatives of event functions, and where event e stands among them; marks, as peaks of forces, apart: they cost more."""
+        is_mark = self.traced.events[e].kind == MARKS
+        rows = tuple(k for k, event in enumerate(self.traced.events) if (event.kind == MARKS) == is_mark)
+        return self._call("event_functions", directions, rows), rows.index(e)
+
+    def error_by_theta(self, slopes: Floats) -> float:
+        """What relative changes of theta within the tolerance do to a number with these slopes."""
+        return float(np.max(np.abs(slopes) * self.tolerances.theta)) * self.tolerances.rtol
+
+    def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
+        """Whether a change of state or theta within the run's tolerances would keep the event from happening.
+
+        That is rate^2 <= 2 |g''| error. g'' is that over the step k, which ends here. The error is that of the extreme value which
+        g would have turned round at, so that a gap which only closes earlier or later is none.
+        """
+        rate = seen.rate
+        if rate == 0.0:
+            return True
+        if abs(rate) * (point.t - self.phases[-1].begin) > FAR_FROM_GRAZING * max(seen.error, self.error_by_theta(seen.slopes)):
+            return False
+        t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
+        dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
+        call, row = self._event_call(e, 1)
+        _, slopes = call(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
+        bend = (rate - float(slopes[row, 0])) / (point.t - t)
+        error, pair = seen.error, self.traced.events[e].pair
+        if pair is not None and self.traced.pairs[pair].gap == e and bend != 0.0:
+            _, speeds = self.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
+            error = max(error, self.error_by_theta(seen.slopes + rate / bend * speeds[pair]))
+        return rate**2 <= 2.0 * abs(bend) * error
+
+    def _name(self, e: int) -> str:
+        event = self.traced.events[e]
+        return event.name if event.pair is None else self.traced.pairs[event.pair].pair.name
+
+    def _grazing(self, e: int, rate: float) -> str:
+        event = self.traced.events[e]
+        tolerance = self.tolerances.rtol
+        if event.pair is not None and self.traced.pairs[event.pair].gap == e:
+            return (f"the contact grazes, at {abs(rate):.2g} m/s: a change within the tolerances (rtol {tolerance:g}) "
+                    "would undo it, and with it the number of impacts; no derivative exists beyond")  # fmt: skip
+        return (f"the event is touched rather than crossed, at a rate of {abs(rate):.2g}: a change within the tolerances "
+                f"(rtol {tolerance:g}) would undo it; no derivative exists beyond")  # fmt: skip
+
+    def _jump(self, k: int, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, e: int | None) -> Floats:
+        """S beyond an event of time derivative dt at which p becomes p_next."""
+        moved = point.moved(dt)
+        y_next = point.y.copy()
+        for number, slots in enumerate(self.traced.pairs):
+            closed, closes = point.p[slots.closed] != 0.0, p_next[slots.closed] != 0.0
+            if closes and not closed:
+                self._close(number, slots, point, p_next, dt, dp, moved)
+                y_next[slots.bristles.start : slots.bristles.stop] = 0.0
+                moved[slots.bristles.start : slots.bristles.stop] = 0.0
+            elif closed and not closes:
+                self._open(number, slots, point, dt, dp, moved)
+            elif closed and slots.grip is not None:
+                self._grip(slots, point, p_next, dt, dp, moved)
+        after = self.rhs(point.t, y_next, p_next)
+        return moved - np.outer(after, dt)
+
+    # ---- contacts
+
+    def contact_slopes(
+        self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats
+    ) -> tuple[Floats, Floats]:
+        """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
+        return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
+
+    def _begin(self, p: Floats, dp: Floats, s: Floats) -> None:
+        """Contacts that are closed where the run begins."""
+        t, y = float(self.tape.times[0, 0]), self.tape.begins[0]
+        resumed = self.run.resumed
+        none = np.zeros(self.directions)
+        for number, slots in enumerate(self.traced.pairs):
+            if p[slots.closed] == 0.0:
+                continue
+            if slots.pair.name in resumed:
+                self._under_way[number] = Touch(number, None)
+                self.touches.append(self._under_way[number])
+                continue
+            before = p.copy()
+            before[slots.closed] = 0.0
+            point = EventPoint(t, y, before, s, dp, np.zeros(y.size))
+            self._close(number, slots, point, p, none, dp, s)
+
+    def _close(self, pair: int, slots: PairSlots, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, moved: Floats) -> None:
+        values, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)
+        speed, speed_slope = float(values[pair]), slopes[pair].copy()
+        floored = speed <= float(slots.pair.normal.entry_floor)
+        dp[slots.entry] = 0.0 if floored else speed_slope
+        beyond = EventPoint(point.t, point.y, p_next.copy(), moved.copy(), dp.copy(), point.slope)
+        closing = Closing(point.t, dt.copy(), speed_slope if speed > 0.0 else np.zeros(dt.size), moved[slots.impulse].copy(),
+                          moved[slots.lost].copy(), moved[slots.rubbed].copy(), beyond, dt.copy())  # fmt: skip
+        self._under_way[pair] = Touch(pair, closing)
+        self.touches.append(self._under_way[pair])
+        if slots.grip is not None:
+            self._grip(slots, point, p_next, dt, dp, moved)
+
+    def _open(self, pair: int, slots: PairSlots, point: EventPoint, dt: Floats, dp: Floats, moved: Floats) -> None:
+        _, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)
+        touch = self._under_way.pop(pair)
+        touch.t_end = point.t
+        at_end = (moved[place].copy() for place in (slots.impulse, slots.lost, slots.rubbed))
+        touch.opening = Opening(dt.copy(), -slopes[pair], *at_end)
+        dp[slots.entry] = 0.0
+        if slots.grip is not None:
+            dp[slots.grip + 1 : slots.grip + 4] = 0.0
+
+    def _grip(self, slots: PairSlots, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, moved: Floats) -> None:
+        """A direction in which friction yields: that of the force that was asked of it while it stuck."""
+        assert slots.grip is not None
+        own = slice(slots.grip + 1, slots.grip + 4)
+        if np.array_equal(point.p[own], p_next[own]):
+            return
+        dp[own] = 0.0
+        if not np.any(p_next[own]):
+            return
+        sticking = point.p.copy()
+        sticking[slots.closed], sticking[slots.grip] = 1.0, STICKS
+        sticking[slots.entry] = p_next[slots.entry]
+        values, slopes = self.contact_slopes(point.t, point.y, sticking, moved, dt, dp)
+        count, pair = len(self.traced.pairs), self.traced.pairs.index(slots)
+        at = 2 * count + 3 * pair
+        force, change = values[at : at + 3], slopes[at : at + 3]
+        size = max(float(np.linalg.norm(force)), 1e-300)
+        unit = force / size
+        dp[own] = (change - np.outer(unit, unit @ change)) / size
+
+    def _finish(self, k: int, p: Floats, dp: Floats, s: Floats) -> None:
+        """Contacts that last: what is known of them as of the run's end."""
+        p_end = self._parameters(self.run.stepper.p[: self.n_changing])
+        point = self._point(k, p, dp, s)
+        closed_now = [number for number, slots in enumerate(self.traced.pairs) if p_end[slots.closed] != 0.0]
+        values_slopes = self.contact_slopes(point.t, point.y, p, s, None, dp)[1] if closed_now else None
+        for number in closed_now:
+            slots = self.traced.pairs[number]
+            if number in self._under_way and values_slopes is not None:
+                self._under_way[number].opening = Opening(
+                    None, -values_slopes[number], s[slots.impulse].copy(), s[slots.lost].copy(), s[slots.rubbed].copy()
+                )
+

@@ -1,0 +1,56 @@
+"""Numbers of a result's table by one name each, as a table of text has them: "arm.angle", "tip_position arm y"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from pliant.errors import ModelError
+from pliant.model.check import did_you_mean
+from pliant.results.csv import PER_TIME
+from pliant.results.table import QUANTITIES
+
+TIME = "time"
+HEAD = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One number over time: its quantity, and its place along the quantity's other dimensions."""
+
+    name: str
+    quantity: str
+    place: tuple[int, ...]
+    unit: str
+
+
+def split_head(head: str) -> tuple[str, str | None]:
+    """The name and the unit of a column's head, as in "tip_position arm y [mm]"."""
+    match = HEAD.fullmatch(head)
+    return (head.strip(), None) if match is None else (match["name"].strip(), match["unit"])
+
+
+class SeriesNames:
+    """All series of a result, by name; a coordinate goes by its own name too."""
+
+    def __init__(self, labels: Mapping[str, Sequence[str]], units: Mapping[str, str]) -> None:
+        self._known: dict[str, Series] = {}
+        for name, quantity in QUANTITIES.items():
+            along = [list(enumerate(labels[dimension])) for dimension in quantity.dims]
+            for entry in product(*along):
+                words, place = tuple(word for _, word in entry), tuple(k for k, _ in entry)
+                own = units.get(words[0]) if name in PER_TIME else None
+                unit = quantity.unit if own is None else own + PER_TIME[name]
+                full = " ".join((name, *words))
+                self._known[full] = Series(full, name, place, unit)
+                if name == "q":
+                    self._known[words[0]] = self._known[full]
+
+    def find(self, part: str, field: str, name: str) -> Series:
+        """part and field are for the message where there is none of that name."""
+        if name not in self._known:
+            rule = "must name a number of the result's table, as in 'arm.angle' or 'tip_position arm y'"
+            raise ModelError.of(part, field, f"{rule}{did_you_mean(name, self._known)}", name)
+        return self._known[name]

@@ -1,0 +1,113 @@
+"""How everything that a run is made of changes with parameters: numbers of the equations, the start, tables and their breakpoints.
+
+By central differences of order eight. Numbers follow from parameters through what users wrote, shapes of beams and integrals over
+them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far too many ways
+to differentiate each by hand. What is linear, as most is, needs two points. Where orders six and eight differ by more than
+TOLERANCE, a shorter step is tried, and of both that one is taken, number by number, whose two orders agree better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.trace.lowered_system import LoweredSystem
+from pliant.trace.lowering import EveryNumber, every_number
+
+Floats = NDArray[np.float64]
+
+# Of a parameter, or of 1 where that is zero. Round-off is divided by it, and the largest of a beam's wave numbers times its length,
+# some tens, goes with it into the ninth power.
+STEP = 1.6e-2
+SHORTER = 0.2  # of a step
+TRIALS = 3  # steps, each so much shorter, before a parameter is held to be at its bound
+TOLERANCE = 1e-11  # of a slope: its error
+ROUND_OFF = 64 * 2.0**-52  # of a number: within which a second difference is none
+# Weights of f(+-1 h), f(+-2 h) ..., of orders 6 and 8
+SIXTH, EIGHTH = (3 / 4, -3 / 20, 1 / 60), (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+# On one side, where a parameter is at its bound: f(0), f(h) ... f(7 h), order 7
+ONE_SIDED = (-363 / 140, 7.0, -21 / 2, 35 / 3, -35 / 4, 21 / 5, -7 / 6, 1 / 7)
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What a run is made of, as numbers."""
+
+    every: EveryNumber  # of the equations
+    start: Floats  # all coordinates, then all rates
+    breakpoints: Floats  # s
+    pieces: Floats  # of all tables, on the pieces of time between breakpoints
+
+    @classmethod
+    def of(cls, lowered: LoweredSystem, between: Sequence[float]) -> Ingredients:
+        """between: times inside the pieces of time."""
+        pieces = [x for t in between for signal in lowered.signals for x in signal.piece(t)]
+        start = np.concatenate([lowered.start.q, lowered.start.v])
+        return cls(every_number(lowered.root), start, np.array(lowered.breakpoints), np.array(pieces, dtype=np.float64))
+
+    @property
+    def column(self) -> Floats:
+        return np.concatenate([self.every.values, self.start, self.breakpoints, self.pieces])
+
+    def parts(self, columns: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """(column entry, ...) in parts: numbers, start, breakpoints, pieces."""
+        ends = np.cumsum([self.every.values.size, self.start.size, self.breakpoints.size])
+        numbers, start, breakpoints, pieces = np.split(columns, ends)
+        return numbers, start, breakpoints, pieces
+
+
+At = Callable[[Mapping[str, float]], Ingredients]  # of values of parameters
+
+
+def slopes_of(name: str, value: float, at: At, here: Ingredients) -> Floats:
+    """d column / d parameter."""
+    h = STEP * (abs(value) or 1.0)
+    for k in range(TRIALS):
+        try:
+            return _central(name, value, h * SHORTER**k, at, here)
+        except (ModelError, SolveError):  # there is no such mechanism, so far from this one
+            continue
+    return _one_sided(name, value, h * SHORTER ** (TRIALS - 1), at, here)
+
+
+def _central(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
+    column = here.column
+    ahead, behind = (_column_at(name, value + side * h, at, here) for side in (1.0, -1.0))
+    if np.all(np.abs(ahead - 2.0 * column + behind) <= ROUND_OFF * np.maximum(np.abs(ahead), np.abs(column))):
+        return (ahead - behind) / (2.0 * h)  # linear: exact
+    slope, error = _two_orders(name, value, h, at, here)
+    if np.all(error <= TOLERANCE * np.abs(slope) + ROUND_OFF * np.abs(column) / h):
+        return slope
+    finer, its_error = _two_orders(name, value, SHORTER * h, at, here)
+    return np.where(its_error < error, finer, slope)
+
+
+def _two_orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tuple[Floats, Floats]:
+    """(slope of order eight, its difference from that of order six)"""
+    changes = [_column_at(name, value + k * h, at, here) - _column_at(name, value - k * h, at, here) for k in (1, 2, 3, 4)]
+    sixth, eighth = (sum(w * change for w, change in zip(weights, changes, strict=False)) / h for weights in (SIXTH, EIGHTH))
+    return np.asarray(eighth), np.abs(eighth - sixth)
+
+
+def _one_sided(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
+    """A parameter that may not be larger, or not be smaller, than it is."""
+    for side in (1.0, -1.0):
+        try:
+            points = [here.column, *(_column_at(name, value + side * k * h, at, here) for k in range(1, len(ONE_SIDED)))]
+        except (ModelError, SolveError):
+            continue
+        return np.asarray(sum(w * point for w, point in zip(ONE_SIDED, points, strict=True))) / (side * h)
+    rule = f"must be a value that may be changed by {h:.2g} to one side at least"
+    raise ModelError.of("sensitivities", f"parameter {name!r}", rule, value)
+
+
+def _column_at(name: str, value: float, at: At, here: Ingredients) -> Floats:
+    there = at({name: value})
+    if not here.every.is_like(there.every) or here.column.size != there.column.size:
+        rule = "must leave the mechanism's structure alone where it changes a little"
+        raise ModelError.of("sensitivities", f"parameter {name!r}", rule, value)
+    return there.column

@@ -1,0 +1,242 @@
+"""Fits: known values come back, with the uncertainty that noise makes; what data cannot tell is said; bad data is refused."""
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.cli.app import app
+from pliant.study.measurements import measurements_of
+from pliant.study.series import SeriesNames, split_head
+
+TRUTH = {"rate": 30.0, "loss": 0.4}
+
+
+def oscillator(rate=25.0, loss=0.2, mass=1.0):
+    """A slider on a spring with a damper, drawn out by 0.1 m."""
+    system = pl.System("oscillator", gravity=(0, 0))
+    spring = pl.Spring(stiffness=pl.Parameter("rate", rate, "N/m", low=1.0, high=1e3), rest=0.0)
+    damper = pl.Damper(pl.Parameter("loss", loss, "N s/m", low=0.0, high=50.0))
+    body = pl.RigidBody(mass=pl.Parameter("mass", mass, "kg", low=0.1, high=10.0), inertia=1e-3)
+    system.add("s", body, joint=pl.Prismatic(displacement=0.1, spring=spring, damper=damper))
+    return system
+
+
+def exact(time, rate, loss, mass=1.0, begin=0.1):
+    """Of the free vibration, from rest."""
+    decay = loss / (2.0 * mass)
+    frequency = np.sqrt(rate / mass - decay**2)
+    return begin * np.exp(-decay * time) * (np.cos(frequency * time) + decay / frequency * np.sin(frequency * time))
+
+
+def measured(time, seed=0, noise=1e-3, **values):
+    scatter = noise * np.random.default_rng(seed).normal(size=time.size)
+    return {"time": time, "s.displacement": exact(time, **{**TRUTH, **values}) + scatter}
+
+
+TIME = np.linspace(0.0, 3.0, 151)
+
+
+def test_values_come_back_from_data_without_noise():
+    found = pl.fit(oscillator(), measured(TIME, noise=0.0), ["rate", "loss"])
+    assert found.values == pytest.approx(TRUTH, rel=1e-7)
+    assert found.noise["s.displacement"] < 1e-9
+    assert not found.unidentifiable and not found.at_bounds
+
+
+def test_standard_errors_are_those_of_the_closed_form():
+    """J of the closed form by differences, s^2 (J^T J)^-1: an independent derivation of the covariance."""
+    found = pl.fit(oscillator(), measured(TIME), ["rate", "loss"])
+    values = np.array([found.values["rate"], found.values["loss"]])
+
+    def course(x):
+        return exact(TIME, *x)
+
+    steps = 1e-5 * values
+    slopes = np.column_stack([(course(values + s) - course(values - s)) / (2.0 * s.sum()) for s in np.diag(steps)])
+    left = measured(TIME)["s.displacement"] - course(values)
+    covariance = left @ left / (TIME.size - 2) * np.linalg.inv(slopes.T @ slopes)
+    assert found.covariance == pytest.approx(covariance, rel=1e-5)
+    assert found.degrees_of_freedom == TIME.size - 2
+    errors = np.sqrt(np.diag(covariance))
+    low, high = found.confidence(0.95)["rate"]
+    assert high - low == pytest.approx(2.0 * 1.976 * errors[0], rel=1e-3)  # Student's t at 149 degrees of freedom
+    assert found.correlation[0, 1] == pytest.approx(covariance[0, 1] / errors.prod(), rel=1e-4)
+
+
+def test_errors_over_many_seeds_are_as_large_as_they_claim_to_be():
+    """40 values off by z standard errors: the sum of z^2 lies within chi-square's 99.9 % interval."""
+    system = oscillator()
+    off = []
+    for seed in range(20):
+        found = pl.fit(system, measured(TIME, seed=100 + seed), ["rate", "loss"])
+        off += [(found.values[name] - true) / found.standard_errors[name] for name, true in TRUTH.items()]
+    assert 16.9 < np.sum(np.square(off)) < 76.1
+    assert np.max(np.abs(off)) < 4.0
+
+
+def test_two_experiments_are_met_by_the_same_values():
+    heavy, light = (measured(TIME, noise=0.0, mass=mass) for mass in (2.0, 0.5))
+    experiments = [pl.Experiment(heavy, {"mass": 2.0}, "heavy"), pl.Experiment(light, {"mass": 0.5}, "light")]
+    found = pl.fit(oscillator(), experiments, ["rate", "loss"])
+    assert found.values == pytest.approx(TRUTH, rel=1e-6)
+    assert [part.name for part in found.experiments] == ["heavy", "light"]
+
+
+def test_what_the_data_cannot_tell_is_named():
+    """A free vibration tells the ratios of stiffness, damping and mass, not all three."""
+    found = pl.fit(oscillator(), measured(TIME), ["rate", "loss", "mass"])
+    assert set(found.unidentifiable) == {"rate", "loss", "mass"}
+    assert "changing rate by +1 % and loss by +1 % and mass by +1 %" in found.unidentifiable["rate"]
+    assert all(np.isinf(error) for error in found.standard_errors.values())
+    still = pl.System("still", gravity=(0, 0))
+    unused = pl.Parameter("unused", 1.0, low=0.0, high=2.0)
+    still.add("s", pl.RigidBody(mass=pl.Parameter("mass", 1.5, low=0.1, high=9.0), inertia=1e-3),
+              joint=pl.Prismatic(displacement=0.1, spring=pl.Spring(stiffness=30.0, rest=0.0)))  # fmt: skip
+    still.event("far", lambda t, q, v: q["s.displacement"] - 10.0 * unused)
+    found = pl.fit(still, {"time": TIME, "s.displacement": exact(TIME, 30.0, 0.0)}, ["mass", "unused"])
+    assert found.unidentifiable == {"unused": "nothing that was measured depends on it"}
+    assert found.values["mass"] == pytest.approx(1.0, rel=1e-7)
+    assert "not determined: unused: nothing" in str(found)
+
+
+def test_a_value_at_its_bound_is_said():
+    found = pl.fit(oscillator(), measured(TIME, noise=0.0), ["loss", "rate"], bounds={"loss": (0.1, 0.3)})
+    assert found.values["loss"] == pytest.approx(0.3, abs=1e-6) and list(found.at_bounds) == ["loss"]
+
+
+def test_units_gaps_and_other_names():
+    data = measured(TIME, noise=0.0)
+    there = data["s.displacement"].copy()
+    there[10:20] = np.nan  # hidden
+    in_mm, renamed = {"time [s]": TIME, "s.displacement [mm]": 1e3 * there}, {"time": TIME, "laser": there}
+    for given, of in ((in_mm, None), (renamed, {"laser": "s.displacement"})):
+        found = pl.fit(oscillator(), given, ["rate", "loss"], of)
+        assert found.values == pytest.approx(TRUTH, rel=1e-6)
+
+
+def test_weights_decide_between_columns_that_disagree():
+    data = measured(TIME, noise=0.0) | {"v s.displacement": np.zeros(TIME.size)}
+    heavy = {"s.displacement": 1e6, "v s.displacement": 1.0}
+    found = pl.fit(oscillator(), data, ["rate", "loss"], weights=heavy)
+    assert found.values["rate"] == pytest.approx(TRUTH["rate"], rel=1e-3)
+
+
+def test_tables_of_all_kinds_hold_the_same(tmp_path):
+    import pandas
+    import xarray
+
+    values = {"time": np.array([0.0, 0.5, 1.0]), "arm.angle": np.array([1.0, np.nan, 3.0])}
+    (tmp_path / "table.csv").write_text("time [s], arm.angle\n0,1\n0.5,\n1.0,3\n")
+    frame = pandas.DataFrame(values)
+    for given in (values, tmp_path / "table.csv", frame, frame.set_index("time"),
+                  xarray.Dataset({"arm.angle": ("time", values["arm.angle"])}, {"time": values["time"]})):  # fmt: skip
+        table = measurements_of(given)
+        assert np.array_equal(table.time, values["time"])
+        assert np.array_equal(table.columns["arm.angle"], values["arm.angle"], equal_nan=True)
+    with_unit = xarray.Dataset({"x": ("time", values["arm.angle"], {"units": "mm"})}, {"time": values["time"]})
+    assert list(measurements_of(with_unit).columns) == ["x [mm]"]
+
+
+def test_names_of_series():
+    assert split_head("tip_position arm y [mm]") == ("tip_position arm y", "mm")
+    assert split_head("arm.angle") == ("arm.angle", None)
+    run = pl.simulate(oscillator(), 0.1)
+    names = SeriesNames(run.labels, run.drawing.units)
+    series = names.find("fit", "data", "tip_position s y")
+    assert (series.quantity, series.place, series.unit) == ("tip_position", (0, 1), "m")
+    assert names.find("fit", "data", "v s.displacement").unit == "m/s"
+    with pytest.raises(pl.ModelError, match=r"data must name a number .*did you mean 's\.displacement'\?\), got 's\.displacment'"):
+        names.find("fit", "data", "s.displacment")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data": {"s.displacement": [1.0]}}, "data must have one column 'time'"),
+        ({"data": {"time": [0.0, 1.0], "s.displacement": [1.0]}}, "data 's.displacement' must have 2 numbers"),
+        ({"data": {"time": [1.0, 0.5], "s.displacement": [1.0, 2.0]}}, "data must have finite times that ascend"),
+        ({"data": {"time": [0.0, 1.0], "s.displacement": [np.nan, np.nan]}}, "data must hold something that was measured"),
+        ({"data": {"time": [0.0, 1.0], "s.displacement [kg]": [1.0, 2.0]}}, r"\[kg\]' must be in a unit of its quantity"),
+        ({"data": {"time": [-1.0, 1.0], "s.displacement": [1.0, 2.0]}}, "data must not begin before the run"),
+        ({"data": {"time": [0.0], "s.displacement": [1.0]}}, "data must end after the run begins"),
+        ({"data": 3.0}, "data must be a CSV file"),
+        ({"data": []}, "data must hold an experiment"),
+        ({"parameters": ["rat"]}, r"parameters must be among .*did you mean 'rate'\?"),
+        ({"parameters": []}, "parameters must name at least one"),
+        ({"parameters": ["rate", "rate"]}, "parameters must name each once"),
+        ({"bounds": {"mass": (0.0, 1.0)}}, "bounds must be among rate"),
+        ({"bounds": {"rate": (5.0, 5.0)}}, "bounds 'rate' must leave room"),
+        ({"guess": {"rate": 5.0}, "bounds": {"rate": (10.0, 20.0)}}, "guess 'rate' must begin within its bounds"),
+        ({"weights": {"other": 1.0}}, "weights must give one for every column"),
+        ({"weights": {"s.displacement": -1.0}}, "weights 's.displacement' must be numbers >= 0"),
+        ({"of": ["s.height"]}, "of must name columns of the data"),
+        ({"data": pl.Experiment({"time": [0.0, 1.0], "s.displacement": [1.0, 2.0]}, {"rate": 3.0})}, "must not be free as well"),
+    ],
+)
+def test_bad_input_is_refused_before_a_run(change, message):
+    given = {"data": {"time": [0.0, 1.0], "s.displacement": [0.1, 0.05]}, "parameters": ["rate"], **change}
+    with pytest.raises(pl.ModelError, match=message):
+        pl.fit(oscillator(), **given)
+
+
+def test_a_search_that_meets_a_grazing_touch_says_so_and_goes_on():
+    """Thrown up at 1 m/s the ball misses the ceiling by nothing: no derivative exists there, differences of runs stand in."""
+    speed = pl.Parameter("speed", 1.0, "m/s", low=0.0, high=5.0)
+    system = pl.System("ceiling", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(velocity=(0.0, speed)))
+    ceiling = pl.Plane(point=(0.0, 1.0 / (2.0 * 9.81) + 0.05), normal=(0, -1))
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=ceiling, normal=pl.Hertz(stiffness=1e5), name="top")
+    time = np.linspace(0.01, 0.3, 30)
+    height = 0.99 * time - 0.5 * 9.81 * time**2
+    found = pl.fit(system, {"time": time, "ball.y": height}, ["speed"])
+    assert found.values["speed"] == pytest.approx(0.99, rel=1e-6)
+    assert any("differences of runs stood in" in sentence and "top ball.root" in sentence for sentence in found.warnings)
+
+
+def test_contact_stiffness_restitution_and_friction_from_twenty_noisy_throws():
+    """60 values off by z standard errors: the sum of z^2 lies within chi-square's 99.9 % interval, none is off by more than 4."""
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "identify_contact.py"))
+    beam, truth, off = example["thrown_beam"](), example["TRUTH"], []
+    for seed in range(20):
+        found = pl.fit(beam, example["measured"](beam, seed), list(truth), guess=example["GUESS"])
+        off += [(found.values[name] - true) / found.standard_errors[name] for name, true in truth.items()]
+    assert 31.7 < np.sum(np.square(off)) < 102.7
+    assert np.max(np.abs(off)) < 4.0
+
+
+MODEL = """
+pliant: 1
+system: oscillator
+gravity: [0, 0]
+define: {stiff: 25 N/m, loss: 0.2 N*s/m}
+bodies:
+  s:
+    rigid: {mass: 1, inertia: 1e-3}
+    joint: {prismatic: {displacement: 0.1, spring: {stiffness: stiff, rest: 0}, damper: loss}}
+run: {t_end: 3}
+"""
+
+
+def test_the_command_writes_report_picture_and_runs(tmp_path):
+    from typer.testing import CliRunner
+
+    (tmp_path / "model.yaml").write_text(MODEL)
+    data = measured(TIME)
+    rows = "\n".join(f"{t!r},{x!r}" for t, x in zip(data["time"].tolist(), data["s.displacement"].tolist(), strict=True))
+    (tmp_path / "camera.csv").write_text(f"time [s],s.displacement [m]\n{rows}\n")
+    command = ["fit", str(tmp_path / "model.yaml"), "--data", str(tmp_path / "camera.csv"), "--free", "stiff,loss"]
+    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out"), "--bound", "loss=0:5", "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["camera_fit.csv", "camera_fit.nc", "fit.json", "fit.png"]
+    report = json.loads((tmp_path / "out" / "fit.json").read_text())
+    assert report["values"]["stiff"] == pytest.approx(30.0, rel=1e-2)
+    printed = CliRunner().invoke(app, [*command])
+    assert "to run with these values: pliant run" in printed.output and "95 % confidence" in printed.output
+    wrong = CliRunner().invoke(app, [*command[:-1], "stif"])
+    assert wrong.exit_code == 2 and "did you mean 'stiff'?" in wrong.output
+    wrong = CliRunner().invoke(app, [*command, "--bound", "loss"])
+    assert wrong.exit_code == 2 and "--bound: must be NAME=LOW:HIGH" in wrong.output

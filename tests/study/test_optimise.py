@@ -1,0 +1,122 @@
+"""Optimisation: optima known in closed form, constraints that hold, and what an objective must be."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+
+def dropped_ball(height=0.4):
+    """A ball that falls on a spring; the stiffness is free."""
+    system = pl.System("ball", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.0, height)))
+    stiffness = pl.Parameter("stiffness", 2e4, "N/m^1.5", low=1e3, high=1e7)
+    law = pl.Hertz(stiffness=stiffness)
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
+    return system
+
+
+GAP = "gap floor ball.root"
+
+
+def test_the_softest_floor_within_a_depth():
+    """m g (h + d) = 2/5 K d^(5/2) tells the stiffness at which the ball comes to rest d deep."""
+    depth, height = 0.02, 0.35
+    exact = 9.81 * (height + depth) / (0.4 * depth**2.5)
+    limit = pl.Constraint(lambda run: -run.minimum(GAP), high=depth, name="depth")
+    best = pl.optimise(dropped_ball(), lambda run: run.peak_force("floor"), ["stiffness"], [limit], t_end=0.6, save=1e-4)
+    assert best.ok and best.tight == ("depth",) and not best.at_bounds
+    assert best.values["stiffness"] == pytest.approx(exact, rel=1e-6)
+    assert best.objective == pytest.approx(exact * depth**1.5, rel=1e-6)
+    assert best.constraints["depth"] == pytest.approx(depth, rel=1e-8)
+    assert best.result.parameters["stiffness"] == best.values["stiffness"]
+    assert "at its bound" in str(best) and len(best.history) <= best.runs
+
+
+def test_the_same_by_another_solver():
+    best = pl.optimise(dropped_ball(), lambda run: (run.contacts("floor")[0].duration - 0.03) ** 2, ["stiffness"], t_end=0.6,
+                       solver="trust-constr", tolerance=1e-10)  # fmt: skip
+    assert best.result.contacts[0].duration == pytest.approx(0.03, rel=1e-4)
+
+
+def thrown():
+    """A mass thrown up at an angle; where it comes down is known."""
+    speed, rise = 3.0, pl.Parameter("rise", 0.3, "rad", low=0.05, high=1.5)
+    system = pl.System("thrown", gravity=(0, -9.81))
+    start = pl.Planar(velocity=(speed * pl.cos(rise), speed * pl.sin(rise)))
+    system.add("stone", pl.RigidBody(mass=1.0, inertia=1e-3), joint=start)
+    system.event("down", lambda t, q, v: q["stone.y"] + 1e-3, direction="falling", stop=True)
+    return system
+
+
+def test_the_farthest_throw_through_the_time_of_an_event():
+    best = pl.optimise(thrown(), lambda run: run.final("stone.x"), ["rise"], t_end=2.0, maximise=True)
+    drop, speed = 1e-3, 3.0
+    farthest = speed / 9.81 * np.sqrt(speed**2 + 2.0 * 9.81 * drop)  # of a throw from a height, at its best angle
+    assert best.ok and best.objective == pytest.approx(farthest, rel=1e-7)
+    assert best.values["rise"] == pytest.approx(np.arctan(speed / np.sqrt(speed**2 + 2.0 * 9.81 * drop)), abs=1e-4)
+
+
+def test_a_flight_of_a_given_time():
+    wanted = 0.4
+    same = pl.Constraint(lambda run: run.event_time("down"), wanted, wanted, name="flight")
+    best = pl.optimise(thrown(), lambda run: run.parameter("rise") ** 2, ["rise"], [same], t_end=2.0)
+    assert best.ok and best.constraints["flight"] == pytest.approx(wanted, rel=1e-7)
+    assert best.values["rise"] == pytest.approx(np.arcsin((0.5 * 9.81 * wanted**2 - 1e-3) / (3.0 * wanted)), rel=1e-6)
+
+
+def test_integrals_energies_and_parameters_have_slopes():
+    system = dropped_ball()
+    slopes = {}
+
+    def watch(run):
+        slopes["integral"] = run.integral("ball.y")
+        slopes["lost"] = run.energy_lost()
+        slopes["speed"] = run.largest("v ball.y")
+        return run.parameter("stiffness") / 1e4 + run.integral("ball.y")
+
+    pl.optimise(system, watch, ["stiffness"], bounds={"stiffness": (1e4, 1e6)}, guess={"stiffness": 5e4}, t_end=0.6, max_runs=1)
+    at = {k: pl.simulate(system, 0.6, parameters={"stiffness": k}) for k in (5e4 * (1 - 1e-4), 5e4 * (1 + 1e-4))}
+    first = {"integral": slopes["integral"]}
+    below, above = (np.trapezoid(run["ball.y"], run.time) for run in at.values())
+    assert first["integral"].slope.shape == (1,)
+    assert np.sign(first["integral"].slope[0]) == np.sign(above - below)
+    assert abs(float(slopes["lost"])) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        (3.0, "objective must be a function of a run"),
+        (lambda run: 3.0, "objective must return a number made of the run's own"),
+        (lambda run: run["ball.y"], "objective must return one number"),
+        (lambda run: run.final("ball.z"), "quantity must name a number of the result's table"),
+        (lambda run: run.peak_force("ceiling"), "pair must be a contact or a pair of it"),
+        (lambda run: run.parameter("mass"), "parameter must be free"),
+    ],
+)
+def test_what_an_objective_must_be(objective, message):
+    with pytest.raises(pl.ModelError, match=message):
+        pl.optimise(dropped_ball(), objective, ["stiffness"], t_end=0.6)
+
+
+def test_bad_constraints_and_settings_are_refused():
+    def depth(run):
+        return -run.minimum(GAP)
+
+    with pytest.raises(pl.ModelError, match="constraint 'depth' must have low, high or both"):
+        pl.Constraint(depth)
+    with pytest.raises(pl.ModelError, match="constraint 'depth' must have low <= high"):
+        pl.Constraint(depth, 2.0, 1.0)
+    with pytest.raises(pl.ModelError, match="solver must be among"):
+        pl.optimise(dropped_ball(), depth, ["stiffness"], t_end=0.6, solver="guess")
+    with pytest.raises(pl.ModelError, match="run must not set parameters"):
+        pl.optimise(dropped_ball(), depth, ["stiffness"], t_end=0.6, values={"stiffness": 3.0})
+    with pytest.raises(pl.SolveError, match="event 'down': happened 0 times"):
+        pl.optimise(thrown(), lambda run: run.event_time("down"), ["rise"], t_end=0.01)
+
+
+def test_constraints_that_cannot_hold_are_said():
+    never = pl.Constraint(lambda run: -run.minimum(GAP), high=1e-4, name="depth")
+    best = pl.optimise(dropped_ball(), lambda run: run.peak_force(), ["stiffness"], [never], t_end=0.6, save=1e-3, max_runs=30)
+    assert not best.ok and "does not hold: depth" in best.message
