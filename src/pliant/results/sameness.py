@@ -25,7 +25,9 @@ def same_results(one: Result, other: Result) -> bool:
         return False
     if _json(one.final_state) != _json(other.final_state) or _json(one.extremes) != _json(other.extremes):
         return False
-    if (one.sections is None) != (other.sections is None) or (one.sections is not None and not one.sections.equals(other.sections)):
+    if (one.sections is None or other.sections is None) and one.sections is not other.sections:
+        return False
+    if one.sections is not None and other.sections is not None and not one.sections.equals(other.sections):
         return False
     arrays = {"time": (one.time, other.time), **{name: (one.values[name], other.values[name]) for name in one.values}}
     return one.values.keys() == other.values.keys() and all(np.array_equal(*pair, equal_nan=True) for pair in arrays.values())
