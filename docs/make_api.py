@@ -20,7 +20,8 @@ PAGES = {  # title, what is on it, where its names come from
     "results": ("Results", "What comes out.", ("pliant.results", "pliant.show", "pliant.equations")),
     "formulas": ("Formulas", "Mathematics over numbers, arrays and traced scalars alike.", ("pliant.scalar",)),
 }  # fmt: skip
-MORE = {"results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic")}  # what functions return
+MORE = {"results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
+        "running": ("pliant.study.sensitivities.Sensitivities",)}  # fmt: skip  # what functions return
 
 
 def pages() -> dict[str, str]:

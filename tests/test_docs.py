@@ -65,7 +65,7 @@ def test_the_guide_names_all_there_is():
     assert not [name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
 
 
-@pytest.mark.parametrize("page", ["first-result", "tutorial", "extend", "sweeps"])
+@pytest.mark.parametrize("page", ["first-result", "tutorial", "extend", "sweeps", "sensitivities"])
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page(TOP / "docs" / f"{page}.md")
