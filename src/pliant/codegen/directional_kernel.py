@@ -38,7 +38,7 @@ class DirectionalKernel:
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
-        linear = compile_linear(parts.linear, parts.zero_coefficients, cache=cache)
+        linear = compile_linear(parts.linear, parts.zero_coefficients, cache=cache, largest=largest)
         return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards)
 
     @property

@@ -41,10 +41,13 @@ def padded(rows: int) -> int:
     return rows + rows % 2
 
 
-def compile_linear(program: Program, zero_coefficients: Mapping[int, int] | None = None, *, cache: Path | None) -> MachineCode:
+def compile_linear(
+    program: Program, zero_coefficients: Mapping[int, int] | None = None, *, cache: Path | None, largest: int = LARGEST_OPTIMISED
+) -> MachineCode:
     """Machine code of a linear program; n_work is that of one group.
 
     zero_coefficients: by entry of p, sets of guards of which one idle makes it zero: what that leaves out is branched around.
+    largest: operations beyond which LLVM only translates.
     """
     target = host()
     fused = replace(program, kind=[*program.kind], a=[*program.a], b=[*program.b], c=[*program.c])
@@ -54,7 +57,7 @@ def compile_linear(program: Program, zero_coefficients: Mapping[int, int] | None
     schedule = make_schedule(fused, CHUNK_SIZE, roll=False, guards=guards)
     writer = _KernelWriter(fused, schedule)
     text = writer.text()
-    data, from_cache = object_code_of(text, target, int(schedule.written <= LARGEST_OPTIMISED), cache)
+    data, from_cache = object_code_of(text, target, int(schedule.written <= min(largest, LARGEST_OPTIMISED)), cache)
     engine = load_object(data, target)
     return MachineCode(engine.get_function_address(KERNEL), program.n_y, program.n_p, len(program.outputs),
                        LANES * schedule.n_work, program.operations, 0.0, from_cache, engine)  # fmt: skip

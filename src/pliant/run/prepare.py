@@ -63,15 +63,16 @@ class CompiledStructure:
     def directional(self, name: str, active: tuple[int, ...], rows: tuple[int, ...] | None, stages: Stages) -> DirectionalKernel:
         """Of a function by its name, or of some of its rows: derivatives by t, y and these entries of p; "prepare": by numbers."""
         from pliant.codegen.directional_kernel import DirectionalKernel
+        from pliant.codegen.llvm import LARGEST_OPTIMISED_IN_RUN
 
         key = (name, active, rows)
         if key not in self._directional:
-            preparing = name == "prepare"
+            preparing, largest = name == "prepare", 0 if name in ("prepare", "observe") else LARGEST_OPTIMISED_IN_RUN
             program = self.traced.preparation.program if preparing else self.traced.functions[name].program()
             if rows is not None:
                 program = replace(program, outputs=[program.outputs[k] for k in rows])
             with stages.stage("compile", _compiling(f"derivatives of {COMPILED.get(name, 'what numbers become')}", self.cache)):
-                self._directional[key] = DirectionalKernel.of(program, active, self.cache, *((0,) if preparing else ()))
+                self._directional[key] = DirectionalKernel.of(program, active, self.cache, largest)
         return self._directional[key]
 
     def fitting(self, lowered: LoweredSystem) -> TracedSystem | None:

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 # Where equations are traced for derivatives, parameters are off their values by such a share of a step each: what is 0, 1 or equal
 # to another number just now is none of the structure then.
-ASIDE = 0.037
+ASIDE = 0.074
 MOST_REMEMBERED = 16  # values of parameters
 
 
@@ -145,21 +145,30 @@ def _structure_aside(
 ) -> tuple[CompiledStructure, NDArray[np.int64]]:
     """A structure in which no number that depends on parameters is taken for a special one; where its numbers stand."""
     traced = compiled.traced
-    aside = dict(values)
-    for k, name in enumerate(names):
-        shift = ASIDE * STEP * (abs(values[name]) or 1.0) / (k + 1.0)
-        aside[name] = values[name] + shift
-        try:
-            traced.original.parameters[name].check(aside[name])
-            _lowered(known, traced, {**values, name: aside[name]})
-        except ModelError:
-            aside[name] = values[name] - shift
+    shifts = {name: ASIDE * STEP * (abs(values[name]) or 1.0) / (k + 1.0) for k, name in enumerate(names)}
+    aside = {**values, **{name: values[name] + shift for name, shift in shifts.items()}}
+    if not _may_be(known, traced, aside, names):  # some are at their bounds
+        aside = dict(values)
+        for name, shift in shifts.items():
+            ahead = {**values, name: values[name] + shift}
+            aside[name] = ahead[name] if _may_be(known, traced, ahead, [name]) else values[name] - shift
     places = every_number(_lowered(known, traced, aside).root).places
     if not names:
         return compiled.structure, places
     cached = compiled.structure.cache is not None
     other = compile_system(traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside)
     return other.structure, places
+
+
+def _may_be(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float], names: Sequence[str]) -> bool:
+    """Whether there is such a mechanism."""
+    try:
+        for name in names:
+            traced.original.parameters[name].check(values[name])
+        _lowered(known, traced, values)
+    except ModelError:
+        return False
+    return True
 
 
 def _constants(structure: CompiledStructure, numbers: Floats, slopes: Floats, stages: Stages) -> tuple[Floats, Floats]:

@@ -1,9 +1,10 @@
 """How everything that a run is made of changes with parameters: numbers of the equations, the start, tables and their breakpoints.
 
-By central differences of order eight. Numbers follow from parameters through what users wrote, shapes of beams and integrals over
-them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far too many ways
-to differentiate each by hand. What is linear, as most is, needs two points. Where orders six and eight differ by more than
-TOLERANCE, a shorter step is tried, and of both that one is taken, number by number, whose two orders agree better.
+By central differences of orders two to eight. Numbers follow from parameters through what users wrote, shapes of beams and
+integrals over them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far
+too many ways to differentiate each by hand. What is linear, as most is, needs two points; points are added until the error that
+the orders so far let expect is below TOLERANCE. Where order eight is not enough, a shorter step is tried, and of both that one is
+taken, number by number, whose last two orders agree better.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ Floats = NDArray[np.float64]
 
 # Of a parameter, or of 1 where that is zero. Round-off is divided by it, and the largest of a beam's wave numbers times its length,
 # some tens, goes with it into the ninth power.
-STEP = 1.6e-2
+STEP = 8e-3
 SHORTER = 0.2  # of a step
 TRIALS = 3  # steps, each so much shorter, before a parameter is held to be at its bound
 TOLERANCE = 1e-11  # of a slope: its error
 ROUND_OFF = 64 * 2.0**-52  # of a number: within which a second difference is none
-# Weights of f(+-1 h), f(+-2 h) ..., of orders 6 and 8
-SIXTH, EIGHTH = (3 / 4, -3 / 20, 1 / 60), (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+# Weights of f(+-1 h), f(+-2 h) ..., of orders 2, 4, 6 and 8
+CENTRAL = ((1 / 2,), (2 / 3, -1 / 12), (3 / 4, -3 / 20, 1 / 60), (4 / 5, -1 / 5, 4 / 105, -1 / 280))
+TINY = 1e-300  # what nothing is divided by
 # On one side, where a parameter is at its bound: f(0), f(h) ... f(7 h), order 7
 ONE_SIDED = (-363 / 140, 7.0, -21 / 2, 35 / 3, -35 / 4, 21 / 5, -7 / 6, 1 / 7)
 
@@ -75,22 +77,33 @@ def slopes_of(name: str, value: float, at: At, here: Ingredients) -> Floats:
 
 
 def _central(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
-    column = here.column
-    ahead, behind = (_column_at(name, value + side * h, at, here) for side in (1.0, -1.0))
-    if np.all(np.abs(ahead - 2.0 * column + behind) <= ROUND_OFF * np.maximum(np.abs(ahead), np.abs(column))):
-        return (ahead - behind) / (2.0 * h)  # linear: exact
-    slope, error = _two_orders(name, value, h, at, here)
-    if np.all(error <= TOLERANCE * np.abs(slope) + ROUND_OFF * np.abs(column) / h):
+    slope, error = _orders(name, value, h, at, here)
+    if error is None:
         return slope
-    finer, its_error = _two_orders(name, value, SHORTER * h, at, here)
-    return np.where(its_error < error, finer, slope)
+    finer, its_error = _orders(name, value, SHORTER * h, at, here)
+    return finer if its_error is None else np.where(its_error < error, finer, slope)
 
 
-def _two_orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tuple[Floats, Floats]:
-    """(slope of order eight, its difference from that of order six)"""
-    changes = [_column_at(name, value + k * h, at, here) - _column_at(name, value - k * h, at, here) for k in (1, 2, 3, 4)]
-    sixth, eighth = (sum(w * change for w, change in zip(weights, changes, strict=False)) / h for weights in (SIXTH, EIGHTH))
-    return np.asarray(eighth), np.abs(eighth - sixth)
+def _orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tuple[Floats, Floats | None]:
+    """(slope, by how much the two highest orders differ: None where that is well below the tolerance)"""
+    column = here.column
+    negligible = ROUND_OFF * np.abs(column) / h
+    changes: list[Floats] = []
+    slope = difference = np.zeros(0)
+    for order, weights in enumerate(CENTRAL):
+        ahead, behind = (_column_at(name, value + side * (order + 1) * h, at, here) for side in (1.0, -1.0))
+        changes.append(ahead - behind)
+        if order == 0 and np.all(np.abs(ahead - 2.0 * column + behind) <= ROUND_OFF * np.maximum(np.abs(ahead), np.abs(column))):
+            return changes[0] / (2.0 * h), None  # linear: exact
+        better = np.asarray(sum(w * change for w, change in zip(weights, changes, strict=True))) / h
+        if order > 0:
+            before, difference = difference, np.abs(better - slope)
+            # each order shrinks the difference as the one before did
+            expected = difference if order == 1 else difference * np.minimum(difference / np.maximum(before, negligible + TINY), 1.0)
+            if np.all(expected <= TOLERANCE * np.abs(better) + negligible):
+                return better, None
+        slope = better
+    return slope, difference
 
 
 def _one_sided(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
