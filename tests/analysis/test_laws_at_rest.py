@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from registered import FRICTION, NORMAL, Impact
 
 import pliant as pl
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.normal_law import NORMAL_LAWS
+from registered import FRICTION, NORMAL, Impact
 
 G, MASS = 9.81, 2.0
 LINEAR = pl.Linear(stiffness=1e5, damping=100.0)
@@ -16,7 +16,8 @@ def block(normal, friction=None):
     """A ball on springs along the floor that it rests on, in space."""
     system = pl.System("block", gravity=(0, 0, -G))
     springs = {"x": pl.Spring(200.0), "y": pl.Spring(200.0), "rotation": pl.Spring(50.0)}
-    body = system.add("block", pl.RigidBody(mass=MASS, inertia=(0.1, 0.1, 0.1)), joint=pl.Free(position=(0, 0, 0.06), spring=springs))
+    joint = pl.Free(position=(0, 0, 0.06), spring=springs)
+    body = system.add("block", pl.RigidBody(mass=MASS, inertia=(0.1, 0.1, 0.1)), joint=joint)
     system.contact(points=pl.Sphere(body.root, 0.05), against=pl.Plane(normal=(0, 0, 1)), normal=normal, friction=friction)
     return system
 
