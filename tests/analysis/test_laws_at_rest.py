@@ -16,7 +16,8 @@ def block(normal, friction=None):
     """A ball on springs along the floor that it rests on, in space."""
     system = pl.System("block", gravity=(0, 0, -G))
     springs = {"x": pl.Spring(200.0), "y": pl.Spring(200.0), "rotation": pl.Spring(50.0)}
-    body = system.add("block", pl.RigidBody(mass=MASS, inertia=(0.1, 0.1, 0.1)), joint=pl.Free(position=(0, 0, 0.06), spring=springs))
+    joint = pl.Free(position=(0, 0, 0.06), spring=springs)
+    body = system.add("block", pl.RigidBody(mass=MASS, inertia=(0.1, 0.1, 0.1)), joint=joint)
     system.contact(points=pl.Sphere(body.root, 0.05), against=pl.Plane(normal=(0, 0, 1)), normal=normal, friction=friction)
     return system
 

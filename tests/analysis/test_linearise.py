@@ -361,5 +361,7 @@ def test_wrong_words_are_refused():
         pl.linearise(system, outputs=["tip_positon"])
     with pytest.raises(pl.ModelError, match="at must be an Equilibrium, a Result, a final_state, 'start' or None"):
         pl.linearise(system, at="end")
+    with pytest.raises(pl.ModelError, match="bodies must hold at least one body"):
+        pl.linearise(pl.System("empty", gravity=(0, 0)))
     with pytest.raises(pl.ModelError, match="at must be an equilibrium of the same mechanism"):
         pl.linearise(slider_crank(), at=pl.equilibrium(system))

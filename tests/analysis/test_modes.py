@@ -217,6 +217,29 @@ def test_a_spinning_disc_splits_frequencies_into_forward_and_backward_whirl(spee
     assert abs(quarter) == pytest.approx(1.0, rel=1e-9) and abs(quarter.real) < 1e-9  # circles
 
 
+def test_a_governor_rings_slower_where_its_speed_is_held_than_where_its_momentum_is():
+    """Routh: V* = -w^2 m l^2 c^2/2 - m g l s at a speed w; of a momentum L it is L^2/(2 (I + m l^2 c^2)) - m g l s."""
+    inertia, mass, length, speed = 0.1, 0.5, 0.4, 8.0
+    system = pl.System("governor", gravity=(0, 0, -G))
+    mast = system.add("mast", pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, inertia)), joint=pl.Revolute(axis="z"))
+    ball = pl.RigidBody(mass=mass, inertia=(0, 0, 0), com=(length, 0, 0))
+    system.add("ball", ball, joint=pl.Revolute(axis="y", angle=1.2), on=mast.root)
+    rest = pl.equilibrium(system, steady={"mast.angle": speed})
+    theta = ca.SX.sym("theta")
+    reach = mass * length**2 * ca.cos(theta) ** 2
+    weight = -mass * G * length * ca.sin(theta)
+    angle = rest["ball.angle"]
+    momentum = (inertia + mass * length**2 * math.cos(angle) ** 2) * speed
+    wanted = []
+    for potential in (weight - 0.5 * speed**2 * reach, weight + 0.5 * momentum**2 / (inertia + reach)):
+        curvature = ca.Function("V", [theta], [ca.hessian(potential, theta)[0]])
+        wanted.append(math.sqrt(float(curvature(angle)) / (mass * length**2)))
+    assert frequencies(system, rest) == pytest.approx(wanted[:1], rel=1e-10)
+    free = pl.linearise(system, at=rest.state, outputs=()).modes()
+    assert free.frequencies[-1] == pytest.approx(wanted[1], rel=1e-10)
+    assert np.all(free.eigenvalues[:-1] == 0.0)  # the mast may stand elsewhere, and turn at another rate
+
+
 # ---- damping, growth
 
 

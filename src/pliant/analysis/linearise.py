@@ -48,6 +48,8 @@ def linearise(
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.looked_at import operating_point
 
+    if not system.links:
+        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     operating, values, message = operating_point(system, at, parameters, t)
     equations = ImplicitEquations(system, operating.t, values)
     return _linearised(system, equations, operating, inputs, outputs, message)

@@ -23,6 +23,7 @@ Complexes = NDArray[np.complex128]
 RIGID = 1e-12  # of a coordinate's own stiffness, per coordinate: motions with less than round-off could leave cost nothing
 SYMMETRIC = 1e-10  # of the largest entry: what the skew part of K may be where forces have a potential
 UNDAMPED = 1e-14  # of critical damping
+NOTHING = 1e-13  # of the largest eigenvalue: less is round-off of zero
 ROUND_OFF = 1e-9  # of an eigenvalue: a real part as small is none where nothing is lost
 LARGE = 0.1  # of the largest part: coordinates that are named for a motion
 
@@ -176,6 +177,7 @@ def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
     values, vectors = eig(turned[r:, r:])
     kept = values.imag >= 0.0
     values, vectors = values[kept], vectors[:, kept]
+    values = np.where(np.abs(values) <= NOTHING * np.max(np.abs(values), initial=0.0), 0.0, values)
     if _loses_nothing(linear):
         values = np.where((values.imag > 0.0) & (np.abs(values.real) <= ROUND_OFF * np.abs(values)), 1j * values.imag, values)
     states = basis[:, r:] @ vectors

@@ -67,7 +67,6 @@ class Slope:
     stiffness: Floats  # scaled: its diagonal is 1, -1 or 0
     scale: Floats  # of the reduced motions
     lowest: float  # eigenvalue of the symmetric part
-    weakest: Floats  # and its direction, over the free rates
 
 
 def slope_of(balance: Balance, missing: Missing) -> Slope:
@@ -80,10 +79,8 @@ def slope_of(balance: Balance, missing: Missing) -> Slope:
     slowest = float(np.min((own / mass)[stiff], initial=np.inf))
     scale = 1.0 / np.sqrt(np.where(stiff, own, mass * (slowest if np.isfinite(slowest) else 1.0)))
     scaled = reduced * np.outer(scale, scale)
-    values, vectors = np.linalg.eigh(0.5 * (scaled + scaled.T))
-    lowest = float(values[0]) if values.size else np.inf
-    weakest = allowed @ (scale * vectors[:, 0]) if values.size else np.zeros(0)
-    return Slope(scaled, scale, lowest, weakest)
+    values = np.linalg.eigvalsh(0.5 * (scaled + scaled.T)) if scaled.size else np.array([np.inf])
+    return Slope(scaled, scale, float(values[0]))
 
 
 def _descend(balance: Balance, start: Floats, share: float = 1.0, steps: int = STEPS, downhill: bool = True) -> Rest:
@@ -91,7 +88,7 @@ def _descend(balance: Balance, start: Floats, share: float = 1.0, steps: int = S
     polish = POLISH
     slope = slope_of(balance, missing)
     for count in range(steps):
-        if _is_small(missing, slope):
+        if _is_small(missing, slope) and (count == 0 or slope.lowest < LOOSE):  # what is loose would only drift
             return _rest(q, True, _words(count), slope, missing)
         change, shifted = _newton_step(balance, missing, slope, downhill)
         if not np.all(np.isfinite(change)):
