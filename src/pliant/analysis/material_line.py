@@ -196,12 +196,11 @@ class TelescopicLine:
 
     def _values(self, places: Floats) -> list[tuple[Floats, Floats, Floats]]:
         """f, f', f'' of every mode."""
-        found = []
+        values = []
         for column in self._shapes.columns:
-            shape = column.shape
-            of = shape.w if hasattr(shape, "w") else shape.u
-            found.append((of(places, 0), of(places, 1), of(places, 2)))
-        return found
+            of = column.shape.w
+            values.append((of(places, 0), of(places, 1), of(places, 2)))
+        return values
 
     def fraction(self, frame: Frame) -> float:
         return INBOARD if frame.station is None else 1.0

@@ -73,17 +73,17 @@ def _traced(motion: RecordedMotion) -> Iterator[PlacedWrench]:
     made = Trace(system, "articulated", t_start=motion.t_start, tree=motion.tree, parameters=motion.parameters)
     loads = [made.read(component) for load in system.loads.values() for component in load.vector]
     rows = _ClosureRows(made, closures, motion)
-    found = _at_rows(made, motion, [*loads, *rows.entries])
+    values = _at_rows(made, motion, [*loads, *rows.entries])
     count = len(loads)
     for k, load in enumerate(system.loads.values()):
-        vector = found[:, 3 * k : 3 * k + 3]
+        vector = values[:, 3 * k : 3 * k + 3]
         pose = place_pose(motion.tree, motion.tree.place(load.at), motion.bodies, motion.q)
         if load.expressed == "body":
             vector = motion.array(pose.rotation.out(tuple(vector.T)))
         nothing = np.zeros_like(vector)
         force, moment = (vector, nothing) if isinstance(load, PointForce) else (nothing, vector)
         yield PlacedWrench(load.at, motion.array(pose.position), force, moment)
-    yield from rows.wrenches(found[:, count:])
+    yield from rows.wrenches(values[:, count:])
 
 
 class _ClosureRows:

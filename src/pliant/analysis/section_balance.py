@@ -53,12 +53,12 @@ def joint_wrench(line: MaterialLine, acting: Sequence[PlacedWrench]) -> tuple[Fl
 def _pushes(line: MaterialLine, acting: Sequence[PlacedWrench]) -> list[tuple[float, Floats, Floats]]:
     """(where, force, moment about the body's origin) of what acts on a body, in its axes."""
     turn, origin = line.motion.turn(line.number), line.motion.origin(line.number)
-    found = []
+    pushes = []
     for wrench in acting:
         if wrench.frame.body == line.motion.tree.nodes[line.number].name:
             f, m, arm = (np.einsum("rij,ri->rj", turn, x) for x in (wrench.force, wrench.moment, wrench.point - origin))
-            found.append((line.fraction(wrench.frame), f, m + np.cross(arm, f)))
-    return found
+            pushes.append((line.fraction(wrench.frame), f, m + np.cross(arm, f)))
+    return pushes
 
 
 def _drag_supports(line: MaterialLine) -> list[tuple[float, Floats, Floats]]:

@@ -90,12 +90,12 @@ class SectionStudy:
         elastic = curvature(line, body, self.stations)
         if self.by == "curvature":
             return _named(elastic)
-        found = _turned(balance(line, self.stations, acting), turns(line, self.stations))
+        wrench = _turned(balance(line, self.stations, acting), turns(line, self.stations))
         values, axes = self.motion.result.values, self.motion.turn(line.number)
         reaction = [np.einsum("rij,ri->rj", axes, values[name][:, line.number]) for name in ("reaction_force", "reaction_moment")]
         force, moment = joint_wrench(line, acting)
-        return _named(found) | {
-            "truncation": found.moment - elastic.moment,
+        return _named(wrench) | {
+            "truncation": wrench.moment - elastic.moment,
             "root_force_residual": force + reaction[0],
             "root_moment_residual": moment + reaction[1],
         }

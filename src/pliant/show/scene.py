@@ -100,12 +100,12 @@ class Scene:
         if sections is None or EQUIVALENT not in sections:
             return {}
         known = list(sections["beam"].values)
-        found = {}
+        stresses = {}
         for k, body in enumerate(self.drawing.bodies):
             if body.name in known:
                 beam = sections.sel(beam=body.name)
-                found[k] = _at_stations(beam["station"].values, beam[EQUIVALENT].values, _fractions(body))
-        return found
+                stresses[k] = _at_stations(beam["station"].values, beam[EQUIVALENT].values, _fractions(body))
+        return stresses
 
     def spot(self, spot: Spot, positions: list[Floats]) -> Floats:
         """A place on a body, or on the ground, at the times of `positions`: (times, 3)."""

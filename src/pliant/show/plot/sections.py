@@ -65,10 +65,10 @@ def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: 
     made, panels = _grid(len(chosen))
     for panel, name in zip(panels, chosen, strict=False):
         factor, unit = prefixed(sections[name].attrs["units"], [sections[name].sel(beam=beams).values])
-        for k, beam in enumerate(beams):
-            one = sections.sel(beam=beam)
-            values, (x, words) = one[name].values / factor, _places(one)
-            _band(panel, x, np.fmin.reduce(values), np.fmax.reduce(values), PALETTE[k % len(PALETTE)], str(beam))
+        for k, label in enumerate(beams):
+            beam = sections.sel(beam=label)
+            values, (x, words) = beam[name].values / factor, _places(beam)
+            _band(panel, x, np.fmin.reduce(values), np.fmax.reduce(values), PALETTE[k % len(PALETTE)], label)
         panel.set(title=WORDS[name], xlabel=words, ylabel=f"{WORDS[name]}, {unit}")
     legend(panels[min(ACROSS, len(chosen)) - 1])
     _entitle(made, result, "section forces over the run")
