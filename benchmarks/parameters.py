@@ -93,7 +93,8 @@ def three_links(restitution: pl.Parameter, modulus: pl.Parameter) -> pl.System:
     """The falling chain with a law and a beam that vary."""
     section = pl.Section(A=3.75e-4, Iz=4.883e-9, shear_factor=5 / 6)
     beams = [pl.Beam(length=1.0, mass_per_length=1.0, theory="timoshenko", section=section, modes=pl.Modes("ss", 1),
-                     rotary_inertia=2.9473e-5, material=pl.Material(E=e, G=7.7e10), stiffening="none") for e in (modulus, 2e11, 2e11)]  # fmt: skip
+                     stiffening="none",
+                     rotary_inertia=2.9473e-5, material=pl.Material(E=e, G=7.7e10)) for e in (modulus, 2e11, 2e11)]  # fmt: skip
     system = pl.System("three links", gravity=(0, -9.81))
     on = system.add("a", beams[0], joint=pl.Planar(position=(0.0, 1.0), angle=0.3)).tip
     for name, beam in zip("bc", beams[1:], strict=True):
