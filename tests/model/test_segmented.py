@@ -12,6 +12,7 @@ import pliant as pl
 from pliant.files import dump_model, loads_model
 from pliant.files.schema import schema
 from pliant.model.frame import Frame
+from pliant.show.scene import Scene
 
 FLAT = pl.Section.rectangle(height=0.002, width=0.02)  # m
 RIGIDITY = pl.STEEL.E * FLAT.Iz
@@ -250,3 +251,12 @@ def test_too_few_segments_are_told_to_be_more():
     system.add("rod", pl.segmented(beam, 2), joint=pl.Weld())
     found = [sentence for sentence in pl.simulate(system, 0.5).warnings if "'rod_1'" in sentence]
     assert found and all(sentence.endswith("take more segments") for sentence in found)
+
+
+def test_pictures_draw_a_bent_segment_where_its_tip_is():
+    """To round-off, third order included, so that no gap shows between segments."""
+    _, run = bent(10.0, 4, 40)
+    points = Scene(run).positions(run.time)
+    for k in range(4):
+        away = np.linalg.norm(points[k] - run.values["tip_position"][:, k, None], axis=2)
+        assert np.max(np.min(away, axis=1)) < 1e-12

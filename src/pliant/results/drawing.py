@@ -27,7 +27,7 @@ _MAKE = "_make"  # of a drawing that is still to be made: how
 class Field:
     """How the points of a body move with a product of coordinates."""
 
-    coordinates: tuple[str, ...]  # one for a mode or a free length, two for foreshortening
+    coordinates: tuple[str, ...]  # one for a mode or a free length, two for foreshortening, three for third order
     shape: Floats  # (points, 3), m per unit of the product
     bow: Floats  # (points, 3), the part that a deformation scale magnifies
 

@@ -55,7 +55,7 @@ def compression(evidence: Evidence) -> Iterator[str]:
     for node, limits in _unstiffened(evidence):
         load = limits.held_buckling_load if _tip_is_held(evidence, node) else limits.buckling_load
         allowed = load * _share(limits)
-        if not evidence.largest["reaction_force"][_number(evidence, node)] > allowed:
+        if evidence.largest_force[_number(evidence, node)] <= allowed:
             continue  # not even if all of it went along the beam
         pressed = _compression(evidence, node)
         if _grown(times, limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
@@ -70,7 +70,7 @@ def compression(evidence: Evidence) -> Iterator[str]:
 def rotation(evidence: Evidence) -> Iterator[str]:
     """Of a beam without stiffening, across its axis, past its first frequency."""
     fast = [(node, limits) for node, limits in _unstiffened(evidence)
-            if _fastest(evidence, node) > limits.first_frequency * math.sqrt(_share(limits))]  # fmt: skip
+            if not _fastest(evidence, node) <= limits.first_frequency * math.sqrt(_share(limits))]  # fmt: skip
     if not fast:
         return
     times, values = evidence.series
@@ -122,11 +122,11 @@ def _largest_bending(evidence: Evidence, node: Node, limits: BeamLimits, slope: 
     length = _length(node, limits, values["q"])
     unit = 1.0 if slope and isinstance(limits, UniformBeamLimits) else length  # slopes of unit shapes are over the free length
     shortest = unit if isinstance(unit, float) else np.min(unit)
-    if not evidence.largest["q"][own.start : own.stop] @ limits.reach[slope] > limit * shortest:
+    if evidence.largest_q[own.start : own.stop] @ limits.reach[slope] <= limit * shortest:
         return None  # no sum of the shapes comes near
     q = values["q"][:, own.start : own.stop]
     bent = np.sqrt(np.max(np.sum(np.einsum("psj,tj->pst", shapes, q) ** 2, axis=0), axis=0)) / unit
-    k = int(np.argmax(np.where(np.isfinite(bent), bent, 0.0)))
+    k = int(np.argmax(np.where(np.isfinite(bent), bent, -1.0)))
     return (float(times[k]), float(bent[k]), float(np.broadcast_to(length, times.shape)[k])) if bent[k] > limit else None
 
 
@@ -200,7 +200,7 @@ def _fastest(evidence: Evidence, node: Node) -> float:
     while k != ROOT:
         for slot in nodes[k].slots:
             if slot.motion.kind != TRANSLATION:
-                fastest += float(np.sum(evidence.largest["v"][slot.v : slot.v + len(slot.motion.rates)]))
+                fastest += float(np.sum(evidence.largest_v[slot.v : slot.v + len(slot.motion.rates)]))
         k = nodes[k].parent
     return fastest
 

@@ -68,12 +68,21 @@ class Evidence:
         return float(np.maximum(self.extremes.balance_error, row_error(self.values)))
 
     @cached_property
-    def largest(self) -> Mapping[str, Floats]:
-        """Of all rows, without a sign: every coordinate, every rate, the force of every body's joint. Bounds come from these."""
-        _, values = self.series
-        force = values["reaction_force"]
-        return {
-            "q": np.fmax.reduce(np.abs(values["q"]), axis=0, initial=0.0),
-            "v": np.fmax.reduce(np.abs(values["v"]), axis=0, initial=0.0),
-            "reaction_force": np.sqrt(np.fmax.reduce(np.einsum("tba,tba->tb", force, force), axis=0, initial=0.0)),
-        }
+    def largest_q(self) -> Floats:
+        """Of every coordinate, without its sign, over all rows: bounds come from these; nan where it became so."""
+        return _largest(self.series[1]["q"])
+
+    @cached_property
+    def largest_v(self) -> Floats:
+        """Of every rate."""
+        return _largest(self.series[1]["v"])
+
+    @cached_property
+    def largest_force(self) -> Floats:
+        """Of every body's joint, N: what its largest components would make together."""
+        force = self.series[1]["reaction_force"]
+        return np.asarray(np.linalg.norm(_largest(force.reshape(len(force), -1)).reshape(-1, 3), axis=1))
+
+
+def _largest(rows: Floats) -> Floats:
+    return np.asarray(np.maximum(rows.max(axis=0), -rows.min(axis=0)))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.beams.fields import foreshortening, stiffening_pairs
+from pliant.beams.fields import foreshortening, stiffening_pairs, stiffening_threes, third_order
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.beams.telescopic import unit_beam
 from pliant.dynamics.tree import Node, Tree
@@ -103,7 +103,7 @@ class _Library:
         self._known: dict[tuple[object, ...], list[tuple[tuple[int, ...], Floats, Floats]]] = {}
 
     def fields(self, name: str, beam: Beam, x: Floats, held: set[int]) -> list[tuple[tuple[int, ...], Floats, Floats]]:
-        """(modes, shape, bow) of each field: one mode, or two that foreshorten."""
+        """(modes, shape, bow) of each field: one mode, two that foreshorten, three that are short across."""
         key = (id(beam), x.tobytes(), frozenset(held))
         if key not in self._known:
             shapes = self._shapes[name]
@@ -112,6 +112,9 @@ class _Library:
             if pairs:
                 back = foreshortening(shapes, pairs, x)
                 found += [(pair, _along_x(back[:, n])) for n, pair in enumerate(pairs)]
+                threes = stiffening_threes(beam, shapes)
+                across = third_order(shapes, threes, x)
+                found += [(modes, across[:, n]) for n, modes in enumerate(threes)]
             self._known[key] = [(modes, shape, _bow(x, shape, held)) for modes, shape in found]
         return self._known[key]
 
