@@ -106,8 +106,7 @@ def ritz(speed, in_plane, count=14):
     return np.sqrt(eigh(stiffness - (speed**2 * mass if in_plane else 0.0), mass, eigvals_only=True))
 
 
-@pytest.mark.parametrize("plane", ["y", "z"])
-@pytest.mark.parametrize("speed", [3.0, 12.0])
+@pytest.mark.parametrize(("plane", "speed"), [("y", 3.0), ("y", 12.0), ("z", 12.0)])
 def test_a_rotating_cantilever_has_the_frequencies_of_a_ritz_solution(plane, speed):
     shapes = tuple(pl.ShapeFunction(p, p.deriv(), p.deriv(2)) for p in trial_shapes(7, LENGTH))
     system = pl.System("blade", gravity=(0, 0, 0))

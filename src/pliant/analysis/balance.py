@@ -16,6 +16,7 @@ from pliant.trace.assembly import size_of
 
 Floats = NDArray[np.float64]
 
+SINGULAR = 1e-12  # of the largest pivot of the closures' rows
 STILL = 1e-9  # m/s or rad/s: rates of loops that count as none
 TOUCH_SHARE = 1e-6  # of the mechanism's size: the depth that a first touch aims at where nothing weighs
 
@@ -29,6 +30,7 @@ class Missing:
     residual: Floats  # c of closures
     matrix: Floats  # A
     free_motions: Floats  # N: an orthonormal basis of what the closures allow
+    closing: Floats  # the least change that closes the loops, to first order
     gaps: Floats
 
     @property
@@ -83,13 +85,15 @@ class Balance:
         point = replace(self.equations.point(self.t, q, self.v, touching(self.equations, gaps)), share=share)
         force, residual, matrix = (np.array(x) for x in self._force.call(point.arguments))
         force, matrix = force.ravel()[self.free], matrix[:, self.free]
-        if self._n_multipliers:
-            multipliers: Floats = np.asarray(np.linalg.lstsq(matrix.T, force, rcond=None)[0], dtype=np.float64)
-            point, force = replace(point, multipliers=multipliers), force - matrix.T @ multipliers
-            allowed = np.linalg.qr(matrix.T, mode="complete")[0][:, len(matrix) :]
-        else:
-            allowed = np.eye(len(self.free))
-        return Missing(point, force, residual.ravel(), matrix, allowed, gaps)
+        residual = residual.ravel()
+        if not self._n_multipliers:
+            return Missing(point, force, residual, matrix, np.eye(len(self.free)), np.zeros(len(self.free)), gaps)
+        directions, triangle = np.linalg.qr(matrix.T, mode="complete")  # A^T = Q R: Q's first columns close, the others are free
+        m = len(matrix)
+        closing, allowed, triangle = directions[:, :m], directions[:, m:], triangle[:m]
+        multipliers = _solved(triangle, closing.T @ force)
+        point, force = replace(point, multipliers=multipliers), force - matrix.T @ multipliers
+        return Missing(point, force, residual, matrix, allowed, -closing @ _solved(triangle.T, residual), gaps)
 
     def stiffness(self, missing: Missing) -> Floats:
         """dR/dxi over the free rates, multipliers held."""
@@ -148,6 +152,14 @@ def touching(equations: ImplicitEquations, gaps: Floats, sticks: bool = False) -
     """
     return {pair.name: contact_state(sticks and bool(getattr(pair.friction, "holds", False)), float(pair.normal.entry_floor))
             for pair, gap in zip(equations.pairs, gaps, strict=True) if gap < 0.0}  # fmt: skip
+
+
+def _solved(matrix: Floats, right: Floats) -> Floats:
+    """Of a triangle; by the least change where a singular position leaves none."""
+    pivots = np.abs(np.diag(matrix))
+    if np.min(pivots) > SINGULAR * np.max(pivots):
+        return np.asarray(np.linalg.solve(matrix, right))
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0], dtype=np.float64)
 
 
 def _array(function: ca.Function, point: EvaluationPoint) -> Floats:

@@ -124,14 +124,15 @@ def _words(count: int) -> str:
 def _newton_step(balance: Balance, missing: Missing, slope: Slope, downhill: bool) -> tuple[Floats, bool]:
     """The change of the free coordinates, and whether the stiffness was shifted for it."""
     allowed = missing.free_motions
-    closing = -np.linalg.lstsq(missing.matrix, missing.residual, rcond=None)[0] if missing.residual.size else 0.0
-    force = missing.reduced + allowed.T @ (balance.stiffness(missing) @ closing) if missing.residual.size else missing.reduced
+    force = missing.reduced
+    if missing.residual.size:
+        force = force + allowed.T @ (balance.stiffness(missing) @ missing.closing)
     shift = max(-1.5 * slope.lowest, 0.0) + SHIFT if downhill and slope.lowest < LOOSE else 0.0
     try:
         solved = np.linalg.solve(slope.stiffness + shift * np.eye(len(force)), -slope.scale * force)
     except np.linalg.LinAlgError:
         solved = np.full(len(force), np.nan)
-    return closing + allowed @ (slope.scale * solved), shift > 0.0
+    return missing.closing + allowed @ (slope.scale * solved), shift > 0.0
 
 
 def _limited(balance: Balance, missing: Missing, change: Floats) -> Floats:
