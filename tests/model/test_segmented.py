@@ -82,6 +82,9 @@ def test_stiffening_auto_is_cubic_in_one_plane_and_full_in_two_and_one_that_is_g
     assert pl.segmented(strip(), 2).parts[0].stiffening == "cubic"
     assert pl.segmented(strip(modes=both), 2).parts[0].stiffening == "full"
     assert pl.segmented(strip(stiffening="none"), 2).parts[0].stiffening == "none"
+    system = pl.System("line", gravity=(0, -9.81))
+    system.add("rod", pl.segmented(strip(), 3), joint=pl.Revolute())
+    assert "stiffening auto: cubic of rod" in str(system)
 
 
 def test_ends_are_those_of_the_whole():

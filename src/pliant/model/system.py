@@ -360,6 +360,9 @@ class System:
         for link in self.links.values():
             if isinstance(link.body, Beam) and link.body.stiffening == AUTO and link.body.bends:
                 taken.setdefault(link.body.stiffening_taken, []).append(link.name)
+        for name, whole in self.segmented.items():
+            if whole.beam.stiffening == AUTO and whole.beam.bends:
+                taken.setdefault(whole.stiffening, []).append(name)
         named = {kind: ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} beams" for kind, names in taken.items()}
         return "; ".join(f"{kind} of {names}" for kind, names in named.items())
 

@@ -18,11 +18,12 @@ from pliant.run.evidence import Evidence
 Floats = NDArray[np.float64]
 
 DEFLECTION = 0.1  # of the length: beyond it the tip of a cantilever under an end load is 1 % from where linear theory has it
-SLOPE = 0.3  # rad: where the curvature w'' is 12 % more than w''/(1 + w'^2)^1.5
+SLOPE = 0.3  # rad: where the curvature w'' is 14 % more than w''/(1 + w'^2)^1.5
 CUBIC = 2.0  # times as far both ways with stiffening "cubic": theta^4/120 there is what theta^3/24 is at the slope above
 MATTERS = 0.1  # of the buckling load, or of the squared frequency: told as soon as that where `auto` left stiffening out
 SEGMENTED = "pl.segmented(beam, n)"
 GROWN = 1.0  # exponent of growth: a load or a speed must last that long, for what is brief leaves a beam no time to give way
+TURNED = 0.1  # the same of rotation, which impacts change less than forces
 
 
 def deflection(evidence: Evidence) -> Iterator[str]:
@@ -78,7 +79,7 @@ def rotation(evidence: Evidence) -> Iterator[str]:
     for node, limits in fast:
         _, about_y, about_z = moving[_number(evidence, node)].omega
         speed = np.hypot(about_y, about_z) + np.zeros(times.size)
-        if _grown(times, speed**2 - _share(limits) * limits.first_frequency**2) > GROWN:
+        if _grown(times, speed**2 - _share(limits) * limits.first_frequency**2) > TURNED:
             k = int(np.nanargmax(speed))
             yield (
                 f"beam {node.name!r} turns across its axis at {speed[k]:.3g} rad/s at t = {times[k]:.6g} s, "

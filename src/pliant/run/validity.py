@@ -45,10 +45,10 @@ WARNINGS: tuple[Warning, ...] = (
     unseen_events,
     lost_inertia,
     deep_start,
+    compression,  # causes before what they lead to
+    rotation,
     deflection,
     slope,
-    compression,
-    rotation,
     restitution,
     indentation,
     energy_given,
