@@ -295,7 +295,7 @@ def test_air_and_mass_proportional_damping_push_from_without():
     per_mass = pl.Rayleigh(alpha=40.0 / (7800.0 * FLAT.A), beta=0.0)
     for name, damping in (("none", ()), ("air", pl.AirDrag(40.0)), ("mass", per_mass)):
         beam = pl.Beam(length=1.0, section=FLAT, material=pl.STEEL, theory="euler-bernoulli", modes=pl.Modes("cf", 8),
-                       damping=damping)  # fmt: skip
+                       damping=damping, stiffening="none")  # fmt: skip
         system = pl.System("vibrating", gravity=(0, 0, 0))
         system.add("arm", beam, joint=pl.Weld(), initial={"y1": 1e-4})
         found = pl.section_forces(pl.simulate(system, 0.05, save=0.01), stations=[0.0, 0.5])
@@ -310,7 +310,7 @@ def test_air_and_mass_proportional_damping_push_from_without():
 def test_drag_on_a_spanning_beam_brings_no_moment_to_its_pins(damping, plane, turns):
     """The model lets it act on the modes alone; what holds the frame against it acts at both ends. Modes are exact here."""
     beam = pl.Beam(length=1.0, section=FLAT, material=pl.STEEL, theory="euler-bernoulli", modes=pl.Modes("ss", 3, plane=plane),
-                   damping=damping)  # fmt: skip
+                   damping=damping, stiffening="none")  # fmt: skip
     system = pl.System("bridge", gravity=(0, 0, 0))
     start = {f"{plane}1": 1e-4}, {f"{plane}2": 0.01}
     arm = system.add("arm", beam, joint=pl.Revolute(axis=turns), initial=start[0], initial_rates=start[1])
