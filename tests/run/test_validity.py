@@ -293,10 +293,10 @@ GALLERY = (
     *REPRESENTATIVES,
     Representative("squeezer", andrews_squeezer, 0.03),
     Representative("flexible slider-crank", flexible_slider_crank, 0.1),
-    *(Representative(f"spin-up, {stiffening}", partial(spin_up_beam, stiffening), 10.0) for stiffening in ("none", "linear", "full")),
+    *(Representative(f"spin-up, {how}", partial(spin_up_beam, how), 10.0) for how in ("none", "linear", "full")),
 )
-# The rod of the slider-crank hits the obstacle end on, and with stiffening it bends half as much again afterwards. The spin-up is the
-# test of stiffening: without it the beam diverges as soon as it turns faster than it vibrates.
+# The rod of the slider-crank hits the obstacle end on, and with stiffening it bends half as much again afterwards. The spin-up is
+# the test of stiffening: without it the beam diverges as soon as it turns faster than it vibrates.
 DESERVED = {
     "slider-crank": ["is pressed together by 1.78e+04 N at t = 0.0369 s, 11 times its buckling load of 1.63e+03 N"],
     "spin-up, none": ["is pressed together by", "times its first bending frequency of 3.8 rad/s", "bends by", "has a slope of"],
