@@ -215,6 +215,18 @@ def test_an_impact_that_hardly_fails_to_happen_is_said_too():
     assert "missed by 1e-10 m" in said.reason and said.name == "floor bob.tip" and no_nan(found)
 
 
+def test_a_start_on_the_zero_of_a_contact_is_said_where_theta_decides_which_side_it_is_on():
+    stiffness, height = pl.Parameter("stiffness", 1e4), pl.Parameter("height", 0.0)
+    system = pl.System("resting", gravity=(0.0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(displacement=height, axis="y"))
+    system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=stiffness), name="floor")
+    assert pl.sensitivities(system, 0.01, ["stiffness"]).ok
+    found = pl.sensitivities(system, 0.01, ["stiffness", "height"])
+    (said,) = found.undefined
+    assert said.t == 0.0 and said.name == "floor ball.root" and "starts" in said.reason
+    assert found.final is None and found.table.sizes["time"] == 1 and no_nan(found)
+
+
 def test_what_is_in_doubt_follows_the_tolerance():
     for rtol, doubtful in ((1e-6, True), (1e-10, False)):
         for clearance in (1e-8, -1e-8):

@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 # Errors: an event function that would take so long at its rate to come from as far as they, of what the phase has lasted, crosses.
 FAR_FROM_GRAZING = 100.0
 DEFAULT = Auto()  # whose tolerances stand for those of a method that has none
+UNMOVED = 1e-12  # m or rad: what theta as a whole does to an event function that it does not move, by round-off
 STICKS = 1.0  # in p: what a contact does whose friction holds
 
 
@@ -200,6 +201,9 @@ class Walk:
         asked = int(np.searchsorted(times, tape.times[0, 0], side="right"))
         if asked:
             self._answer_start(times[:asked], p, dp, s)
+        if self._starts_on_zero(p, dp, s):
+            self.until = float(tape.times[0, 0])
+            return
         for first, last in self._stretches():
             end = int(np.searchsorted(times, tape.times[last - 1, 1], side="right"))
             self.variation.s = s
@@ -410,6 +414,21 @@ class Walk:
     ) -> tuple[Floats, Floats]:
         """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
         return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
+
+    def _starts_on_zero(self, p: Floats, dp: Floats, s: Floats) -> bool:
+        """Whether something that changes the equations is on its zero at the start, and theta decides to which side it goes."""
+        t, y = float(self.tape.times[0, 0]), self.tape.begins[0]
+        point = EventPoint(t, y, p, s, dp, self.rhs(t, y, p))
+        gaps = {slots.gap for slots in self.traced.pairs if slots.pair.name not in self.run.resumed}
+        for e, event in enumerate(self.traced.events):
+            if event.flag is None and e not in gaps:
+                continue
+            seen = self._look_at(e, point)
+            if abs(seen.value) <= seen.error and float(np.max(np.abs(seen.slopes) * self.tolerances.theta)) > UNMOVED:
+                reason = ("the run starts where it changes sides, within the tolerances, and theta decides to which: no derivative "
+                          "exists; start a little beside it")  # fmt: skip
+                self.undefined.append(Undefined(t, self._name(e), reason))
+        return bool(self.undefined)
 
     def _begin(self, p: Floats, dp: Floats, s: Floats) -> None:
         """Contacts that are closed where the run begins."""

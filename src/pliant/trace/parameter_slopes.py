@@ -1,9 +1,9 @@
 """How everything that a run is made of changes with parameters: numbers of the equations, the start, tables and their breakpoints.
 
 By central differences of orders two to eight. Numbers follow from parameters through what users wrote, shapes of beams and
-integrals over them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in far
-too many ways to differentiate each by hand. What is linear, as most is, needs two points; points are added until the error that
-the orders so far let expect is below TOLERANCE. Where order eight is not enough, a shorter step is tried, and of both that one is
+integrals over them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in
+far too many ways to differentiate each by hand. What is linear, as most is, needs two points; points are added until the error
+that the orders so far let expect is below TOLERANCE. Where order eight is not enough, a shorter step is tried, and of both that one is
 taken, number by number, whose last two orders agree better.
 """
 
@@ -99,7 +99,8 @@ def _orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tup
         if order > 0:
             before, difference = difference, np.abs(better - slope)
             # each order shrinks the difference as the one before did
-            expected = difference if order == 1 else difference * np.minimum(difference / np.maximum(before, negligible + TINY), 1.0)
+            shrinks = 1.0 if order == 1 else np.minimum(difference / np.maximum(before, negligible + TINY), 1.0)
+            expected = difference * shrinks
             if np.all(expected <= TOLERANCE * np.abs(better) + negligible):
                 return better, None
         slope = better
