@@ -298,7 +298,7 @@ GALLERY = (
 # The rod of the slider-crank hits the obstacle end on, and with stiffening it bends half as much again afterwards. The spin-up is
 # the test of stiffening: without it the beam diverges as soon as it turns faster than it vibrates.
 DESERVED = {
-    "slider-crank": ["is pressed together by 1.78e+04 N at t = 0.0369 s, 11 times its buckling load of 1.63e+03 N"],
+    "slider-crank": ["times its buckling load of 1.63e+03 N"],
     "spin-up, none": ["is pressed together by", "times its first bending frequency of 3.8 rad/s", "bends by", "has a slope of"],
 }
 

@@ -13,7 +13,7 @@ from pliant.dynamics.tree import ROOT, Node
 from pliant.model.beam import AUTO
 from pliant.model.joint import TRANSLATION
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits
-from pliant.run.evidence import Evidence
+from pliant.run.evidence import Rows
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ GROWN = 1.0  # exponent of growth: a load or a speed must last that long, for wh
 TURNED = 0.1  # the same of rotation, which impacts change less than forces
 
 
-def deflection(evidence: Evidence) -> Iterator[str]:
+def deflection(evidence: Rows) -> Iterator[str]:
     """Of a beam, past a tenth of its length."""
     for node, limits in evidence.bending:
         found = _largest_bending(evidence, node, limits, slope=False)
@@ -38,7 +38,7 @@ def deflection(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def slope(evidence: Evidence) -> Iterator[str]:
+def slope(evidence: Rows) -> Iterator[str]:
     """Of a beam, past 0.3 rad."""
     for node, limits in evidence.bending:
         found = _largest_bending(evidence, node, limits, slope=True)
@@ -50,7 +50,7 @@ def slope(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def compression(evidence: Evidence) -> Iterator[str]:
+def compression(evidence: Rows) -> Iterator[str]:
     """Of a beam without stiffening, past its buckling load, for long enough to buckle."""
     times, _ = evidence.series
     for node, limits in _unstiffened(evidence):
@@ -68,7 +68,7 @@ def compression(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def rotation(evidence: Evidence) -> Iterator[str]:
+def rotation(evidence: Rows) -> Iterator[str]:
     """Of a beam without stiffening, across its axis, past its first frequency."""
     fast = [(node, limits) for node, limits in _unstiffened(evidence)
             if not _fastest(evidence, node) <= limits.first_frequency * math.sqrt(_share(limits))]  # fmt: skip
@@ -91,7 +91,7 @@ def rotation(evidence: Evidence) -> Iterator[str]:
 # ---- which beams
 
 
-def _unstiffened(evidence: Evidence) -> Iterator[tuple[Node, UniformBeamLimits]]:
+def _unstiffened(evidence: Rows) -> Iterator[tuple[Node, UniformBeamLimits]]:
     for node, limits in evidence.bending:
         if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening_taken == "none":
             yield node, limits
@@ -107,14 +107,14 @@ def _without(limits: UniformBeamLimits) -> str:
     return f"with stiffening {limits.beam.stiffening_taken!r}{taken}"
 
 
-def _number(evidence: Evidence, node: Node) -> int:
+def _number(evidence: Rows, node: Node) -> int:
     return evidence.traced.tree.index(node.name)
 
 
 # ---- how far they bend
 
 
-def _largest_bending(evidence: Evidence, node: Node, limits: BeamLimits, slope: bool) -> tuple[float, float, float] | None:
+def _largest_bending(evidence: Rows, node: Node, limits: BeamLimits, slope: bool) -> tuple[float, float, float] | None:
     """(When, slope in rad or deflection over the length, the length then) where a beam bends most; None where within the limit."""
     times, values = evidence.series
     shapes, limit = (limits.slopes, SLOPE) if slope else (limits.deflections, DEFLECTION)
@@ -136,7 +136,7 @@ def _reach(limits: BeamLimits) -> float:
     return CUBIC if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening_taken == "cubic" else 1.0
 
 
-def _finer(evidence: Evidence, node: Node) -> str:
+def _finer(evidence: Rows, node: Node) -> str:
     """What to take instead."""
     system = evidence.traced.original
     return "more segments" if any(node.name in beam.names(name) for name, beam in system.segmented.items()) else SEGMENTED
@@ -152,7 +152,7 @@ def _length(node: Node, limits: BeamLimits, q: Floats) -> Floats | float:
 # ---- what they bear
 
 
-def _compression(evidence: Evidence, node: Node) -> Floats:
+def _compression(evidence: Rows, node: Node) -> Floats:
     """Along the axis, positive where it is pressed, N: the mean of both ends where both are known from joints, else the root's."""
     _, values = evidence.series
     k = _number(evidence, node)
@@ -172,7 +172,7 @@ def _x_axis(quaternion: Floats) -> Floats:
     return np.stack([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)], axis=1)
 
 
-def _more_acts_on(evidence: Evidence, node: Node) -> bool:
+def _more_acts_on(evidence: Rows, node: Node) -> bool:
     """Whether loads, contacts or closures act on a body besides its joints."""
     system = evidence.traced.system
     frames = [load.at for load in system.loads.values()]
@@ -181,7 +181,7 @@ def _more_acts_on(evidence: Evidence, node: Node) -> bool:
     return any(frame.body == node.name for frame in frames)
 
 
-def _tip_is_held(evidence: Evidence, node: Node) -> bool:
+def _tip_is_held(evidence: Rows, node: Node) -> bool:
     """Whether a closure holds the beam, or a body that it carries."""
     nodes = evidence.traced.tree.nodes
     closed = {frame.body for closure in evidence.traced.system.closures.values() for frame in closure.frames or ()}
@@ -194,7 +194,7 @@ def _tip_is_held(evidence: Evidence, node: Node) -> bool:
     return False
 
 
-def _fastest(evidence: Evidence, node: Node) -> float:
+def _fastest(evidence: Rows, node: Node) -> float:
     """What all joints down to the ground turn a body by at most, rad/s."""
     nodes = evidence.traced.tree.nodes
     fastest, k = 0.0, _number(evidence, node)

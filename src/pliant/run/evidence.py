@@ -28,13 +28,47 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Of one run, all that a warning may ask for."""
+class Rows:
+    """Of states, integrated or not: their times, and what was observed."""
 
     traced: TracedSystem
-    method: Method
     times: Floats  # s, of the saved rows
     values: Mapping[str, Floats]  # of the saved rows, by the names of the result's table
+
+    @property
+    def series(self) -> tuple[Floats, Mapping[str, Floats]]:
+        """Times and values that are judged."""
+        return self.times, self.values
+
+    @cached_property
+    def bending(self) -> list[tuple[Node, BeamLimits]]:
+        """Beams and telescopic links that bend."""
+        tree = self.traced.tree
+        limits = [(node, limits_of(tree.bodies[node.name])) for node in tree.nodes]
+        return [(node, known) for node, known in limits if known is not None and known.bends]
+
+    @cached_property
+    def largest_q(self) -> Floats:
+        """Of every coordinate, without its sign, over all rows: bounds come from these; nan where it became so."""
+        return _largest(self.series[1]["q"])
+
+    @cached_property
+    def largest_v(self) -> Floats:
+        """Of every rate."""
+        return _largest(self.series[1]["v"])
+
+    @cached_property
+    def largest_force(self) -> Floats:
+        """Of every body's joint, N: what its largest components would make together."""
+        force = self.series[1]["reaction_force"]
+        return np.asarray(np.linalg.norm(_largest(force.reshape(len(force), -1)).reshape(-1, 3), axis=1))
+
+
+@dataclass(frozen=True)
+class Evidence(Rows):
+    """Of one run, all that a warning may ask for."""
+
+    method: Method
     course: Course
     observed: Floats  # of the course: what the observer writes
     extremes: Extremes
@@ -56,32 +90,9 @@ class Evidence:
         return course.times, values_of(self.traced, course.times, course.states, self.observed)
 
     @cached_property
-    def bending(self) -> list[tuple[Node, BeamLimits]]:
-        """Beams and telescopic links that bend."""
-        tree = self.traced.tree
-        limits = [(node, limits_of(tree.bodies[node.name])) for node in tree.nodes]
-        return [(node, known) for node, known in limits if known is not None and known.bends]
-
-    @cached_property
     def balance_error(self) -> float:
         """The largest imbalance of energies and works anywhere, J; nan where an energy is not known."""
         return float(np.maximum(self.extremes.balance_error, row_error(self.values)))
-
-    @cached_property
-    def largest_q(self) -> Floats:
-        """Of every coordinate, without its sign, over all rows: bounds come from these; nan where it became so."""
-        return _largest(self.series[1]["q"])
-
-    @cached_property
-    def largest_v(self) -> Floats:
-        """Of every rate."""
-        return _largest(self.series[1]["v"])
-
-    @cached_property
-    def largest_force(self) -> Floats:
-        """Of every body's joint, N: what its largest components would make together."""
-        force = self.series[1]["reaction_force"]
-        return np.asarray(np.linalg.norm(_largest(force.reshape(len(force), -1)).reshape(-1, 3), axis=1))
 
 
 def _largest(rows: Floats) -> Floats:

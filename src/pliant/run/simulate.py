@@ -404,11 +404,15 @@ def collect_rows(
     compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance
 ) -> Result:
     """A Result of states that were not integrated: nor was any work."""
+    from pliant.run.evidence import Rows
+    from pliant.run.validity import warnings_of_rows
+
     traced = compiled.traced
+    warnings = (*traced.warnings, *warnings_of_rows(Rows(traced, times, values)))
     values = {**values, "work": np.full_like(values["work"], np.nan)}
     stats = timings(compiled.seconds)
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
-                  drawing=compiled.drawing, make_provenance=provenance, warnings=traced.warnings,
+                  drawing=compiled.drawing, make_provenance=provenance, warnings=warnings,
                   parameters=dict(traced.parameter_values))  # fmt: skip
 
 

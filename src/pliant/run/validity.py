@@ -13,7 +13,7 @@ import numpy as np
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.bending_warnings import compression, deflection, rotation, slope
 from pliant.run.contact_warnings import deep_start, indentation, restitution
-from pliant.run.evidence import Evidence
+from pliant.run.evidence import Evidence, Rows
 from pliant.run.starts import unresisted
 
 STATES_JUDGED = 2  # of a run's course, the last one among them, whose mass matrix is looked at
@@ -54,6 +54,14 @@ WARNINGS: tuple[Warning, ...] = (
     energy_given,
     energy_balance,
 )
+
+
+OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also of states that were found, not integrated
+
+
+def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
+    """What is to be said of states that were not integrated."""
+    return tuple(sentence for warning in OF_ROWS for sentence in warning(rows))
 
 
 def warnings_of(evidence: Evidence) -> tuple[str, ...]:
