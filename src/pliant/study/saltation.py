@@ -164,9 +164,10 @@ class Walk:
         steps_of = self.run.stepper.statistics.steps_of
         explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
         self.tableau = method.tableau if explicit and isinstance(method.tableau, Tableau) else DOP853
+        project = self.kernel("project") if self.run.compiled.project else None
         self.variation = Variation(
-            self.tape, self.tableau, self.rhs, self.kernel("rhs"), self.kernel("project") if self.run.compiled.project else None,
-            self.directions, self.traced.n_controlled, self.tolerances, self.control or not explicit, self.stages,
+            self.tape, self.tableau, self.rhs, self.kernel("rhs"), project, self.directions, self.traced.n_controlled, self.tolerances,
+            control=self.control or not explicit, own=explicit and self.tableau is method.tableau, stages=self.stages,
         )  # fmt: skip
 
     def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
