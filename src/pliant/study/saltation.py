@@ -166,7 +166,8 @@ class Walk:
         self.tableau = method.tableau if explicit and isinstance(method.tableau, Tableau) else DOP853
         project = self.kernel("project") if self.run.compiled.project else None
         self.variation = Variation(
-            self.tape, self.tableau, self.rhs, self.kernel("rhs"), project, self.directions, self.traced.n_controlled, self.tolerances,
+            self.tape, self.tableau, self.rhs, self.kernel("rhs"), project, self.directions, self.traced.n_controlled,
+            self.tolerances,
             control=self.control or not explicit, own=explicit and self.tableau is method.tableau, stages=self.stages,
         )  # fmt: skip
 
