@@ -25,7 +25,7 @@ MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
 # a depth to the power 1.5 for the state is its root for S.
 EDGE = 1
 EDGE_SHARE = 0.03  # of its error: the steps between, which are not held to it, leave no less
-HALVINGS = 40  # of the interval in which a decision changes
+HALVINGS = 28  # of the interval in which a decision changes: to a few 1e-9 of the step
 PROJECTIONS = 2  # as the march has it
 SAFETY = 0.9
 LEAST_FACTOR, LARGEST_FACTOR = 0.2, 5.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LOOKS = 33  # places in a step where a gap is looked at
+LOOKS = 17  # places in a step where a gap is looked at
 NEAR = 1e-2  # of the largest gap of a pair: what may be a near miss
 
 

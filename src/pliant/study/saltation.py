@@ -349,9 +349,15 @@ class Walk:
 
     def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
         """Derivatives of event functions, and where event e stands among them; marks, as peaks of forces, apart: they cost more."""
-        is_mark = self.traced.events[e].kind == MARKS
-        rows = tuple(k for k, event in enumerate(self.traced.events) if (event.kind == MARKS) == is_mark)
+        rows = self._event_rows[self.traced.events[e].kind == MARKS]
         return self._call("event_functions", directions, rows), rows.index(e)
+
+    @cached_property
+    def _event_rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """(Events but marks, marks)"""
+        kinds = [event.kind == MARKS for event in self.traced.events]
+        plain, marks = (tuple(k for k, is_mark in enumerate(kinds) if is_mark is asked) for asked in (False, True))
+        return plain, marks
 
     def error_by_theta(self, slopes: Floats) -> float:
         """What relative changes of theta within the tolerance do to a number with these slopes."""
