@@ -21,6 +21,7 @@ _COUNTS = {
     "directions": "i8",
     "n_p": "i8",
     "n_decisions": "i8",
+    "n_deciding": "i8",  # of them, those that matter
     "stages": "i8",
     "extras": "i8",
     "terms": "i8",

@@ -52,7 +52,7 @@ def _step(run: Any, k: int) -> None:
     t, h, end = times[0], times[1] - times[0], run.tape_end + 8 * run.n * k
     put(run.y, run.tape_y + 8 * run.n * k, run.n)
     done, cuts, run.interpolates = 0.0, 0, 0
-    if run.n_decisions > 0:
+    if run.n_deciding > 0:
         if k == run.first:
             call_kernel(run.rhs, t, run.y, run.p, run.slopes, run.work)
         else:
