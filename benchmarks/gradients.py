@@ -30,6 +30,7 @@ PARAMETERS = ["length", "young", "mass", "stiffness", "e", "mu", "drop", "angle"
 COST_RTOL = 1e-6  # at which the falling chain is usually timed
 FIRST_IMPACTS = 0.53  # s: ten impacts
 WHOLE = 1.5  # s: 26 impacts
+TO_THE_END = 1e-10  # rtol at which derivatives exist to the end of it
 TARGET = 6.0  # times one run
 BALL = {"stiffness": 1e4, "damping": 8.0, "height": 0.3, "gravity": 9.81}
 BALL_MASS, BALL_END = 0.7, 1.1  # kg, s: through two bounces
@@ -65,18 +66,20 @@ def main() -> None:
     system = falling_chain()
     print(f"falling chain, ten parameters; best of {options.repeat}, processor time, {platform.machine()}, Python "
           f"{platform.python_version()}")  # fmt: skip
-    costs = [cost(system, *asked, options.repeat) for asked in ((FIRST_IMPACTS, COST_RTOL), (WHOLE, COST_RTOL), (WHOLE, 1e-10))]
+    published = falling_chain(30.0)
+    costs = [cost(*asked, options.repeat) for asked in ((system, FIRST_IMPACTS, COST_RTOL), (published, WHOLE, COST_RTOL),
+                                                        (published, WHOLE, TO_THE_END))]  # fmt: skip
     errors = accuracy(system)
     report: dict[str, Any] = {
-        "cost_ratio_10": max(row["ratio"] for row in costs[:2]),
+        "cost_ratio_10": max(row["ratio"] for row in costs),
         "worst_relative_error": min(row["controlled"] for row in errors),
         "costs": costs,
         "errors": errors,
     }
     if options.peer:
         report |= ball(options.repeat)
-    print(f"ten parameters cost {report['cost_ratio_10']:.2f} times one run at rtol {COST_RTOL:g}: at most {TARGET:g} asked, "
-          f"{'met' if report['cost_ratio_10'] <= TARGET else 'missed'}")  # fmt: skip
+    met = "met" if report["cost_ratio_10"] <= TARGET else "missed"
+    print(f"ten parameters cost at most {report['cost_ratio_10']:.2f} times one run; at most {TARGET:g} asked: {met}")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
 

@@ -61,7 +61,15 @@ class DirectionalKernel:
 
     def matters(self, p: Floats) -> Floats:
         """Of every decision, 1 where it matters with these parameters."""
-        return np.array([float(all(p[place] != 0.0 for place in own)) for own in self.guards])
+        places, owned = self._guards
+        return np.asarray(owned @ (p[places] == 0.0) == 0.0, dtype=np.float64)
+
+    @cached_property
+    def _guards(self) -> tuple[NDArray[np.int64], Floats]:
+        """(All guards of decisions, places in p; by decision, 1 for each that it has)"""
+        places = sorted({place for own in self.guards for place in own})
+        owned = [[float(place in own) for place in places] for own in self.guards]
+        return np.array(places, dtype=np.int64), np.array(owned).reshape(len(self.guards), len(places))
 
     def n_work(self, groups: int) -> int:
         codes = [code for code in (self.primal, self.decide) if code is not None]

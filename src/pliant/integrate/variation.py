@@ -51,9 +51,13 @@ class Variation:
         n_read: int,
         tolerances: Tolerances,
         control: bool,
+        own: bool,
         stages: Stages,
     ) -> None:
-        """rhs: the function itself; n_read: components that it reads; control: S is held to a relative error of rtol as well."""
+        """rhs: the function itself; n_read: components that it reads; control: S is held to a relative error of rtol in every step.
+
+        own: the tableau is that of the run.
+        """
         self._record = np.zeros(1, dtype=VARIATION)
         self._run: Any = self._record[0]
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -73,7 +77,9 @@ class Variation:
                   decide=0 if kernel.decide is None else kernel.decide.address)  # fmt: skip
         self._bind(**scheme, tape_t=tape.times, tape_y=tape.begins, tape_end=tape.ends)
         self._bind(zeros=np.zeros(max(n_padded, whole)), slopes=np.zeros((2, n)), weights=np.zeros(n_k))
-        self._bind(**{name: np.zeros(n_padded) for name in ("y", "y_new", "y_try", "y_look")}, k=np.zeros((n_k, n_padded)))
+        self._bind(**{name: np.zeros(n_padded) for name in ("y", "y_new", "y_try", "y_look", "y_begin")})
+        self._bind(k=np.zeros((n_k, n_padded)), k_whole=np.zeros((n_k, n_padded)))
+        self._set(may_interpolate=own)
         self._bind(s=np.zeros((groups, rows, LANES)), s_new=np.zeros(whole), l=np.zeros((n_k, whole)))
         self._bind(estimate=np.zeros((2, whole)))
         self._bind(seeds=np.zeros((groups, kernel.n_seeds, LANES)), out=np.zeros(kernel.primal.n_out))
@@ -114,6 +120,7 @@ class Variation:
         """p, and (entry, direction) its derivatives, for the steps to come."""
         first = self._kernel.n_y + 1
         self._arrays["matters"][:] = self._kernel.matters(p)
+        self._set(n_deciding=np.count_nonzero(self._arrays["matters"]))
         for kernel, suffix in ((self._kernel, ""), (self._project, "_project")):
             if kernel is not None:
                 self._arrays[f"p{suffix}"][: p.size] = p

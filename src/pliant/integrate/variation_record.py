@@ -21,10 +21,13 @@ _COUNTS = {
     "directions": "i8",
     "n_p": "i8",
     "n_decisions": "i8",
+    "n_deciding": "i8",  # of them, those that matter
     "stages": "i8",
     "extras": "i8",
     "terms": "i8",
     "error_rows": "i8",
+    "may_interpolate": "i8",  # the tableau is that of the run: its dense output is good for the run's steps
+    "interpolates": "i8",  # k_whole is that of this step
     "exponent": "f8",
     "n_queries": "i8",
     "next_query": "i8",
@@ -56,6 +59,8 @@ _ARRAYS = (
     "l",  # (stage, group, row, lane): derivatives of S
     "estimate",  # (2, group, row, lane)
     "slopes",  # (2, component) at both ends of a step
+    "k_whole",  # (stage, component) of the whole step, where corners are looked for
+    "y_begin",
     "weights",
     "out",  # of `primal`
     "out_project",

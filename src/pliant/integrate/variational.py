@@ -25,7 +25,7 @@ MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
 # a depth to the power 1.5 for the state is its root for S.
 EDGE = 1
 EDGE_SHARE = 0.03  # of its error: the steps between, which are not held to it, leave no less
-HALVINGS = 40  # of the interval in which a decision changes
+HALVINGS = 28  # of the interval in which a decision changes: to a few 1e-9 of the step
 PROJECTIONS = 2  # as the march has it
 SAFETY = 0.9
 LEAST_FACTOR, LARGEST_FACTOR = 0.2, 5.0
@@ -51,8 +51,8 @@ def _step(run: Any, k: int) -> None:
     times = floats(run.tape_t + 16 * k, 2)
     t, h, end = times[0], times[1] - times[0], run.tape_end + 8 * run.n * k
     put(run.y, run.tape_y + 8 * run.n * k, run.n)
-    done, cuts = 0.0, 0
-    if run.n_decisions > 0:
+    done, cuts, run.interpolates = 0.0, 0, 0
+    if run.n_deciding > 0:
         if k == run.first:
             call_kernel(run.rhs, t, run.y, run.p, run.slopes, run.work)
         else:
@@ -62,6 +62,9 @@ def _step(run: Any, k: int) -> None:
         _decide(run, t, h, PLACES[0], begin, end, 0)
         for i in range(1, 3):
             while cuts < MOST_CORNERS and _differs(run, t, h, PLACES[i], begin, end):
+                if run.may_interpolate and not run.interpolates:
+                    _take_whole(run, t, h, begin)
+                    continue  # what the cubic says is looked at again
                 edge = _edge(run, t, h, max(PLACES[i - 1], done), PLACES[i], begin, end)
                 run.corners += 1
                 cuts += 1
@@ -84,7 +87,14 @@ def _step(run: Any, k: int) -> None:
 
 @compiled
 def _decide(run: Any, t: float, h: float, x: float, begin: int, end: int, which: int) -> None:
-    """Which side of its corners the right-hand side is on at t + x h, on the cubic through both ends."""
+    """Which side of its corners the right-hand side is on at t + x h: on the cubic through both ends, or on the dense output."""
+    if run.interpolates:
+        _weigh(run, x)
+        n_k = run.stages + 1 + run.extras
+        for block in range(0, 8 * run.n_padded, 8 * BLOCK):
+            weigh_all(run.y_look + block, run.y_begin + block, h, run.k_whole + block, 8 * run.n_padded, run.weights, n_k)
+        call_kernel(run.decide, t + x * h, run.y_look, run.p, run.decided + 8 * run.n_decisions * which, run.work)
+        return
     n = run.n_read
     y0, y1, out = floats(begin, n), floats(end, n), floats(run.y_look, n)
     k0, k1 = floats(run.slopes, n), floats(run.slopes + 8 * run.n, n)
@@ -92,6 +102,20 @@ def _decide(run: Any, t: float, h: float, x: float, begin: int, end: int, which:
     for i in range(n):
         out[i] = y0[i] + rise * (y1[i] - y0[i]) + first * k0[i] + last * k1[i]
     call_kernel(run.decide, t + x * h, run.y_look, run.p, run.decided + 8 * run.n_decisions * which, run.work)
+
+
+@compiled
+def _take_whole(run: Any, t: float, h: float, begin: int) -> None:
+    """All stages of the step as the run took it, for its dense output: a corner is cut where it says, as the cubic is too rough."""
+    put(run.y_begin, begin, run.n)
+    put(run.k_whole, run.slopes, run.n)
+    put(run.k_whole + 8 * run.stages * run.n_padded, run.slopes + 8 * run.n, run.n)
+    c = floats(run.c, run.stages + 1 + run.extras)
+    for i in range(1, c.size):
+        if i != run.stages:
+            _sum(run, run.y_look, run.y_begin, run.k_whole, run.n_padded, h, i, run.n_padded)
+            call_kernel(run.rhs, t + c[i] * h, run.y_look, run.p, run.k_whole + 8 * i * run.n_padded, run.work)
+    run.interpolates = 1
 
 
 @compiled
@@ -279,20 +303,27 @@ def _extra_stages(run: Any, t: float, h: float, t_end: float) -> None:
 
 @compiled
 def _interpolate(run: Any, h: float, x: float) -> None:
-    """Of the nested form, as the family of explicit methods has it."""
+    """State and S at t + x h."""
     n_k, whole = run.stages + 1 + run.extras, run.groups * run.n_rows * LANES
-    weights, basis = floats(run.weights, n_k), x
-    for m in range(run.terms):
-        row = floats(run.dense + 8 * n_k * m, n_k)
-        for j in range(n_k):
-            weights[j] = row[j] * basis + (weights[j] if m > 0 else 0.0)
-        basis *= (1.0 - x) if m % 2 == 0 else x
+    _weigh(run, x)
     y, s = run.query_y + 8 * run.n_padded * run.next_query, run.query_s + 8 * whole * run.next_query
     for block in range(0, 8 * run.n_padded, 8 * BLOCK):
         weigh_all(y + block, run.y + block, h, run.k + block, 8 * run.n_padded, run.weights, n_k)
     for block in range(0, 8 * whole, 8 * BLOCK):
         weigh_all(s + block, run.s + block, h, run.l + block, 8 * whole, run.weights, n_k)
     run.next_query += 1
+
+
+@compiled
+def _weigh(run: Any, x: float) -> None:
+    """Weights of the stages in the dense output: its nested form, as the family of explicit methods has it."""
+    n_k, basis = run.stages + 1 + run.extras, x
+    weights = floats(run.weights, n_k)
+    for m in range(run.terms):
+        row = floats(run.dense + 8 * n_k * m, n_k)
+        for j in range(n_k):
+            weights[j] = row[j] * basis + (weights[j] if m > 0 else 0.0)
+        basis *= (1.0 - x) if m % 2 == 0 else x
 
 
 @compiled

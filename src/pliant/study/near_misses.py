@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LOOKS = 33  # places in a step where a gap is looked at
+LOOKS = 17  # places in a step where a gap is looked at
 NEAR = 1e-2  # of the largest gap of a pair: what may be a near miss
+WITHIN = 0.5  # of how much a gap changes over the steps beside an end: how much lower it may be inside them
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def approaches(walk: Walk) -> list[Approach]:
         gaps, is_open = out[:, slots.gap], tape.parameters[:, slots.closed] == 0.0
         falls, rises = np.append(True, np.diff(gaps) <= 0.0), np.append(np.diff(gaps) >= 0.0, True)
         change = np.abs(np.diff(gaps))
-        near = gaps < NEAR * np.max(np.abs(gaps)) + np.append(change, 0.0) + np.append(0.0, change)
+        near = gaps < NEAR * np.max(np.abs(gaps)) + WITHIN * (np.append(change, 0.0) + np.append(0.0, change))
         for k in np.flatnonzero(falls & rises & near).tolist():
             steps = [i for i in (k - 1, k) if 0 <= i < is_open.size]
             # what has just opened, or is about to close, is no approach

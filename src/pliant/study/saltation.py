@@ -164,9 +164,11 @@ class Walk:
         steps_of = self.run.stepper.statistics.steps_of
         explicit = all(not m.needs_jacobian for m in method.alternatives if type(m).__name__ in steps_of)
         self.tableau = method.tableau if explicit and isinstance(method.tableau, Tableau) else DOP853
+        project = self.kernel("project") if self.run.compiled.project else None
         self.variation = Variation(
-            self.tape, self.tableau, self.rhs, self.kernel("rhs"), self.kernel("project") if self.run.compiled.project else None,
-            self.directions, self.traced.n_controlled, self.tolerances, self.control or not explicit, self.stages,
+            self.tape, self.tableau, self.rhs, self.kernel("rhs"), project, self.directions, self.traced.n_controlled,
+            self.tolerances,
+            control=self.control or not explicit, own=explicit and self.tableau is method.tableau, stages=self.stages,
         )  # fmt: skip
 
     def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
@@ -347,9 +349,15 @@ class Walk:
 
     def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
         """Derivatives of event functions, and where event e stands among them; marks, as peaks of forces, apart: they cost more."""
-        is_mark = self.traced.events[e].kind == MARKS
-        rows = tuple(k for k, event in enumerate(self.traced.events) if (event.kind == MARKS) == is_mark)
+        rows = self._event_rows[self.traced.events[e].kind == MARKS]
         return self._call("event_functions", directions, rows), rows.index(e)
+
+    @cached_property
+    def _event_rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """(Events but marks, marks)"""
+        kinds = [event.kind == MARKS for event in self.traced.events]
+        plain, marks = (tuple(k for k, is_mark in enumerate(kinds) if is_mark is asked) for asked in (False, True))
+        return plain, marks
 
     def error_by_theta(self, slopes: Floats) -> float:
         """What relative changes of theta within the tolerance do to a number with these slopes."""

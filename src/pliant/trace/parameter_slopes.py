@@ -3,8 +3,8 @@
 By central differences of orders two to eight. Numbers follow from parameters through what users wrote, shapes of beams and
 integrals over them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in
 far too many ways to differentiate each by hand. What is linear, as most is, needs two points; points are added until the error
-that the orders so far let expect is below TOLERANCE. Where order eight is not enough, a shorter step is tried, and of both that one is
-taken, number by number, whose last two orders agree better.
+that the orders so far let expect is below TOLERANCE. Where order eight is not enough, a shorter step is tried, and of both that one
+is taken, number by number, whose last two orders agree better.
 """
 
 from __future__ import annotations
