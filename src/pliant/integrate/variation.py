@@ -120,7 +120,7 @@ class Variation:
         """p, and (entry, direction) its derivatives, for the steps to come."""
         first = self._kernel.n_y + 1
         self._arrays["matters"][:] = self._kernel.matters(p)
-        self._set(n_deciding=np.count_nonzero(self._arrays["matters"]))
+        self._set(n_deciding=int(np.count_nonzero(self._arrays["matters"])))
         for kernel, suffix in ((self._kernel, ""), (self._project, "_project")):
             if kernel is not None:
                 self._arrays[f"p{suffix}"][: p.size] = p
