@@ -42,7 +42,7 @@ def falling_chain(angle: float = 29.0) -> pl.System:
     damping, gravity = pl.Parameter("damping", paper.AIR), pl.Parameter("gravity", 9.81)
     link = pl.Beam(length=length, section=pl.Section(A=paper.AREA, Iz=paper.INERTIA, shear_factor=paper.SHEAR_FACTOR),
                    material=pl.Material(E=young, G=paper.SHEAR), theory="timoshenko", mass_per_length=mass,
-                   rotary_inertia=paper.ROTARY, modes=pl.Modes("ss", 1),
+                   rotary_inertia=paper.ROTARY, modes=pl.Modes("ss", 1), stiffening="none",
                    damping=(pl.KelvinVoigt(paper.VISCOSITY), pl.AirDrag(damping)))  # fmt: skip
     system = pl.System("falling chain", gravity=(0.0, -gravity))
     position = (-0.5 - math.sin(pl.deg(60.0)), pl.Parameter("drop", 0.9))

@@ -8,21 +8,21 @@ import numpy as np
 
 import pliant as pl
 
-TRUTH = {"stiffness": 4.0e6, "restitution": 0.72, "mu": 0.28}
-GUESS = {"stiffness": 2.0e6, "restitution": 0.5, "mu": 0.15}
+TRUTH = {"stiffness": 8.0e5, "restitution": 0.72, "mu": 0.28}
+GUESS = {"stiffness": 5.0e5, "restitution": 0.6, "mu": 0.2}
 TIME = np.arange(1, 250) / 500.0  # s
 NOISE = 0.01  # of how far an end moves
 
 
 def thrown_beam():
-    law = pl.LankaraniNikravesh(stiffness=pl.Parameter("stiffness", GUESS["stiffness"], "N/m^1.5", low=1e5, high=1e8),
-                                restitution=pl.Parameter("restitution", GUESS["restitution"], low=0.05, high=0.99))  # fmt: skip
+    law = pl.Exact(stiffness=pl.Parameter("stiffness", GUESS["stiffness"], "N/m^1.5", low=1e5, high=1e7),
+                   restitution=pl.Parameter("restitution", GUESS["restitution"], low=0.05, high=0.99))  # fmt: skip
     friction = pl.Ambrosio(mu=pl.Parameter("mu", GUESS["mu"], low=0.0, high=1.0), v0=1e-3, v1=2e-2)
-    link = pl.Beam(length=0.6, section=pl.Section.rectangle(height=0.008, width=0.03), material=pl.ALUMINIUM,
+    link = pl.Beam(length=0.6, section=pl.Section.rectangle(height=0.02, width=0.03), material=pl.ALUMINIUM,
                    theory="euler-bernoulli", modes=pl.Modes("ss", 2), damping=pl.RayleighRatios(ratios=(0.01, 0.01)))  # fmt: skip
     system = pl.System("thrown beam", gravity=(0, -9.81))
-    beam = system.add("beam", link, joint=pl.Planar(position=(0.0, 0.25), angle=0.35, velocity=(1.5, 0.0)))
-    system.contact(points=[pl.Sphere(end, 0.01) for end in (beam.root, beam.tip)], against=pl.Plane(normal=(0, 1)),
+    beam = system.add("beam", link, joint=pl.Planar(position=(0.0, 0.35), angle=0.35, velocity=(1.5, 0.0)))
+    system.contact(points=[pl.Sphere(end, 0.1) for end in (beam.root, beam.tip)], against=pl.Plane(normal=(0, 1)),
                    normal=law, friction=friction, name="ground")  # fmt: skip
     return system
 

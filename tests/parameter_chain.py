@@ -22,6 +22,7 @@ def falling_chain(angle: float = 30.0) -> pl.System:
         mass_per_length=mass,
         rotary_inertia=paper.ROTARY,
         modes=pl.Modes("ss", 1),
+        stiffening="none",
         damping=(pl.KelvinVoigt(paper.VISCOSITY), pl.AirDrag(damping)),
     )
     system = pl.System("falling chain", gravity=(0.0, -gravity))
