@@ -13,7 +13,7 @@ GOALS = {"upper": (-1.2, 0.3), "fore": (0.4, -0.4)}  # rad, from and to
 def path(name):
     """The angle of a joint over time, and the parameters in it."""
     begin, end = GOALS[name]
-    sizes = [pl.Parameter(f"{name}_{k + 1}", 0.0, "rad", low=-1.0, high=1.0) for k in range(BUMPS)]
+    sizes = tuple(pl.Parameter(f"{name}_{k + 1}", 0.0, "rad", low=-1.0, high=1.0) for k in range(BUMPS))
 
     def angle(t):
         s = pl.minimum(t / SWING, 1.0)

@@ -51,11 +51,14 @@ def _listener(name: str, tell: Tell | None) -> Any:
     return Listening()
 
 
-def build(folder: Path = FOLDER) -> list[str]:
-    """Write the bitcode of all loops, but what is there and still good; returns the names of those written."""
+def build(folder: Path = FOLDER, backwards: bool = False) -> list[str]:
+    """Write the bitcode of all loops, but what is there and still good; returns the names of those written.
+
+    Of two processes one may go backwards: each leaves to the other what that has made.
+    """
     triple, written = host().triple, []
     folder.mkdir(exist_ok=True)
-    for name in loop_names():
+    for name in reversed(loop_names()) if backwards else loop_names():
         there = shipped_loop(name, triple, folder)
         if there is not None and there.numba == version("numba"):
             continue

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Weights = Mapping[str, float | Sequence[float]]
 PART = "fit"
 REFUSED = 1e3  # times the residuals at the start: what a run that failed counts for, so that the search turns back
+ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search has come to an end
 REWEIGHED = 1e-3  # of the largest weight of all columns: none is taken for more than a thousand times as good as another
 
 
@@ -66,10 +67,11 @@ def fit(
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     compared = _comparisons(system, data, of, weights, free, run)
     search = _Search(compared, free, progress, max_runs)
-    best = search.run(free.start)
+    best = free.start
     if weights is None and len({one.column for part in compared for one in part.columns}) > 1:
+        best = search.run(best, ROUGHLY)
         search.weigh_by_scatter(best)
-        best = search.run(best)
+    best = search.run(best, CLOSELY)
     return fitted(free, search.at(best), search.message, search.runs, search.warnings)
 
 
@@ -197,8 +199,8 @@ class _Search:
         self._refused = 0.0
         self.runs, self.message, self.warnings = 0, "", list[str]()
 
-    def run(self, start: Floats) -> Floats:
-        """The best values, as the free parameters' own coordinates."""
+    def run(self, start: Floats, end: float) -> Floats:
+        """The best values, as the free parameters' own coordinates; end: when they are good enough."""
         from scipy.optimize import least_squares
 
         self._refused = 0.0
@@ -206,7 +208,7 @@ class _Search:
         self._refused = REFUSED * max(float(np.sqrt(np.mean(first**2))), 1.0)
         low, high = self._free.bounds
         inside = np.clip(start, low, high)
-        options = {"xtol": 1e-10, "ftol": 1e-12, "gtol": 1e-12, "max_nfev": self._most}
+        options = {"xtol": end, "ftol": end, "gtol": 1e-12, "max_nfev": self._most}
         done = least_squares(self._residuals, inside, self._slopes, bounds=(low, high), **options)
         self.message = str(done.message) if done.status > 0 else f"stopped after {self._most} runs of each experiment"
         return np.asarray(done.x)
