@@ -1,8 +1,8 @@
 """Builds the time loops with the package, so that its first run need not wait for Numba.
 
 The loops become LLVM bitcode in `src/pliant/integrate/bitcode`: some 70 s of the processor, half as long by the clock on two cores.
-What is there and still good stays. An install never fails for want of it: without the bitcode, loops are compiled where and when they
-are first used.
+What is there and still good stays. An install never fails for want of it: without the bitcode, loops are compiled where and when
+they are first used.
 """
 
 from __future__ import annotations
