@@ -4,7 +4,7 @@ import pliant as pl
 
 
 def normal(depth, rate, entry_speed):
-    """Hertz's spring, with damping in proportion to the speed of the touch."""
+    """Hertz's spring, with damping in proportion to the rate of the depth over the speed at first touch."""
     return 1e7 * depth**1.5 * (1.0 + 0.2 * rate / entry_speed)
 
 

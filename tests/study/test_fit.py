@@ -173,6 +173,7 @@ def test_names_of_series():
         ({"guess": {"rate": 5.0}, "bounds": {"rate": (10.0, 20.0)}}, "guess 'rate' must begin within its bounds"),
         ({"weights": {"other": 1.0}}, "weights must give one for every column"),
         ({"weights": {"s.displacement": -1.0}}, "weights 's.displacement' must be numbers >= 0"),
+        ({"save": 0.1}, "run must leave save out"),
         ({"of": ["s.height"]}, "of must name columns of the data"),
         ({"data": pl.Experiment({"time": [0.0, 1.0], "s.displacement": [1.0, 2.0]}, {"rate": 3.0})}, "must not be free as well"),
     ],
@@ -195,6 +196,16 @@ def test_a_search_that_meets_a_grazing_touch_says_so_and_goes_on():
     found = pl.fit(system, {"time": time, "ball.y": height}, ["speed"])
     assert found.values["speed"] == pytest.approx(0.99, rel=1e-6)
     assert any("differences of runs stood in" in sentence and "top ball.root" in sentence for sentence in found.warnings)
+
+
+def test_a_search_that_is_cut_short_says_so(tmp_path):
+    from typer.testing import CliRunner
+
+    found = pl.fit(oscillator(), measured(TIME), ["rate", "loss"], max_runs=1)
+    assert not found.ok and "stopped after 1 runs" in found.message and not found.as_json()["ok"]
+    assert pl.fit(oscillator(), measured(TIME), ["rate", "loss"]).ok
+    twice = CliRunner().invoke(app, ["fit", "m.yaml", "--data", "a/x.csv", "--data", "b/x.csv", "--free", "rate"])
+    assert twice.exit_code == 2 and "files must have different names" in twice.output
 
 
 def test_contact_stiffness_restitution_and_friction_from_twenty_noisy_throws():

@@ -116,6 +116,19 @@ def test_bad_constraints_and_settings_are_refused():
         pl.optimise(thrown(), lambda run: run.event_time("down"), ["rise"], t_end=0.01)
 
 
+def test_what_comes_after_a_grazing_touch_is_not_passed_off_as_known():
+    """At 1 m/s the ball misses the ceiling by nothing: the fall that ends the run has no derivative, and is not said not to be."""
+    speed = pl.Parameter("speed", 1.0, "m/s", low=0.0, high=5.0)
+    system = pl.System("ceiling", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(velocity=(0.0, speed)))
+    ceiling = pl.Plane(point=(0.0, 1.0 / (2.0 * 9.81) + 0.05), normal=(0, -1))
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=ceiling, normal=pl.Hertz(stiffness=1e5), name="top")
+    system.event("down", lambda t, q, v: q["ball.y"] + 0.1, direction="falling", stop=True)
+    for objective in (lambda run: run.event_time("down"), lambda run: run.final("v ball.y")):
+        with pytest.raises(pl.SolveError, match=r"has no derivative.*top ball\.root"):
+            pl.optimise(system, objective, ["speed"], t_end=1.0)
+
+
 def test_constraints_that_cannot_hold_are_said():
     never = pl.Constraint(lambda run: -run.minimum(GAP), high=1e-4, name="depth")
     best = pl.optimise(dropped_ball(), lambda run: run.peak_force(), ["stiffness"], [never], t_end=0.6, save=1e-3, max_runs=30)

@@ -46,6 +46,9 @@ def fit(
         stop(WRONG, "--data must be given: a CSV file with a column time")
     if not free:
         stop(WRONG, "--free must be given: names of numbers that the model defines, as in damping,mu")
+    stems = [path.stem for path in data]
+    if len(set(stems)) < len(stems):  # files are named after them
+        stop(WRONG, f"--data: files must have different names, got {', '.join(map(str, data))}")
     model = load_model(file, includes_outside, values)
     names = [name.strip() for name in free.split(",") if name.strip()]
     limits = _bounds(bounds or [])
@@ -133,11 +136,15 @@ def _write_table(part: Compared, path: Path) -> None:
 
 
 def _report(found: Fit, file: Path, out: Path | None, quiet: bool, as_json: bool) -> None:
+    code = DONE if found.ok else FAILED
     if as_json:
-        write_json({**found.as_json(), "written": None if out is None else str(out), "exit_code": DONE})
+        write_json({**found.as_json(), "written": None if out is None else str(out), "exit_code": code})
     elif not quiet:
         say(found)
         settings = " ".join(f"--set {name}={value:.10g}" for name, value in found.values.items())
         say(f"to run with these values: pliant run {file} {settings}")
         if out is not None:
             say(f"written: {out}")
+    if code != DONE:
+        say(f"error: {found.message}; these are the best values so far", err=True)
+        raise typer.Exit(code)

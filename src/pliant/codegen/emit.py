@@ -81,7 +81,7 @@ class KernelWriter:
         self._conditions: dict[int, str] = {}
         self._awake: list[str] = []
         if any(block.guards != ALWAYS for block in schedule.before + schedule.after):
-            self._awake = [self._read_guard(place) for place in program.guards]
+            self._awake = [read_guard(self.lines, place) for place in program.guards]
 
     def blocks(self, blocks: Sequence[Block]) -> None:
         for block in blocks:
@@ -129,13 +129,6 @@ class KernelWriter:
                 self.lines.append(f"  call void @{name}{_PASSED_ON}")
             else:
                 self.lines += self.loops.call(piece)
-
-    def _read_guard(self, place: int) -> str:
-        name = f"%awake{place}"
-        self.lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
-        self.lines.append(f"  {name}.value = load double, ptr {name}.at")
-        self.lines.append(f"  {name} = fcmp une double {name}.value, 0.0")
-        return name
 
     def _condition(self, guards: int) -> str:
         """The i1 that says that none of these sets of guards is idle."""
@@ -248,6 +241,15 @@ def declarations(program: Program) -> list[str]:
     # Those of the C library depend on their arguments alone; errno is nobody's business.
     pure = "nounwind willreturn memory(none)"
     return lines + [f"declare double @{name}({_doubles(name)}) {pure}" for name in library_functions(program)]
+
+
+def read_guard(lines: list[str], place: int) -> str:
+    """The i1 that says that an entry of p is not zero, read once."""
+    name = f"%awake{place}"
+    lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
+    lines.append(f"  {name}.value = load double, ptr {name}.at")
+    lines.append(f"  {name} = fcmp une double {name}.value, 0.0")
+    return name
 
 
 def library_functions(program: Program) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from pliant.codegen.emit import KERNEL, ChunkWriter
+from pliant.codegen.emit import KERNEL, ChunkWriter, read_guard
 from pliant.codegen.fuse import fuse
 from pliant.codegen.guards import ALL_IDLE, ALWAYS, left_out
 from pliant.codegen.llvm import MachineCode, object_code_of
@@ -78,7 +78,7 @@ class _KernelWriter:
     def text(self) -> str:
         blocks = self.schedule.before + self.schedule.after
         if any(block.guards != ALWAYS for block in blocks):
-            self._awake = [self._read_guard(place) for place in self.program.guards]
+            self._awake = [read_guard(self.lines, place) for place in self.program.guards]
         for block in blocks:
             self._block(block)
         head = [f"define void @{KERNEL}(double %groups, ptr %y, ptr %p, ptr %out, ptr %work) nounwind {{", "entry:"]
@@ -121,13 +121,6 @@ class _KernelWriter:
                        f"  %{k}.m = icmp ult i64 %{k}.n, %count", f"  br i1 %{k}.m, label %{k}.loop, label %{k}.end",
                        f"{k}.end:"]  # fmt: skip
         self._at = f"{k}.end"
-
-    def _read_guard(self, place: int) -> str:
-        name = f"%awake{place}"
-        self.lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
-        self.lines.append(f"  {name}.value = load double, ptr {name}.at")
-        self.lines.append(f"  {name} = fcmp une double {name}.value, 0.0")
-        return name
 
     def _condition(self, guards: int) -> str:
         """The i1 that says that none of these sets of guards is idle."""

@@ -29,7 +29,7 @@ REMEMBERED = 2  # runs: that of the present values, and the best before
 
 
 class Runner:
-    """Runs one mechanism at values of parameters; derivatives come when first asked for, and only then."""
+    """Runs one mechanism at values of parameters, with derivatives; the last runs are remembered."""
 
     def __init__(
         self, part: str, system: System, t_end: float, names: Sequence[str], fixed: Mapping[str, float], options: Mapping[str, Any]
@@ -64,7 +64,7 @@ class Runner:
         self.count += 1
         options = {**self._options, "values": {**self._fixed, **values}, "of": self._quantities}
         done = sensitivities(self._system, self.t_end, list(self.names), **options)
-        _require(done.result, self.t_end, values)
+        _require(done.result, values)
         return done
 
     def within(self, name: str, value: float) -> float:
@@ -76,11 +76,11 @@ class Runner:
     def plain(self, values: Mapping[str, float]) -> Result:
         self.count += 1
         result = simulate(self._system, self.t_end, parameters={**self._fixed, **values}, **self._options)
-        _require(result, self.t_end, values)
+        _require(result, values)
         return result
 
 
-def _require(result: Result, t_end: float, values: Mapping[str, float]) -> None:
+def _require(result: Result, values: Mapping[str, float]) -> None:
     if not result.ok:
         at = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
         raise SolveError(f"the run with {at} stopped: {result.message}")
@@ -98,6 +98,8 @@ class DifferentiatedContact:
             raise AttributeError(f"a contact has no {name!r}")
         if name == "duration":
             return self.end - self.begin
+        if name == "restitution":
+            return self.exit_speed / self.entry_speed
         if name not in self._slopes:
             raise SolveError(f"{self.record.pair}: {name} of the contact at t = {self.record.begin:.6g} s has no derivative")
         return Differentiated(getattr(self.record, name), self._slopes[name])
@@ -139,6 +141,7 @@ class DifferentiatedRun:
         """Where the run ended; if an event ended it, with the change of its time."""
         series = self._names.find(self._runner.part, "quantity", name)
         if not self._done.ok:
+            self._require_end(f"{name} at the end of the run")
             return self.series(series)[-1]
         value, slope = self._done.at_end(series.quantity)
         return Differentiated(value[series.place], slope[series.place])
@@ -168,14 +171,12 @@ class DifferentiatedRun:
         if pair is not None and not any(_belongs(name, pair) for name in self.result.labels["pair"]):
             rule = f"must be a contact or a pair of it: {', '.join(self.result.labels['pair'])}"
             raise ModelError.of(self._runner.part, "pair", rule, pair)
-        touches = [DifferentiatedContact(contact.record, contact.values) for contact in self._done.contacts]
-        known = {id(touch.record) for touch in touches}
-        touches += [
-            DifferentiatedContact(record, self._differences_of(number, record))
+        known = {id(contact.record): contact.values for contact in self._done.contacts}
+        return [
+            DifferentiatedContact(record, known[id(record)] if id(record) in known else self._differences_of(number, record))
             for number, record in enumerate(self.result.contacts)
-            if id(record) not in known
+            if pair is None or _belongs(record.pair, pair)
         ]
-        return [touch for touch in touches if pair is None or _belongs(touch.record.pair, pair)]
 
     def peak_force(self, pair: str | None = None) -> Differentiated:
         """The largest normal force of all touches, N; 0 where there was none."""
@@ -194,6 +195,8 @@ class DifferentiatedRun:
     def event_time(self, name: str, number: int = 0) -> Differentiated:
         """When an event happened, s; number: 0 for the first time."""
         happened = [event for event in self._done.events if event.name == name]
+        if len(happened) < sum(event.name == name for event in self.result.events):
+            raise SolveError(f"event {name!r}: has no derivative where it comes after this: {self._done.undefined[0]}")
         if not -len(happened) <= number < len(happened):
             raise SolveError(f"event {name!r}: happened {len(happened)} times, number {number} was asked for")
         return Differentiated(happened[number].t, happened[number].time)
@@ -211,6 +214,11 @@ class DifferentiatedRun:
                 rise = _column(after.values[series.quantity], series.place) - _column(before.values[series.quantity], series.place)
                 slope[known:, k] = rise[known:] / apart
         return Differentiated(value, slope)
+
+    def _require_end(self, what: str) -> None:
+        """Where derivatives end early, the last row stands for the run's end: it must be that end."""
+        if self.result.final_state is None or float(self.time[-1]) != self.result.final_state.t:
+            raise SolveError(f"{what} has no derivative: {self._done.undefined[0]}")
 
     @property
     def _known_rows(self) -> int:
@@ -232,6 +240,8 @@ class DifferentiatedRun:
         step = APART * (abs(value) or 1.0)
         low, high = (self._runner.within(name, value - step), self._runner.within(name, value + step))
         before, after = (self._runner.plain({**self._values, name: at}) for at in (low, high))
+        if not before.time.size == after.time.size == self.time.size:
+            raise SolveError(f"runs with {name} a little changed end elsewhere; no derivative exists: {self._done.undefined[0]}")
         return before, after, high - low
 
     def _differences_of(self, number: int, record: ContactRecord) -> dict[str, Floats]:

@@ -23,7 +23,7 @@ Weights = Mapping[str, float | Sequence[float]]
 PART = "fit"
 REFUSED = 1e3  # times the residuals at the start: what a run that failed counts for, so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search has come to an end
-REWEIGHED = 1e-3  # of the largest weight of all columns: none is taken for more than a thousand times as good as another
+REWEIGHED = 1e-3  # of the largest scatter of all columns: none is taken for more than a thousand times as good as another
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ def fit(
 
     Returns values, covariance, confidence intervals, correlation, and which parameters the data do not determine, and why.
     """
+    if "save" in run:
+        raise ModelError.of(PART, "run", "must leave save out: rows are saved at the times of the data", run["save"])
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     compared = _comparisons(system, data, of, weights, free, run)
     search = _Search(compared, free, progress, max_runs)
@@ -72,7 +74,7 @@ def fit(
         best = search.run(best, ROUGHLY)
         search.weigh_by_scatter(best)
     best = search.run(best, CLOSELY)
-    return fitted(free, search.at(best), search.message, search.runs, search.warnings)
+    return fitted(free, search.at(best), search.ok, search.message, search.runs, search.warnings)
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ class _Search:
         self._comparisons, self._free, self._progress, self._most = comparisons, free, progress, most
         self._scatter = {name: _spread(_all_of(comparisons, name)) for name in _column_names(comparisons)}
         self._refused = 0.0
-        self.runs, self.message, self.warnings = 0, "", list[str]()
+        self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
 
     def run(self, start: Floats, end: float) -> Floats:
         """The best values, as the free parameters' own coordinates; end: when they are good enough."""
@@ -210,6 +212,7 @@ class _Search:
         inside = np.clip(start, low, high)
         options = {"xtol": end, "ftol": end, "gtol": 1e-12, "max_nfev": self._most}
         done = least_squares(self._residuals, inside, self._slopes, bounds=(low, high), **options)
+        self.ok = done.status > 0
         self.message = str(done.message) if done.status > 0 else f"stopped after {self._most} runs of each experiment"
         return np.asarray(done.x)
 
@@ -238,6 +241,8 @@ class _Search:
         except SolveError as trouble:
             if not self._refused:
                 raise SolveError(f"fit: the run with the first values fails: {trouble}") from trouble
+            sentence = f"a run on the way was refused: {trouble}"
+            self.warnings += [] if sentence in self.warnings else [sentence]
             return np.full(sum(part.measured for part in self._comparisons), self._refused)
         residuals = np.concatenate([part.residuals for part in parts])
         if self._progress is not None:

@@ -42,6 +42,7 @@ class Compared:
 class Fit:
     """Values by name with standard errors, and the runs that have them; printing gives a table."""
 
+    ok: bool  # the search came to an end of its own
     names: tuple[str, ...]
     values: Mapping[str, float]
     standard_errors: Mapping[str, float]  # inf where the data do not determine a parameter
@@ -81,6 +82,7 @@ class Fit:
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and words, for a file."""
         return {
+            "ok": self.ok,
             "values": dict(self.values),
             "units": dict(self.units),
             "standard_errors": dict(self.standard_errors),
@@ -110,7 +112,9 @@ class Fit:
         return next(part.units[column] for part in self.experiments if column in part.units)
 
 
-def fitted(free: FreeParameters, compared: Sequence[Compared], message: str, runs: int, warnings: Sequence[str]) -> Fit:
+def fitted(
+    free: FreeParameters, compared: Sequence[Compared], ok: bool, message: str, runs: int, warnings: Sequence[str]
+) -> Fit:
     residuals = np.concatenate([part.residuals for part in compared])
     slopes = np.concatenate([part.slopes for part in compared])
     values = {name: compared[0].result.parameters[name] for name in free.names}
@@ -126,6 +130,7 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], message: str, run
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = covariance / np.outer(errors, errors)
     return Fit(
+        ok=ok,
         names=free.names,
         values=values,
         standard_errors={name: np.inf if gone else float(e) for name, e, gone in zip(free.names, errors, lost, strict=True)},
