@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.interrupts import Interrupts
-from pliant.host.stages import Stages, Tell
+from pliant.host.stages import Stages, Tell, log
 from pliant.integrate.methods import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
@@ -72,10 +73,19 @@ def simulate(
     (t, t_end), phase with words for what is being compiled and where the phase changes ("in flight", "touching ground arm.tip"). A
     run that cannot go on returns what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
     """
-    return run_to_end(
+    _, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
         progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache,
-    )[1]  # fmt: skip
+    )  # fmt: skip
+    log_outcome(result)
+    return result
+
+
+def log_outcome(result: Result) -> None:
+    """To `logging.getLogger("pliant")`: how the run ended, and its warnings."""
+    log.log(logging.INFO if result.ok else logging.ERROR, "%s: %s", result.name, result.message)
+    for warning in result.warnings:
+        log.warning("%s: %s", result.name, warning)
 
 
 def run_to_end(
