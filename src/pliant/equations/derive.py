@@ -82,7 +82,7 @@ class Equations:
         what = f"{self.name}: M a + h = B u" + (" + A^T lam, A a + gamma = 0" if self.rows else "")
         named = {"q": self.q.names, "v": self.v.names, "u": self.u.names, "p": self.p.names, "lam": self.rows}
         lines = [f"  {letter}: {', '.join(names)}" for letter, names in named.items() if names]
-        size = f"  {self.function().n_instructions()} operations; latex(), sympy(), write_c(path), write_casadi(path) write them out"
+        size = f"  {self.function().n_instructions()} operations; latex(), sympy(), write_c(path), write_casadi(path) write them"
         return "\n".join([what, *lines, *(f"  {note}" for note in self.notes), size])
 
     __repr__ = __str__
