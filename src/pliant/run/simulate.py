@@ -70,10 +70,10 @@ def simulate(
     method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
     to go on from, contacts that are closed and works included; t_start is then its end. parameters: values of the System's
-    parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress: True shows a bar on a
-    terminal or in a notebook, a function is called with (t, t_end). phase is called with words for what is being compiled and where
-    the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had computed, with ok False and
-    a message that says when and why; so does Ctrl-C.
+    parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress: True shows a bar
+    on a terminal or in a notebook, a function is called with (t, t_end). phase is called with words for what is being compiled and
+    where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had computed, with ok
+    False and a message that says when and why; so does Ctrl-C.
     """
     if isinstance(progress, bool):
         with _bar(progress, t_start, t_end) as shown:
