@@ -109,7 +109,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
-    scope.coordinates = _coordinates(system)
+    scope.coordinates = _coordinates(system, [name for name, _ in _entries(sections, "states")])
     read_formulas_again(defined)
     for section in CALLS:
         for name, item in _entries(sections, section):
@@ -242,11 +242,12 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 # ---- what acts, and what is watched
 
 
-def _coordinates(system: System) -> Known:
+def _coordinates(system: System, states: Sequence[str]) -> Known:
+    """What formulas read by name."""
     links = system.links.values()
     return {
-        "q": [f"{link.name}.{name}" for link in links for name in link.positions],
-        "v": [f"{link.name}.{name}" for link in links for name in link.rates],
+        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *states],
+        "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *states],
     }
 
 

@@ -19,6 +19,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
+from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
@@ -124,6 +125,7 @@ class System:
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
+    states: dict[str, OwnState] = field(default_factory=dict, init=False)
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
     segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # whose segments are links
 
@@ -332,6 +334,14 @@ class System:
         check.choice(part, "direction", direction, DIRECTIONS)
         self.conditions[name] = Condition(name, function, direction, bool(stop))
 
+    def state(self, name: str, rate: Any, start: float = 0.0) -> None:
+        """A state of one's own, integrated with the mechanism: rate is a number, a signal or a function of (t, q, v).
+
+        Every formula reads it as q["name"], and its rate as v["name"]. start: where it begins, which may be a parameter.
+        """
+        self._check_new_name(name)
+        self.states[name] = OwnState(name, signal(f"state {name!r}", "rate", rate), start)
+
     def snapshot(self) -> Self:
         """The System as it is now: what is added to the other later is no part of it."""
         taken = copy.copy(self)
@@ -379,6 +389,7 @@ class System:
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
+        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.states.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
@@ -430,7 +441,8 @@ class System:
         part = f"system {self.name!r}"
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
-                            ("closure", self.closures), ("event", self.conditions), ("body", self.segmented)):  # fmt: skip
+                            ("closure", self.closures), ("event", self.conditions), ("body", self.segmented),
+                            ("state", self.states)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
         if name == GROUND:

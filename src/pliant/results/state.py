@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 
 # What a state is laid out by; a run may go on from it where these are the same.
-LAYOUT = ("coordinate", "rate", "source", "pair")
+LAYOUT = ("coordinate", "rate", "state", "source", "pair")
 
 
 @dataclass
@@ -34,7 +34,7 @@ class OngoingContact:
 
 @dataclass(frozen=True)
 class FinalState:
-    """The integrated state at a time: coordinates, rates, bristles, works, impulses; and the contacts that are closed."""
+    """The integrated state at a time: coordinates, rates, bristles, own states, works, impulses; and which contacts are closed."""
 
     t: float  # s
     y: NDArray[np.float64]
@@ -47,7 +47,7 @@ class FinalState:
     def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
         """Refuse a System that is laid out otherwise, naming what differs."""
         for dimension in LAYOUT:
-            mine, other = list(self.labels[dimension]), list(labels[dimension])
+            mine, other = list(self.labels.get(dimension, ())), list(labels[dimension])  # older files know no states
             if mine != other:
                 rule = f"must come from a run of the same mechanism, whose {dimension}s are {other}"
                 raise ModelError.of("simulate", "start", rule, mine)

@@ -19,7 +19,8 @@ from pliant.results.table import OBSERVED, QUANTITIES
 
 Floats = NDArray[np.float64]
 
-POSITIONS, RATES, BRISTLES, WORKS, IMPULSES = "positions", "rates", "bristles", "works", "impulses"  # of y
+# Of y; OWN: states of the user's own
+POSITIONS, RATES, BRISTLES, OWN, WORKS, IMPULSES = "positions", "rates", "bristles", "own states", "works", "impulses"
 WINDOW, PIECES, CONTACTS, STOPS, SWITCHES, CONSTANTS = "window", "pieces", "contacts", "stops", "switches", "constants"  # of p
 # Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
 OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
@@ -157,6 +158,11 @@ class Layout:
             p=slices({owner.name: owner.width for owner in parameters}),
             observed=slices(quantities),
         )
+
+    @property
+    def states(self) -> slice:
+        """The quantity "states" of results, in y."""
+        return self.y[OWN]
 
     @property
     def n_controlled(self) -> int:

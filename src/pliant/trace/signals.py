@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -15,6 +15,7 @@ from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import damped_stops
 from pliant.dynamics.tree import Tree
+from pliant.errors import ModelError
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
@@ -45,9 +46,15 @@ class Signals:
         self.q: list[Scalar] = [0.0] * len(tree.positions)
         self.v: list[Scalar] = [0.0] * len(tree.rates)
         self.switches: Switches | None = None  # while functions of p are traced
+        self.own_column, self.own = self.tracer.symbols("own", len(system.states))
+        self._own_rates: dict[str, Scalar] = {}
+        self._under_way: list[str] = []  # states whose rates are being computed
 
     def read(self, signal: Signal) -> Scalar:
-        """The value of a signal now."""
+        """The value now of a signal of what acts."""
+        return self._value(signal)
+
+    def _value(self, signal: Signal) -> Scalar:
         if isinstance(signal, Constant):
             return signal.value
         if isinstance(signal, Formula):
@@ -62,11 +69,12 @@ class Signals:
             return nullcontext()
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
+        signals |= {state.name: (state.rate,) for state in self.system.states.values()}
         owner = next(name for name, own in signals.items() if any(signal is one for one in own))
         return self.switches.watching(f"formula of {owner!r}")
 
     def _depends_on_state(self, node: int) -> bool:
-        state = {x.number for x in [*self.q, *self.v] if not is_constant(x)}
+        state = {x.number for x in [*self.q, *self.v, *self.own] if not is_constant(x)}
         seen, waiting = set(), [node]
         while waiting:
             here = waiting.pop()
@@ -88,9 +96,27 @@ class Signals:
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
-        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
-        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
-        return self._scalar(called(function, t, q, v))
+        q = dict(zip(positions, [*self.q, *(x for one in found for x in one.positions)], strict=True))
+        v = dict(zip(rates, [*self.v, *(x for one in found for x in one.rates)], strict=True))
+        own = dict(zip(self.system.states, self.own, strict=True))
+        later = {name: partial(self.own_rate, name) for name in own}
+        return self._scalar(called(function, t, NamedScalars("q", q, own), NamedScalars("v", v, later=later)))
+
+    @property
+    def own_rates(self) -> list[Scalar]:
+        """Of the user's own states, in order."""
+        return [self.own_rate(name) for name in self.system.states]
+
+    def own_rate(self, name: str) -> Scalar:
+        """The rate of one of the user's own states; formulas may read it, but none by which it is computed."""
+        if name in self._under_way:
+            loop = " reads ".join(f"v[{each!r}]" for each in [*self._under_way[self._under_way.index(name) :], name])
+            raise ModelError.of(f"state {name!r}", "rate", "must not depend on itself: an algebraic loop", loop)
+        if name not in self._own_rates:
+            self._under_way.append(name)
+            self._own_rates[name] = self._value(self.system.states[name].rate)
+            self._under_way.pop()
+        return self._own_rates[name]
 
     def _lifted(self, x: Any) -> Scalar:
         """What a formula brings along: a parameter, an expression of parameters, a whole number."""

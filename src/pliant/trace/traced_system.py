@@ -19,6 +19,7 @@ from pliant.trace.events import Event
 from pliant.trace.layout import (
     BRISTLES,
     IMPULSES,
+    OWN,
     PIECES,
     POSITIONS,
     RATES,
@@ -106,6 +107,7 @@ class TracedSystem:
             States(POSITIONS, tuple(self.tree.positions[k] for k in self.free_q)),
             States(RATES, tuple(f"the rate of {self.tree.rates[k]}" for k in self.free_v)),
             States(BRISTLES, tuple(f"bristle {k} of friction" for k in range(self.n_bristles))),
+            States(OWN, tuple(self.system.states)),
             States(WORKS, tuple(f"the work of {name}" for name in self.sources)),
             States(IMPULSES, tuple(f"the impulse of {slots.pair.name}" for slots in self.pairs)),
         )
@@ -127,6 +129,7 @@ class TracedSystem:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
+            "state": tuple(self.system.states),
             "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
             "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
         }
@@ -142,14 +145,14 @@ class TracedSystem:
 
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""
-        laws, start = lowered.system.contacts, lowered.start_of(self.free_q, self.free_v)
+        laws = lowered.system.contacts
         other = replace(
             self,
             system=lowered.system,
             tree=lowered.tree,
             original=lowered.original,
             breakpoints=lowered.breakpoints,
-            y0=np.concatenate([start, np.zeros(self.y0.size - start.size)]),
+            y0=self._start(lowered),
             pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
             near=lowered.near,
             t_start=lowered.t_start,
@@ -160,6 +163,13 @@ class TracedSystem:
         )
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other
+
+    def _start(self, lowered: LoweredSystem) -> NDArray[np.float64]:
+        """y at the start: bristles, works and impulses begin at zero."""
+        y0, places = np.zeros(self.y0.size), self.layout.y
+        y0[places[POSITIONS]], y0[places[RATES]] = lowered.start.q[list(self.free_q)], lowered.start.v[list(self.free_v)]
+        y0[places[OWN]] = [state.start for state in lowered.system.states.values()]
+        return y0
 
     def _width(self, name: str) -> int:
         place = self.layout.p[name]

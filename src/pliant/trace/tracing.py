@@ -1,9 +1,9 @@
 """A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
 
-y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
-events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on,
-for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of what jumps: damped
-end stops that are pressed, comparisons in formulas.
+y = [free coordinates, free rates, bristles of friction, states of the user's own, work of every source, impulse of every contact].
+p holds what changes at events of the run only: the window of time that formulas with breakpoints may see, the straight piece each
+table signal is on, for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of
+what jumps: damped end stops that are pressed, comparisons in formulas.
 """
 
 from __future__ import annotations
@@ -202,7 +202,8 @@ class Trace(Signals):
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
         rates += [rate for one in contacts for rate in one.bristle_rates]
-        self.state_column = ca.vertcat(self.state_column, bristle_column)
+        rates += self.own_rates
+        self.state_column = ca.vertcat(self.state_column, bristle_column, self.own_column)
         margins = self._hold(contacts, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
         drives, efforts = self._efforts(forward, closures)
@@ -233,7 +234,8 @@ class Trace(Signals):
             functions["implied"] = closures.watched(self.system.closure_tolerance)
         timed = self._timed()
         change_column, constraints, shifted = self._partition(closures)
-        slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state)
+        works = int(self.state_column.numel())
+        slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state, works)
         limits = [] if limit is None else [limit]
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
             for x in outputs:
