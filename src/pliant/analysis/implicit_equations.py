@@ -23,6 +23,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces
 from pliant.dynamics.tree import Tree
 from pliant.integrate.grip_states import SLIDES, STICKS
+from pliant.model.refused import refuse_controllers
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -74,6 +75,8 @@ class ImplicitEquations(Trace):
         tree: Tree | None = None,
     ) -> None:
         """tree: of the System with these parameters, where it is known."""
+        alone = "look at the mechanism without them; inputs may name the coordinates that they drive"
+        refuse_controllers(system, "linearise", alone)
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)

@@ -140,7 +140,7 @@ def _at_rows(made: Trace, motion: RecordedMotion, scalars: Sequence[Scalar]) -> 
     """Traced scalars at every row: (rows, scalars)."""
     if not scalars:
         return np.zeros((motion.rows, 0))
-    state = ca.vertcat(made.state_column, made.own_column)
+    state = ca.vertcat(made.state_column, made.own_column, made.sampled_column)
     function = ca.Function("at_row", [made.t_column, state, made.p_column], [made.tracer.column(list(scalars))])
     values, times = motion.result.values, motion.result.time
     states = np.concatenate([values["q"][:, made.free_q], values["v"][:, made.free_v], values["states"]], axis=1)

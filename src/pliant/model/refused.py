@@ -1,4 +1,4 @@
-"""What analyses of the mechanism alone cannot take along, refused in one way."""
+"""What analyses cannot take along, refused in one way."""
 
 from __future__ import annotations
 
@@ -10,3 +10,9 @@ def refuse_states(system: System, caller: str, instead: str) -> None:
     """Refuse a System with states of the user's own; instead: what its user may do, a sentence."""
     if system.states:
         raise ModelError.of(caller, "system", f"must have no states of its own: {instead}", list(system.states))
+
+
+def refuse_controllers(system: System, caller: str, instead: str) -> None:
+    """The same of sampled controllers, whose outputs jump."""
+    if system.controllers:
+        raise ModelError.of(caller, "system", f"must have no sampled controllers: {instead}", list(system.controllers))

@@ -94,6 +94,8 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
         found.loads[load.name] = replace(load, vector=(x, y, z))
     for state in system.states.values():
         found.states[state.name] = replace(state, rate=_translated(state.rate, rename))
+    for controller in system.controllers.values():
+        found.controllers[controller.name] = replace(controller, update=_asked_update(controller.update, rename))
     for condition in system.conditions.values():
         found.conditions[condition.name] = replace(condition, function=_asked_by_joint(condition.function, rename))
     found.contacts.update(system.contacts)
@@ -240,4 +242,18 @@ def _asked_by_joint(function: Callable[..., Any], rename: Mapping[str, str]) -> 
         return function(t, q.renamed(rename), v.renamed(rename))
 
     translated.__qualname__ = getattr(function, "__qualname__", repr(function))
+    return translated
+
+
+def _asked_update(update: Any, rename: Mapping[str, str]) -> Any:
+    """What a controller does, likewise; Python's own see what results show."""
+    if isinstance(update, Mapping):
+        return {name: _asked_update(formula, rename) for name, formula in update.items()}
+    if update is None:
+        return None
+
+    def translated(t: Any, q: NamedScalars, v: NamedScalars, measured: Any, memory: Any) -> Any:
+        return update(t, q.renamed(rename), v.renamed(rename), measured, memory)
+
+    translated.__qualname__ = getattr(update, "__qualname__", repr(update))
     return translated

@@ -8,6 +8,7 @@ from typing import Any
 from pliant.codegen.tracer import Scalar
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.trace.world import METHODS, World
 
 
 class NamedScalars(Mapping[str, Scalar]):
@@ -22,9 +23,17 @@ class NamedScalars(Mapping[str, Scalar]):
         coordinates: Mapping[str, Scalar],
         own: Mapping[str, Scalar] | None = None,
         later: Mapping[str, Callable[[], Scalar]] | None = None,
+        world: World | None = None,
     ) -> None:
-        """own: what the user declared; later: what is computed when it is asked for."""
+        """own: what the user declared; later: what is computed when it is asked for; world: where frames are."""
         self._kind, self._coordinates, self._own, self._later = kind, coordinates, own or {}, later or {}
+        self._world = world
+
+    def __getattr__(self, name: str) -> Any:
+        """q.position(arm.tip) and the like."""
+        if name in METHODS and self._world is not None:
+            return getattr(self._world, name)
+        raise AttributeError(f"{self._kind} has no {name!r}; {self._kind} of a formula has {', '.join(METHODS)}")
 
     def __getitem__(self, name: str) -> Scalar:
         if name in self._later:
@@ -47,7 +56,7 @@ class NamedScalars(Mapping[str, Scalar]):
     def renamed(self, names: Mapping[str, str]) -> NamedScalars:
         """The same where coordinates are asked for by other names; those that have none are out of sight."""
         seen = {old: self._coordinates[new] for old, new in names.items() if new in self._coordinates}
-        return NamedScalars(self._kind, seen, self._own, self._later)
+        return NamedScalars(self._kind, seen, self._own, self._later, self._world)
 
 
 def called(function: Any, *arguments: Any) -> Scalar:

@@ -24,6 +24,7 @@ from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
 from pliant.trace.switches import Switches
+from pliant.trace.world import World
 
 
 class Signals:
@@ -31,6 +32,8 @@ class Signals:
 
     def __init__(self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None) -> None:
         self.system, self.tree = system, tree
+        # the same with numbers as they are, and values of parameters: what frames are found by
+        self.plain_system, self.plain_values = system, {name: float(x) for name, x in (parameters or {}).items() if _is_plain(x)}
         self.tracer = Tracer()
         self._parameters = parameters or {}
         self.tracer.lift = self._lifted
@@ -47,6 +50,9 @@ class Signals:
         self.v: list[Scalar] = [0.0] * len(tree.rates)
         self.switches: Switches | None = None  # while functions of p are traced
         self.own_column, self.own = self.tracer.symbols("own", len(system.states))
+        held = [label for controller in system.controllers.values() for label in controller.labels]
+        self.sampled_column, sampled = self.tracer.symbols("sampled", len(held))
+        self.sampled = dict(zip(held, sampled, strict=True))  # outputs and memories of controllers
         self._own_rates: dict[str, Scalar] = {}
         self._under_way: list[str] = []  # states whose rates are being computed
 
@@ -92,15 +98,21 @@ class Signals:
         return self.p[first + starts[k] : first + starts[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
+        return self._scalar(called(function, t, *self.seen))
+
+    @property
+    def seen(self) -> tuple[NamedScalars, NamedScalars]:
+        """q and v as formulas see them."""
         found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
         q = dict(zip(positions, [*self.q, *(x for one in found for x in one.positions)], strict=True))
         v = dict(zip(rates, [*self.v, *(x for one in found for x in one.rates)], strict=True))
-        own = dict(zip(self.system.states, self.own, strict=True))
-        later = {name: partial(self.own_rate, name) for name in own}
-        return self._scalar(called(function, t, NamedScalars("q", q, own), NamedScalars("v", v, later=later)))
+        own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
+        later = {name: partial(self.own_rate, name) for name in self.system.states}
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v)
+        return NamedScalars("q", q, own, world=world), NamedScalars("v", v, later=later)
 
     @property
     def own_rates(self) -> list[Scalar]:
@@ -157,3 +169,7 @@ class Signals:
         now = self.tracer.column([self._clock(motion.breakpoints)])
         x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
         return x, v, a
+
+
+def _is_plain(x: Any) -> bool:
+    return isinstance(x, float)
