@@ -74,7 +74,7 @@ def called(function: Any, *arguments: Any) -> Scalar:
 
 # Names in a formula that say that a table is read.
 TABLES = {"interp", "interp1d", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "searchsorted"}
-TABLE = "a table of time is given as such instead of a formula: pl.PiecewiseLinear(times=..., values=...), smooth: pl.MotionTable"
+TABLE = "a table is pl.PiecewiseLinear(times=..., values=...), smooth: pl.MotionTable, given instead of a formula or called in one"
 
 
 def _names_in(function: Any) -> set[str]:

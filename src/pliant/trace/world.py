@@ -104,7 +104,7 @@ class World:
         return self._turned(a, b, axis)[1]
 
     def _turned(self, a: Any, b: Any, axis: Any) -> tuple[Scalar, Scalar]:
-        """(angle, rate): where an arm across the axis, fixed in a, points in b."""
+        """(angle, rate): where an arm across the axis, fixed in a, points in b; about z it is the x axis of a."""
         about, first, second = _triad(check.axis("formula", "axis", axis))
         turn_a, turn_b = self._pose(a).rotation, self._pose(b).rotation
         omega = sub(turn_b.into(turn_a.out(self._twist(a).omega)), self._twist(b).omega)  # of a against b, in the axes of b
@@ -128,9 +128,10 @@ def _angle_about(turn: Rotation, about: Vec) -> Scalar | None:
 
 
 def _triad(about: Vec) -> tuple[Vec, Vec, Vec]:
-    """An axis, and two across it, right-handed."""
-    least = min(range(3), key=lambda k: abs(about[k]))
-    first = cross(about, tuple(float(k == least) for k in range(3)))  # type: ignore[arg-type]
+    """An axis, and two across it, right-handed: of z, x and y."""
+    most = max(range(3), key=lambda k: abs(about[k]))
+    across = tuple(float(k == (most + 2) % 3) for k in range(3))
+    first = cross(across, about)  # type: ignore[arg-type]
     size = sqrt(dot(first, first))
     first = tuple(x / size for x in first)
     return about, first, cross(about, first)
