@@ -14,6 +14,7 @@ def some_of_everything():
     link = system.add("link", mechanisms.planar_link(1), joint=pl.Revolute(angle=0.4, spring=pl.Spring(5.0)), on=arm.tip)
     ball = system.add("ball", BODY, joint=pl.Planar(position=(2.0, 0.12), velocity=(0.5, -1.0)))
     system.drive("motor", "arm.angle", 2.0)
+    system.state("travel", rate=lambda t, q, v: v["arm.angle"], start=1.0)
     system.close("rope", "distance", link.tip, system.ground, length=1.1)
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal="y"),
                    normal=pl.HuntCrossley(stiffness=1e5, restitution=0.7), friction=pl.Coulomb(mu=0.3))  # fmt: skip

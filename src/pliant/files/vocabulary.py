@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from pliant.files.quantities import CHOICES, UNITS, UNITS_BY_NAME
+from pliant.files.quantities import CHOICES, OWN_UNITS, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
 from pliant.integrate.methods import METHODS, Rodas5P
 from pliant.model import material
@@ -41,6 +41,8 @@ WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
 
 STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
+UPDATE = (*STATE, "measured", "memory")  # variables of what a sampled controller does
+NOT_IN_CALLS = (("sampled", "compiled"),)  # what a function of Python's own needs
 # Fields that are formulas, with their variables.
 FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
     Formula: {"function": STATE},
@@ -73,6 +75,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "contacts": System.contact,
     "closures": System.close,
     "events": System.event,
+    "states": System.state,
+    "sampled": System.sampled,
 }
 CALL_HINTS: dict[tuple[str, str], Any] = {
     ("drives", "effort"): Signal,
@@ -85,6 +89,8 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("closures", "length"): float | PrescribedMotion | None,
     ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,
     ("events", "function"): Formula,
+    ("states", "rate"): Signal,
+    ("sampled", "update"): Mapping[str, Formula],
 }
 
 
@@ -195,7 +201,8 @@ def builder_hints(build: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]
 def call_hints(section: str) -> tuple[dict[str, Any], list[str]]:
     """Keys of an entry of a section, with their types, and those that must be given; its name is the entry's key."""
     hints, required = builder_hints(CALLS[section])
-    own = {name: CALL_HINTS.get((section, name), hint) for name, hint in hints.items() if name != "name"}
+    own = {name: CALL_HINTS.get((section, name), hint) for name, hint in hints.items()
+           if name != "name" and (section, name) not in NOT_IN_CALLS}  # fmt: skip
     return own, [name for name in required if name in own]
 
 
@@ -205,6 +212,9 @@ def argument_unit(name: str) -> str | None:
 
 
 def call_unit(section: str, name: str) -> str | None:
+    """The unit of an argument of a section's entries; None where it is the user's own, and any will do."""
+    if (CALLS[section], name) in OWN_UNITS:
+        return None
     return _exact(UNITS, CALLS[section], name) or UNITS_BY_NAME.get(name)
 
 

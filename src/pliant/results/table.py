@@ -18,7 +18,7 @@ class Quantity:
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
 # source of work, pair of contact, row of a closure, drive; joint_coordinate and joint_rate: of joints that formulation "augmented"
-# takes apart.
+# takes apart; state: of the user's own.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -54,9 +54,10 @@ QUANTITIES = {
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops, of rows that others imply too"),
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
+        Quantity("states", ("state",), "1", "states of the user's own, each in a unit of its own"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }
 
-STATES = ("q", "v", "work")  # held in the integrated state; the rest is computed from it
+STATES = ("q", "v", "work", "states")  # held in the integrated state; the rest is computed from it
 OBSERVED = tuple(name for name in QUANTITIES if name not in STATES)

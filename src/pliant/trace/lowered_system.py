@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -67,13 +67,12 @@ class LoweredSystem:
     def breakpoints(self) -> tuple[float, ...]:
         return breakpoints(self.system)
 
-    def start_of(self, free_q: Sequence[int], free_v: Sequence[int]) -> Floats:
-        return np.concatenate([self.start.q[list(free_q)], self.start.v[list(free_v)]])
-
 
 def signals_of(system: System) -> list[Signal]:
+    """Of drives, of loads, and of the rates of states."""
     drives = [drive.effort for drive in system.drives.values()]
-    return drives + [component for load in system.loads.values() for component in load.vector]
+    loads = [component for load in system.loads.values() for component in load.vector]
+    return [*drives, *loads, *(state.rate for state in system.states.values())]
 
 
 def tables(system: System, tree: Tree) -> tuple[Table, ...]:
