@@ -64,6 +64,8 @@ class Observation(Mapping[str, Floats]):
             return _with_prescribed(traced, self._y[layout.y[RATES]], self._observed[layout.observed[PRESCRIBED_RATES]], 1)
         if name == "work":
             return self._y[layout.y[WORKS]]
+        if name == "states":
+            return self._y[layout.states]
         shape = tuple(len(traced.columns[d]) for d in QUANTITIES[name].dims)
         values = self._observed[layout.observed[name]]
         return values.reshape(shape) if shape else float(values[0])
