@@ -43,6 +43,8 @@ class FinalState:
     t_assembled: float = 0.0  # s, when closed loops were assembled
     t_first: float = 0.0  # s, when the first of the runs began that lead here
     hits: tuple[tuple[int, int], ...] = ()  # events located at this very time: number and direction
+    # By joint whose friction holds: what it was doing, and along which direction
+    grips: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
         """Refuse a System that is laid out otherwise, naming what differs."""
@@ -64,7 +66,8 @@ class FinalState:
         closed = {pair: [entry, asdict(one)] for pair, (entry, one) in self.closed.items()}
         labels = {name: list(names) for name, names in self.labels.items() if name in LAYOUT}
         return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
-                           "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits})  # fmt: skip
+                           "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits,
+                           "grips": {name: list(grip) for name, grip in self.grips.items()}})  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> FinalState:
@@ -72,7 +75,8 @@ class FinalState:
         closed = {pair: (float(entry), _ongoing(one)) for pair, (entry, one) in plain["closed"].items()}
         y = np.array(plain["y"], dtype=np.float64)
         hits = tuple((int(k), int(direction)) for k, direction in plain["hits"])
-        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits)
+        grips = {name: tuple(map(float, grip)) for name, grip in plain.get("grips", {}).items()}
+        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits, grips)
 
 
 def _ongoing(plain: dict[str, Any]) -> OngoingContact:

@@ -294,7 +294,8 @@ class Run:
         hits = self.stepper.hits if self.outcome.status is Status.EVENT else ()
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
-        return FinalState(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
+        closed, grips = self.contacts.closed, self.contacts.grips
+        return FinalState(self.stepper.t, y, closed, labels, self.traced.t_start, self.t_first, hits, grips)
 
     def collect(self, provenance: Provenance) -> Result:
         from pliant.run.validity import warnings_of

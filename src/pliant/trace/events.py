@@ -38,6 +38,8 @@ class Event:
     flag: int | None = None
     pressed: int = 0
     reported: bool = True  # in the result
+    holder: str | None = None  # the joint whose friction holds that it belongs to
+    side: int = 0  # of zero that the equations belong to from the start, 0: any
 
 
 Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it
@@ -136,12 +138,12 @@ def contact_events(
 
 
 def pair_slots(
-    contacts: Sequence[ContactForce], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int
-) -> tuple[PairSlots, ...]:
-    """Where every pair's flags, states, works and events stand."""
+    contacts: Sequence[ContactForce], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int,
+    works: int,
+) -> tuple[PairSlots, ...]:  # fmt: skip
+    """Where every pair's flags, states, works and events stand; works: where those of sources begin."""
     names = [event.name for event in events]
     bristle, slots = first_bristle, []
-    works = bristle + sum(len(contact.bristle_rates) for contact in contacts)
     for k, contact in enumerate(contacts):
         pair = contact.kinematics.pair
         switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]

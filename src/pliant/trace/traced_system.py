@@ -16,6 +16,7 @@ from pliant.model.system import System
 from pliant.results.table import AXES, QUATERNION
 from pliant.trace.contacts import PairSlots
 from pliant.trace.events import Event
+from pliant.trace.joint_friction import FREE, JOINT_GRIPS, JointGrips, JointSlots
 from pliant.trace.layout import (
     BRISTLES,
     IMPULSES,
@@ -59,6 +60,7 @@ class TracedSystem:
     breakpoints: tuple[float, ...]
     y0: NDArray[np.float64]
     pairs: tuple[PairSlots, ...]
+    joints: tuple[JointSlots, ...]  # that rub
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
     partition: tuple[TracedFunction, TracedFunction] | None  # constraints, coordinates moved: see `Trace._partition`
@@ -127,6 +129,8 @@ class TracedSystem:
             "drive": self.drives,
             "pair": tuple(slots.pair.name for slots in self.pairs),
             "row": self.rows,
+            "friction_joint": tuple(slots.label for slots in self.joints),
+            "friction_rate": tuple(name for slots in self.joints for name in slots.rates),
             "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
             "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
         }
@@ -156,7 +160,7 @@ class TracedSystem:
             warnings=lowered.warnings,
             redundant=lowered.redundant,
             parameter_values=lowered.parameters,
-            owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(SWITCHES), constants),
+            owners=owners_of(lowered, len(self.pairs), *map(self._width, (STOPS, JOINT_GRIPS, SWITCHES)), constants),
         )
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other
@@ -167,14 +171,15 @@ class TracedSystem:
 
 
 def owners_of(
-    lowered: LoweredSystem, pairs: int, stops: int, switches: int, constants: NDArray[np.float64]
+    lowered: LoweredSystem, pairs: int, stops: int, grips: int, switches: int, constants: NDArray[np.float64]
 ) -> tuple[ParameterOwner, ...]:
-    """Who owns what of p, in order."""
+    """Who owns what of p, in order; grips: entries of joints that hold."""
     return (
         Window(),
         Pieces(lowered.signals),
         ContactEntries(pairs),
         Flags(STOPS, stops),
+        JointGrips(grips // len(FREE)),
         Flags(SWITCHES, switches),
         Constants(constants),
     )
