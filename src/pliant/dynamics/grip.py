@@ -42,6 +42,11 @@ class Grip:
     def sticks(self) -> Scalar:
         return self._one_of(0.0, 1.0, 0.0, 0.0)
 
+    @property
+    def rests(self) -> Scalar:
+        """Whether it is at rest: it sticks, or yields and others hold it."""
+        return self._one_of(0.0, 1.0, 1.0, 0.0)
+
     def edge(self, band: float) -> Scalar:
         """The slip speed at which it enters or leaves its band, or creeps instead of yielding, m/s."""
         return where(self.doing < -0.5, RETURN_SHARE * band, self._one_of(band, band, REST_SHARE * band, band))

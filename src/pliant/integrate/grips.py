@@ -33,6 +33,7 @@ from pliant.integrate.run_record import (
 TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at once, whatever round-off says
 AT_LIMIT = 1e-12  # of its strength: a joint that is asked for all it has holds, round-off aside
 STILL = 1e-14  # m/s: a slip that round-off makes of rest, at speeds of up to some ten m/s
+BLOCKED = 1e-8  # m/s^2: of a joint that others hold at rest, what round-off makes of the rate of its slip
 SMALLEST_FORCE = 1e-300  # N: what nothing is divided by
 
 
@@ -62,7 +63,12 @@ def grip_happened(run: Any, pair: int, e: int) -> bool:
     if _place(run, pair) < 0:
         return False
     doing = _doing(run, pair)
-    if e == _edge(run, pair):
+    if doing == YIELDS and _is_exact(run, pair):
+        if e == _edge(run, pair):  # it goes back
+            _set(run, pair, STICKS)
+        else:
+            _slide(run, pair, floats(run.p, run.n_parameters)[_place(run, pair) + 1])
+    elif e == _edge(run, pair):
         if doing <= SLIDES:
             _set(run, pair, STICKS)
         else:
@@ -92,7 +98,32 @@ def settle_grips(run: Any) -> None:
             break
     for k in range(_count(run)):
         breaking[k] = 0
+    _slide_what_moves(run)
     _log_changes(run)
+
+
+@compiled
+def _slide_what_moves(run: Any) -> None:
+    """Exact joints that yield slide, with kinetic friction, unless others hold them at rest and they go on giving all they can.
+
+    Whether one is held shows where its friction is turned round for a moment: it does not accelerate.
+    """
+    tried, p = 0, floats(run.p, run.n_parameters)
+    for k in range(run.n_pairs, _count(run)):
+        if _is_exact(run, k) and _doing(run, k) == YIELDS:
+            _slide(run, k, -p[_place(run, k) + 1])
+            ints(run.breaking, _count(run))[k] = 1
+            tried += 1
+    if tried == 0:
+        return
+    _measure(run)
+    for k in range(run.n_pairs, _count(run)):
+        if ints(run.breaking, _count(run))[k]:
+            ints(run.breaking, _count(run))[k] = 0
+            if abs(floats(run.g_try, run.n_events)[_edge(run, k) + 3]) <= BLOCKED:
+                _yield_along(run, k, -p[_place(run, k) + 1])
+            else:
+                _slide(run, k, -p[_place(run, k) + 1])
 
 
 @compiled
@@ -100,7 +131,8 @@ def _log_changes(run: Any) -> None:
     """Joints that have begun or ceased to stick since the last time; what they do at the start is no event."""
     stuck = ints(run.stuck, run.n_joints)
     for j in range(run.n_joints):
-        sticks, edge = _doing(run, run.n_pairs + j) == STICKS, _edge(run, run.n_pairs + j)
+        doing, edge = _doing(run, run.n_pairs + j), _edge(run, run.n_pairs + j)
+        sticks = doing == STICKS or (doing == YIELDS and _is_exact(run, run.n_pairs + j))
         if sticks != (stuck[j] != 0):
             stuck[j] = sticks
             if run.starting == 0:
@@ -164,10 +196,10 @@ def _let_yield(run: Any, pair: int) -> None:
 
 @compiled
 def _let_joint_yield(run: Any, joint: int) -> None:
-    """The same of a joint: its friction was measured with its events. One that is exact slides at once."""
+    """The same of a joint: what is asked of it was measured with its events."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
     if _is_exact(run, joint):
-        _slide(run, joint, -1.0 if g[edge + 3] < 0.0 else 1.0)
+        _yield_along(run, joint, -1.0 if g[edge + 3] < 0.0 else 1.0)
         return
     if g[edge + 2] >= 0.0:
         _set(run, joint, CREEPS)
@@ -179,6 +211,12 @@ def _let_joint_yield(run: Any, joint: int) -> None:
     resists = floats(run.p + 8 * (_place(run, joint) + 1), 3)
     for i in range(ways):
         resists[i] = g[edge + 3 + i] / max(math.sqrt(size), SMALLEST_FORCE)
+
+
+@compiled
+def _yield_along(run: Any, joint: int, way: float) -> None:
+    _set(run, joint, YIELDS)
+    floats(run.p, run.n_parameters)[_place(run, joint) + 1] = way
 
 
 @compiled
@@ -248,17 +286,19 @@ def watch_grip(run: Any, pair: int) -> None:
     active[edge], direction[edge] = 1, 1 if inside else -1
     active[edge + 1], direction[edge + 1] = inside, -1
     if pair >= run.n_pairs:
-        _watch_joint(run, pair, inside)
+        _watch_joint(run, pair)
 
 
 @compiled
-def _watch_joint(run: Any, joint: int, inside: bool) -> None:
+def _watch_joint(run: Any, joint: int) -> None:
     """What is measured only is not watched. An exact joint that slides is on its side of zero, whatever round-off says."""
     edge, n = _edge(run, joint), run.n_events
-    active, dead, required = flags(run.active, n), floats(run.dead, n), ints(run.required, n)
+    active, dead, required, direction = flags(run.active, n), floats(run.dead, n), ints(run.required, n), ints(run.direction, n)
     ways = ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (joint - run.n_pairs) + JOINT_WAYS]
     for i in range(ways + 1):
         active[edge + 2 + i] = 0
     dead[edge + 1] = AT_LIMIT
     if _is_exact(run, joint):
-        active[edge], dead[edge], required[edge] = not inside, STILL, 0 if inside else 1
+        doing = _doing(run, joint)
+        active[edge], direction[edge], dead[edge] = doing != STICKS, -1, STILL
+        required[edge] = 1 if doing == SLIDES else 0

@@ -33,6 +33,11 @@ HOLD_CREEP = 3e-3
 # A pin is small against what it carries, and its friction may accelerate it far less than HOLD_CREEP: slips of joints are measured
 # so that the strength of each gives it this, m/s^2, alone.
 JOINT_HOLD = 30.0
+# Of the acceleration asked for: a joint whose whole strength gives less cannot hold, and is not asked to: in a dead centre its
+# friction does nothing to its own slip.
+HARDLY = 1e-6
+UNHELD = 1e-3  # of the acceleration asked for, and
+AT_REST = 1e-9  # m/s^2: what may be left of it where a joint is held
 SMALLEST_FORCE = 1e-30  # N: stands for the strength of what has none
 NEWTON_STEPS = 6  # for the loads of joints: quadratic, and from one side (see `_loads`)
 UNSOLVED = 1e-9  # of a joint's load: what these steps may leave of its equation
@@ -73,6 +78,9 @@ class Settled:
     loads: list[Scalar]
     surety: Scalar  # positive where the loads of joints are known: 1 less the factor by which friction feeds back on itself
     held: list[list[Scalar]]  # of every holder
+    # Of every holder: the acceleration, m/s^2, that its own friction is asked for; and whether it can give it
+    asked: list[list[Scalar]]
+    reached: list[Scalar]
 
 
 def settle(
@@ -99,24 +107,41 @@ def settle(
     loads, surety = _loads(tracer, rubbers, base, reach)
     sizes = [rubber.size(load) for rubber, load in zip(rubbers, loads, strict=True)]
     held = [total([shared[0][j], *(shared[1 + e][j] * size for e, size in enumerate(sizes))]) for j in range(n)]
-    return _collected(column.numel(), holders, rubbers, held, sizes, loads, surety)
+    wanted = [a - total(sliding[i][e] * size for e, size in enumerate(sizes)) for i, a in enumerate(asked)]
+    sticks = [holder.sticks for holder in holders for _ in holder.slip]
+    active = [where(stick > 0.5, h, 0.0) for stick, h in zip(sticks, held, strict=True)]
+    left = [w - total(columns[i][j] * active[j] for j in range(n)) for i, w in enumerate(wanted)]
+    own_share = [gap + columns[i][i] * held[i] for i, gap in enumerate(left)]
+    reached = [where(absolute(gap) > UNHELD * absolute(w) + AT_REST, 0.0, 1.0) for gap, w in zip(left, wanted, strict=True)]
+    forces = _collected(column.numel(), holders, rubbers, held, sizes)
+    return Settled(forces, loads, surety, _by_holder(holders, held), _by_holder(holders, own_share),
+                   [_all(part) for part in _by_holder(holders, reached)])  # fmt: skip
+
+
+def _by_holder(holders: Sequence[Holder], values: Sequence[Scalar]) -> list[list[Scalar]]:
+    rest = iter(values)
+    return [[next(rest) for _ in holder.slip] for holder in holders]
+
+
+def _all(truths: Sequence[Scalar]) -> Scalar:
+    every: Scalar = 1.0
+    for truth in truths:
+        every = every * truth
+    return every
 
 
 def _collected(
-    count: int, holders: Sequence[Holder], rubbers: Sequence[Rubber], held: list[Scalar], sizes: list[Scalar],
-    loads: list[Scalar], surety: Scalar,
-) -> Settled:  # fmt: skip
+    count: int, holders: Sequence[Holder], rubbers: Sequence[Rubber], held: list[Scalar], sizes: list[Scalar]
+) -> list[Scalar]:
+    """Of all unknowns: friction that slips, and what holds where it sticks."""
     forces: list[Scalar] = [0.0] * count
     for rubber, size in zip(rubbers, sizes, strict=True):
         for k, d in zip(rubber.unknowns, rubber.direction, strict=True):
             forces[k] = size * d
-    by_holder, rest = [], iter(held)
-    for holder in holders:
-        own = [next(rest) for _ in holder.slip]
-        by_holder.append(own)
+    for holder, own in zip(holders, _by_holder(holders, held), strict=True):
         for k, h in zip(holder.unknowns, own, strict=True):
             forces[k] = where(holder.sticks > 0.5, h, forces[k]) if holder.is_joint else h
-    return Settled(forces, loads, surety, by_holder)
+    return forces
 
 
 def _strong(holders: Sequence[Holder], rubbers: Sequence[Rubber], pressing: Sequence[Scalar]) -> list[Holder]:
@@ -165,7 +190,8 @@ def _shared(
     everything = [total(strengths[j] for j in count if not is_zero(response[i][j])) for i in count]
     weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
     reach = [[response[i][j] * weights[j] for j in count] for i in count]
-    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), SMALLEST_FORCE**2) if of_joints[i] else 1.0 for i in count]
+    least = [maximum(HARDLY * absolute(a), SMALLEST_FORCE**2) for a in rights[0]]
+    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if of_joints[i] else 1.0 for i in count]
     reach = [[x if is_zero(x) else x * scales[i] for x in row] for i, row in enumerate(reach)]
     matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]
     for i in count:

@@ -164,9 +164,10 @@ def _direction(
     sliding = tuple(-size * (s / safe) for s in slip)
     if grip is None:
         return sliding, ()
-    if is_exact(joint):  # the way it slides stands in p, so that nothing jumps where the slip is zero
-        return (where(grip.sticks > 0.5, 0.0, size * grip.along(joint)[0]),), ()
     strength = law.stiction(1.0)  # type: ignore[attr-defined]
+    if is_exact(joint):  # the way it slides stands in p, so that nothing jumps where the slip is zero
+        pushed = where(grip.rests > 0.5, strength, size) * grip.along(joint)[0]
+        return (where(grip.sticks > 0.5, 0.0, pushed),), ()
     return grip.friction(joint, strength, sliding, (0.0,) * len(slip)), ()
 
 
@@ -186,14 +187,17 @@ def joint_events(rubbing: Sequence[Rubbing], settled: Settled, margins: Sequence
     """Corners of laws; of laws that hold, rest and its end; loads that turn round; and where loads are no longer known."""
     events: list[Watched] = []
     left = iter(margins)
+    asked = iter(settled.asked[len(settled.asked) - len(margins) :])
     for own in rubbing:
         label, joint, law = own.joint.label, own.joint, own.law
         if own.grip is None:
             events += [(Event(f"{label} friction switches", 0, kind=CUTS, reported=False), joint.speed - corner, False)
                        for corner in law.switches]  # fmt: skip
+            if isinstance(law, BristleLaw) and len(joint.slip) == 1:  # |s| has a corner
+                events.append((Event(f"{label} slip turns", 0, kind=CUTS, reported=False), joint.slip[0], False))
             continue
         names = (STICKS, SLIPS, *(MEASURED for _ in range(1 + len(joint.slip))))
-        for k, g in enumerate(_grip_functions(own, next(left))):
+        for k, g in enumerate(_grip_functions(own, next(left), next(asked))):
             events.append((Event(f"{label} {names[k]}", 0, kind=TURNS, holder=own.joint.label, reported=k < 2), g, False))
     if rubbing:
         events.append((Event(_unsure(rubbing), -1, STOPS, side=1), settled.surety, False))
@@ -215,16 +219,22 @@ def _unsure(rubbing: Sequence[Rubbing]) -> str:
     )
 
 
-def _grip_functions(own: Rubbing, left: Scalar) -> list[Scalar]:
-    """Zero where it comes to rest; where it must let go; then what the run measures at those: whether it moves, its friction."""
+def _grip_functions(own: Rubbing, left: Scalar, asked: Sequence[Scalar]) -> list[Scalar]:
+    """Zero where it comes to rest; where it must let go; then what the run measures at those: its speed, what is asked of it."""
     joint, grip = own.joint, own.grip
     assert grip is not None
     if own.exact:
-        along, slip = grip.along(joint)[0], joint.slip[0]
-        edge, reserve = where(grip.sticks > 0.5, 1.0, -along * slip), where(grip.sticks > 0.5, left, 1.0)
-        return [edge, reserve, absolute(slip), *own.force]
+        slip, onward = joint.slip[0], -grip.along(joint)[0] * joint.slip[0]
+        edge = where(grip.sticks > 0.5, 1.0, onward)
+        reserve = where(grip.sticks > 0.5, left, where(grip.rests > 0.5, law_rest(own) - onward, 1.0))
+        return [edge, reserve, absolute(slip), *asked]
     band = own.law.band  # type: ignore[union-attr]
-    return [joint.speed - grip.edge(band), grip.reserve(left, joint, band), joint.speed - REST_SHARE * band, *own.force]
+    return [joint.speed - grip.edge(band), grip.reserve(left, joint, band), joint.speed - REST_SHARE * band, *asked]
+
+
+def law_rest(own: Rubbing) -> Scalar:
+    """The slip below which a joint that yields is still at rest, m/s."""
+    return own.law.band  # type: ignore[union-attr]
 
 
 def joint_margins(rubbing: Sequence[Rubbing], settled: Settled, first_holder: int) -> list[Scalar]:
@@ -232,7 +242,8 @@ def joint_margins(rubbing: Sequence[Rubbing], settled: Settled, first_holder: in
     margins, number = [], first_holder
     for own, load in zip(rubbing, settled.loads, strict=True):
         if own.grip is not None:
-            margins.append(margin(settled.held[number], own.law.stiction(load)))  # type: ignore[union-attr]
+            left = margin(settled.held[number], own.law.stiction(load))  # type: ignore[union-attr]
+            margins.append(where(settled.reached[number] > 0.5, left, -1.0))
             number += 1
     return margins
 
@@ -266,8 +277,8 @@ def observed_friction(rubbing: Sequence[Rubbing], settled: Settled) -> dict[str,
         "joint_friction": [lever * f for own in rubbing for lever, f in zip(own.joint.levers, own.force, strict=True)],
         "joint_slip": [s for own in rubbing for s in own.joint.slip],
         "joint_load": list(settled.loads),
-        "joint_sticks": [0.0 if own.grip is None else own.grip.sticks for own in rubbing],
+        "joint_sticks": [0.0 if own.grip is None else own.grip.rests if own.exact else own.grip.sticks for own in rubbing],
     }
 
 
-NO_FRICTION = Settled([], [], 1.0, [])
+NO_FRICTION = Settled([], [], 1.0, [], [], [])
