@@ -86,6 +86,8 @@ def settle_grips(run: Any) -> None:
     if run.n_holding == 0:
         return
     breaking, inside = ints(run.breaking, _count(run)), 0
+    if run.n_joints > 0:
+        _stop_what_rests(run)
     for k in range(_count(run)):
         if _doing(run, k) < STICKS:
             breaking[k] = 0
@@ -100,6 +102,15 @@ def settle_grips(run: Any) -> None:
         breaking[k] = 0
     _slide_what_moves(run)
     _log_changes(run)
+
+
+@compiled
+def _stop_what_rests(run: Any) -> None:
+    """Exact joints that came to rest together with another one, of whose instant they hear here: they may stick too."""
+    _measure(run)
+    for k in range(run.n_pairs, _count(run)):
+        if _is_exact(run, k) and _doing(run, k) == SLIDES and floats(run.g_try, run.n_events)[_edge(run, k) + 2] <= 0.0:
+            _set(run, k, STICKS)
 
 
 @compiled
@@ -146,8 +157,8 @@ def begin_grip(run: Any, joint: int, still: float) -> None:
     if not _is_exact(run, joint):
         _set(run, joint, STICKS if g[edge] < 0.0 else SLIDES)
         return
-    slip, way = g[edge + 2], 1.0 if g[edge] > 0.0 else -1.0  # friction along +1 opposes a slip along -1
-    if slip <= max(still, floats(run.noise, run.n_events)[edge]):
+    way = 1.0 if g[edge] > 0.0 else -1.0  # friction along +1 opposes a slip along -1
+    if abs(g[edge]) <= max(still, floats(run.noise, run.n_events)[edge]):
         _set(run, joint, STICKS)
     else:
         _slide(run, joint, way)
@@ -297,8 +308,8 @@ def _watch_joint(run: Any, joint: int) -> None:
     ways = ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (joint - run.n_pairs) + JOINT_WAYS]
     for i in range(ways + 1):
         active[edge + 2 + i] = 0
-    dead[edge + 1] = AT_LIMIT
+    doing = _doing(run, joint)
+    dead[edge + 1], required[edge + 1] = AT_LIMIT, 1 if doing == STICKS else 0
     if _is_exact(run, joint):
-        doing = _doing(run, joint)
         active[edge], direction[edge], dead[edge] = doing != STICKS, -1, STILL
         required[edge] = 1 if doing == SLIDES else 0

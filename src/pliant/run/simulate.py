@@ -322,7 +322,7 @@ class Run:
             labels=self.traced.columns,
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
             contacts=evidence.contacts,
-            ok=self.outcome.status.goes_on,
+            ok=self.outcome.status.goes_on and not self._lost_its_equations,
             message=message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
@@ -333,6 +333,13 @@ class Run:
             extremes=evidence.extremes,
             parameters=dict(self.traced.parameter_values),
         )
+
+    @property
+    def _lost_its_equations(self) -> bool:
+        """Whether an event ended the run beyond which its equations do not hold."""
+        assert self.outcome is not None
+        ended = self.outcome.status is Status.EVENT
+        return ended and any(self.traced.events[located.index].side != 0 for located in self.outcome.events)
 
     def _evidence(self, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> Evidence:
         from pliant.run.evidence import Evidence

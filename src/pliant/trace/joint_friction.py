@@ -17,7 +17,7 @@ from pliant.errors import ModelError
 from pliant.integrate.grip_states import REST_SHARE, SLIDES
 from pliant.integrate.run_record import CUTS, STOPS, TURNS
 from pliant.model.friction_law import BristleLaw, CustomFriction, FrictionLaw
-from pliant.scalar import absolute, maximum, where
+from pliant.scalar import maximum, where
 from pliant.trace.events import Event, Watched
 from pliant.trace.holding import Holder, Rubber, Settled, margin
 
@@ -223,18 +223,13 @@ def _grip_functions(own: Rubbing, left: Scalar, asked: Sequence[Scalar]) -> list
     """Zero where it comes to rest; where it must let go; then what the run measures at those: its speed, what is asked of it."""
     joint, grip = own.joint, own.grip
     assert grip is not None
-    if own.exact:
-        slip, onward = joint.slip[0], -grip.along(joint)[0] * joint.slip[0]
-        edge = where(grip.sticks > 0.5, 1.0, onward)
-        reserve = where(grip.sticks > 0.5, left, where(grip.rests > 0.5, law_rest(own) - onward, 1.0))
-        return [edge, reserve, absolute(slip), *asked]
     band = own.law.band  # type: ignore[union-attr]
+    if own.exact:
+        onward = -grip.along(joint)[0] * joint.slip[0]
+        edge = where(grip.sticks > 0.5, 1.0, where(grip.rests > 0.5, onward + band, onward))
+        reserve = where(grip.sticks > 0.5, left, where(grip.rests > 0.5, band - onward, 1.0))
+        return [edge, reserve, joint.speed - band, *asked]
     return [joint.speed - grip.edge(band), grip.reserve(left, joint, band), joint.speed - REST_SHARE * band, *asked]
-
-
-def law_rest(own: Rubbing) -> Scalar:
-    """The slip below which a joint that yields is still at rest, m/s."""
-    return own.law.band  # type: ignore[union-attr]
 
 
 def joint_margins(rubbing: Sequence[Rubbing], settled: Settled, first_holder: int) -> list[Scalar]:

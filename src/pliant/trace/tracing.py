@@ -255,7 +255,7 @@ class Trace:
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for one in (*contacts, *rubbing) for rate in one.bristle_rates]
+        rates += [rate for one in contacts for rate in one.bristle_rates] + [r for one in rubbing for r in one.bristle_rates]
         self.state_column = ca.vertcat(self.state_column, bristle_column)
         outer, closing = applied.outer, self._closing(closures)
         rubbers = self._rubbers(rubbing, forward, outer, closing, closures)
@@ -679,12 +679,12 @@ def has_friction(system: System) -> bool:
 
 def refuse_friction(system: System, what: str) -> None:
     """What does not serve friction inside joints says so."""
-    parts = {f"body {link.name!r}": link.joint for link in system.links.values()}
-    parts |= {closure.part: closure for closure in system.closures.values()}  # type: ignore[misc]
-    for part, owner in parts.items():
-        if owner.frictions:
+    parts = {f"body {link.name!r}": link.joint.frictions for link in system.links.values()}
+    parts |= {closure.part: closure.frictions for closure in system.closures.values()}
+    for part, frictions in parts.items():
+        for friction in frictions.values():
             rule = f"must be left out for {what}: they do not serve friction inside joints"
-            raise ModelError.of(part, "friction", rule, type(next(iter(owner.frictions.values())).law).__name__)
+            raise ModelError.of(part, "friction", rule, type(friction.law).__name__)
 
 
 def count_of_grips(system: System) -> int:
