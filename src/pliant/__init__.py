@@ -35,6 +35,7 @@ from pliant.model.friction_law import (
     CoulombViscous,
     CustomFriction,
     Dahl,
+    DryFriction,
     GonthierFriction,
     Karnopp,
     LuGre,
@@ -55,6 +56,7 @@ from pliant.model.joint import (
     Universal,
     Weld,
 )
+from pliant.model.joint_friction import JointFriction
 from pliant.model.material import ALUMINIUM, STEEL, Material
 from pliant.model.modes import (
     AxialElements,
@@ -173,6 +175,7 @@ __all__ = [
     "Damper",
     "Denoc",
     "DormandPrince",
+    "DryFriction",
     "ElementModes",
     "Equilibrium",
     "Exact",
@@ -195,6 +198,7 @@ __all__ = [
     "Hertz",
     "HuGuo",
     "HuntCrossley",
+    "JointFriction",
     "Karnopp",
     "KelvinVoigt",
     "LankaraniNikravesh",

@@ -30,9 +30,10 @@ from pliant.model.system import System
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.trace.closures import Closures
 from pliant.trace.contacts import PARAMETERS
+from pliant.trace.joint_friction import NO_FRICTION, observed_friction
 from pliant.trace.layout import CONTACTS
 from pliant.trace.observe import TracedState, observe
-from pliant.trace.tracing import Trace
+from pliant.trace.tracing import Trace, refuse_friction
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +78,7 @@ class ImplicitEquations(Trace):
         """tree: of the System with these parameters, where it is known."""
         alone = "look at the mechanism without them; inputs may name the coordinates that they drive"
         refuse_controllers(system, "linearise", alone)
+        refuse_friction(system, "equilibria and linearisations")
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
@@ -194,7 +196,8 @@ class ImplicitEquations(Trace):
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
                             self._closing(self.closures), self.cut_joint_states)  # fmt: skip
-        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures)
+        none = observed_friction([], NO_FRICTION)
+        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, none)
         self.power_names = tuple(power)
         return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **{name: quantities[name] for name in OBSERVED}}
 
@@ -213,6 +216,8 @@ class ImplicitEquations(Trace):
             "pair": tuple(pair.name for pair in self.pairs),
             "row": self.closures.names,
             "state": tuple(self.system.states),
+            "friction_joint": (),
+            "friction_rate": (),
             "joint_coordinate": (),
             "joint_rate": (),
         }

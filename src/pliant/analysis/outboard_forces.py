@@ -18,6 +18,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import IDENTITY, Mat, Vec, add, mat_add, product, skew, sub
 from pliant.dynamics.closure_residuals import OF_FRAMES, HeldFrames
 from pliant.dynamics.kinematics import place_pose, poses
+from pliant.errors import ModelError
 from pliant.model.closure import Closure
 from pliant.model.force import PointForce
 from pliant.model.frame import GROUND, Frame
@@ -70,6 +71,10 @@ def _traced(motion: RecordedMotion) -> Iterator[PlacedWrench]:
     closures = [c for c in system.closures.values() if c.name not in system.cut_joints and c.frames is not None]
     if not system.loads and not closures:
         return
+    for closure in closures:
+        if closure.frictions:
+            rule = "must be left out for section forces: the couple of friction in a closure is not among their loads"
+            raise ModelError.of(closure.part, "friction", rule, list(closure.frictions))
     made = Trace(system, "articulated", t_start=motion.t_start, tree=motion.tree, parameters=motion.parameters)
     loads = [made.read(component) for load in system.loads.values() for component in load.vector]
     rows = _ClosureRows(made, closures, motion)

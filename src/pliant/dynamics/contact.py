@@ -10,17 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
+from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
-from pliant.integrate.grip_states import REST_SHARE
 from pliant.model.contact import ContactPair, Plane
-from pliant.model.friction_law import RETURN_SHARE, STOP_SHARE, BristleLaw, FrictionLaw
+from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 COINCIDENT = 1e-100  # m between centres: nearer, two balls have no normal, and for this moment no force
-SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
 
 
 @dataclass(frozen=True)
@@ -50,49 +49,6 @@ class ContactKinematics:
         if len(self.slip) == 1:
             return absolute(self.slip[0])
         return sqrt(total(s * s for s in self.slip)) if self.slip else 0.0
-
-
-@dataclass(frozen=True)
-class Grip:
-    """What a contact whose law holds is doing, as the run decided at its events: within a phase no force of it jumps.
-
-    SLIDES: outside the band, kinetic friction against the slip. STICKS: inside, the force is solved for. YIELDS: at rest, but more
-    is asked than the contact can hold; it gives all it can in a direction that stays. CREEPS: inside and no longer at rest,
-    it gives all it can against the slip. RETURNS: slides, having broken away; it holds again a little further inside the band,
-    so that it cannot enter and leave without end.
-    """
-
-    doing: Scalar
-    resists: Vec  # the direction of a force that yields, world axes
-
-    @property
-    def sticks(self) -> Scalar:
-        return self._one_of(0.0, 1.0, 0.0, 0.0)
-
-    def edge(self, band: float) -> Scalar:
-        """The slip speed at which it enters or leaves its band, or creeps instead of yielding, m/s."""
-        return where(self.doing < -0.5, RETURN_SHARE * band, self._one_of(band, band, REST_SHARE * band, band))
-
-    def reserve(self, margin: Scalar, kinematics: ContactKinematics, band: float) -> Scalar:
-        """Falls to zero where it must yield, having stuck; or where it has come to rest, having yielded or crept."""
-        backwards = total(-d * s for d, s in zip(self.along(kinematics), kinematics.slip, strict=True))
-        return self._one_of(1.0, margin, backwards, kinematics.speed - STOP_SHARE * band)
-
-    def friction(
-        self, kinematics: ContactKinematics, strength: Scalar, sliding: Sequence[Scalar], held: Sequence[Scalar]
-    ) -> tuple[Scalar, ...]:
-        """The force on A along the tangents, N."""
-        safe = maximum(kinematics.speed, SMALLEST_SPEED)
-        each = zip(sliding, held, self.along(kinematics), kinematics.slip, strict=True)
-        return tuple(self._one_of(slid, h, strength * d, -strength * (s / safe)) for slid, h, d, s in each)
-
-    def along(self, kinematics: ContactKinematics) -> tuple[Scalar, ...]:
-        """The direction of a force that yields, along the tangents."""
-        return tuple(dot(self.resists, t) for t in kinematics.tangents)
-
-    def _one_of(self, slides: Scalar, sticks: Scalar, yields: Scalar, creeps: Scalar) -> Scalar:
-        inside = where(self.doing < 1.5, sticks, where(self.doing < 2.5, yields, creeps))
-        return where(self.doing < 0.5, slides, inside)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ class CutJointState:
     b: Place
     turn: Rotation  # R
     r: Vec
+    pose_a: Pose
     pose_b: Pose
     coordinates: tuple[Coordinate, ...]
 
@@ -96,7 +97,7 @@ def cut_joint_state(
             coordinate = Coordinate(motion, label, (near,), (dot(push, omega),), (push,))
         coordinates.append(coordinate)
         first += len(motion.positions)
-    return CutJointState(cut_joint, a, b, turn, r, pose_b, tuple(coordinates))
+    return CutJointState(cut_joint, a, b, turn, r, pose_a, pose_b, tuple(coordinates))
 
 
 def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:

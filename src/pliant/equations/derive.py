@@ -202,6 +202,9 @@ class _Derivation(Trace):
             notes.append(f"states of the user's own are left out: {', '.join(self.system.states)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
+        rubbing = [link.name for link in self.system.links.values() if link.joint.frictions]
+        rubbing += [closure.name for closure in self.system.closures.values() if closure.frictions]
+        notes += [f"friction inside joints is left out: {', '.join(rubbing)}"] if rubbing else []
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order
         for name in names:
             sources.setdefault(name.split(".")[0], {}).update(dict.fromkeys(self.symbols.computed.get(name, ())))

@@ -12,7 +12,7 @@ from typing import Any
 from pliant.files.run_settings import RunSettings
 from pliant.model import beam, closure, damping, force, modes, telescopic
 from pliant.model.beam import Beam
-from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
+from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.normal_law import PowerLaw
@@ -28,7 +28,7 @@ SPEED, STIFFNESS, DRAG = "m/s", "N/m or N m/rad", "N s/m or N m s/rad"
 UNITS_BY_NAME: dict[str, str] = {
     "length": "m", "radius": "m", "height": "m", "width": "m", "outer": "m", "inner": "m", "radius_a": "m", "radius_b": "m",
     "offset": "m", "com": "m", "tip": "m", "frames": "m", "at": "m", "position": "m", "point": "m", "displacement": "m",
-    "extension": "m", "x": "m", "breaks": "m", "near": "m",
+    "extension": "m", "x": "m", "breaks": "m", "near": "m", "guide": "m",
     "A": "m^2", "shear_area": "m^2", "torsion_modulus": "m^3", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
     "mass": "kg", "sleeve_mass": "kg", "mass_per_length": "kg/m", "density": "kg/m^3",
     "inertia": "kg m^2", "rotary_inertia": "kg m", "torsion_inertia": "kg m",
@@ -71,6 +71,7 @@ UNITS: dict[tuple[Any, str], str] = {
     (BristleLaw, "sigma2"): "s/m",
     (LuGre, "sigma1"): "s/m",
     (CustomFriction, "switches"): SPEED,
+    (DryFriction, "rest"): SPEED,
     (ShapeTable, "w"): "m or rad or 1",
     (ShapeTable, "theta"): "1 or rad or 1/m",
     (MotionTable, "values"): EITHER,

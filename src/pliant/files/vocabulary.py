@@ -21,9 +21,10 @@ from pliant.files.run_settings import RunSettings
 from pliant.integrate.methods import METHODS, Rodas5P
 from pliant.model import material
 from pliant.model.contact import Capsule, Plane, Point, Sphere
-from pliant.model.friction_law import FRICTION_LAWS, CustomFriction, FrictionLaw
+from pliant.model.friction_law import FRICTION_LAWS, JOINT_FRICTION_LAWS, CustomFriction, FrictionLaw
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
+from pliant.model.joint_friction import JointFriction
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, PowerLaw
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
@@ -58,6 +59,7 @@ Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
 Body = Point | Sphere | Capsule  # what may touch
 HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fits, what a file may give
+    (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
     (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],

@@ -29,6 +29,7 @@ from pliant.model.body import Body
 from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint, Weld
+from pliant.model.joint_friction import JointFriction
 from pliant.model.resolve import checked_values
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
@@ -184,6 +185,8 @@ def _closure(system: System, closure: Closure) -> Data:
     own = {name: getattr(closure, name) for name in own_fields(type(closure))}
     data |= {name: _closure_field(f"{part}: {name}", value) for name, value in own.items() if value is not None}
     data["by"] = closure.by
+    if closure.friction:
+        data["friction"] = write(Mapping[str, JointFriction], closure.friction, f"{part}: friction")
     return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == SPRINGS else {})
 
 

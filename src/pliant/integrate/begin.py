@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.grips import watch_grip
+from pliant.integrate.grips import begin_grip, watch_grip
 from pliant.integrate.kernels import call_kernel, compiled, floats, ints, stage
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_place
 from pliant.integrate.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
@@ -30,6 +30,8 @@ def begin(run: Any) -> None:
     _set_flags(run)
     if run.n_pairs > 0:
         _begin_contacts(run)
+    if run.n_joints > 0:
+        _begin_joints(run)
     choose_kernels(run)
 
 
@@ -97,14 +99,34 @@ def _begin_contacts(run: Any) -> None:
 
 
 @compiled
+def _begin_joints(run: Any) -> None:
+    """Joints whose friction holds: what is at rest but for round-off may stick, what moves slides; so does what did, going on."""
+    observe_contacts(run, run.t, run.y)
+    still = 4.0 * EPSILON * _fastest(run)
+    call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
+    for j in range(run.n_joints):
+        if ints(run.joint_start, run.n_joints)[j] == GOES_ON:
+            watch_grip(run, run.n_pairs + j)
+        else:
+            begin_grip(run, run.n_pairs + j, still)
+
+
+@compiled
+def _fastest(run: Any) -> float:
+    """Of the tips of all bodies, m/s, in what was observed last."""
+    observed, fastest = floats(run.observed, run.n_observed), 0.0
+    for i in range(run.at_speeds, run.at_speeds + run.n_speeds):
+        fastest = max(fastest, abs(observed[i]))
+    return fastest
+
+
+@compiled
 def _measure_doubts(run: Any) -> None:
     """What round-off may have done to gaps and closing speeds, into `doubt`; and into `observed_try` how closing goes on."""
     n, slope = run.n_observed, stage(run, 0)
     round_off(run, run.observe, n, run.doubt, run.observed, run.observed_try)
     observed, doubts, later = floats(run.observed, n), floats(run.doubt, n), floats(run.observed_try, n)
-    fastest = 0.0
-    for i in range(run.at_speeds, run.at_speeds + run.n_speeds):
-        fastest = max(fastest, abs(observed[i]))
+    fastest = _fastest(run)
     call_kernel(run.rhs, run.t, run.y, run.p, slope, run.work)
     y, k0, moved = floats(run.y, run.n), floats(slope, run.n), floats(run.y_try, run.n)
     for i in range(run.n):

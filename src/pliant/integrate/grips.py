@@ -1,9 +1,12 @@
-"""Contacts whose friction law holds: what each is doing, decided at the events of a run.  Compiled.
+"""Contacts and joints whose friction law holds: what each is doing, decided at the events of a run.  Compiled.
 
-Within a phase nothing of their force jumps (`dynamics.contact.Grip` says what there is to do). A contact that slides sticks when
+Within a phase nothing of their force jumps (`dynamics.grip.Grip` says what there is to do). One that slides sticks when
 its slip speed falls below its band; one that sticks yields when more is asked of it than it can hold, creeps once its slip has a
-direction, slides when the slip leaves the band, and sticks again when the slip has come to rest. What one of them does changes
-what is asked of the others, so they are settled together whenever the equations change.
+direction, slides when the slip leaves the band, and sticks again when the slip has come to rest. A joint that slips along one
+direction and whose law has no band slides one way, which stands in p, until its slip is zero; there it sticks or slides back. What
+one of them does changes what is asked of the others, so they are settled together whenever the equations change.
+
+They are numbered one after the other: contact pairs, then joints whose friction holds.
 """
 
 from __future__ import annotations
@@ -11,12 +14,26 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.integrate.event_log import log
 from pliant.integrate.grip_states import CREEPS, REST_SHARE, RETURNS, SLIDES, STICKS, YIELDS
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints
 from pliant.integrate.pairs import observe_contacts, pair_number, pair_place
-from pliant.integrate.run_record import BAND, GRIP, N_SWITCHES, SWITCHES
+from pliant.integrate.run_record import (
+    BAND,
+    GRIP,
+    JOINT_EDGE,
+    JOINT_EXACT,
+    JOINT_GRIP,
+    JOINT_PLACES,
+    JOINT_WAYS,
+    N_SWITCHES,
+    SWITCHES,
+)
 
 TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at once, whatever round-off says
+AT_LIMIT = 1e-12  # of its strength: a joint that is asked for all it has holds, round-off aside
+STILL = 1e-14  # m/s: a slip that round-off makes of rest, at speeds of up to some ten m/s
+BLOCKED = 1e-8  # m/s^2: of a joint that others hold at rest, what round-off makes of the rate of its slip
 SMALLEST_FORCE = 1e-300  # N: what nothing is divided by
 
 
@@ -43,16 +60,21 @@ def open_grip(run: Any, pair: int) -> None:
 @compiled
 def grip_happened(run: Any, pair: int, e: int) -> bool:
     """An event of a closed pair; True if it was one of its grip: others must then be settled with it."""
-    if pair_place(run, pair, GRIP) < 0:
+    if _place(run, pair) < 0:
         return False
     doing = _doing(run, pair)
-    if e == _edge(run, pair):
+    if doing == YIELDS and _is_exact(run, pair):
+        if e == _edge(run, pair):  # it goes back
+            _set(run, pair, STICKS)
+        else:
+            _slide(run, pair, floats(run.p, run.n_parameters)[_place(run, pair) + 1])
+    elif e == _edge(run, pair):
         if doing <= SLIDES:
             _set(run, pair, STICKS)
         else:
             _set(run, pair, CREEPS if doing == YIELDS else RETURNS)
     elif doing == STICKS:
-        ints(run.breaking, run.n_pairs)[pair] = 1
+        ints(run.breaking, _count(run))[pair] = 1
     else:
         _set(run, pair, STICKS)
     return True
@@ -63,8 +85,10 @@ def settle_grips(run: Any) -> None:
     """Let all that is at rest hold again, then let yield what cannot hold its share."""
     if run.n_holding == 0:
         return
-    breaking, inside = ints(run.breaking, run.n_pairs), 0
-    for k in range(run.n_pairs):
+    breaking, inside = ints(run.breaking, _count(run)), 0
+    if run.n_joints > 0:
+        _stop_what_rests(run)
+    for k in range(_count(run)):
         if _doing(run, k) < STICKS:
             breaking[k] = 0
             continue
@@ -74,25 +98,88 @@ def settle_grips(run: Any) -> None:
     for _ in range(inside):
         if not _give_way(run):
             break
-    for k in range(run.n_pairs):
+    for k in range(_count(run)):
         breaking[k] = 0
+    _slide_what_moves(run)
+    _log_changes(run)
+
+
+@compiled
+def _stop_what_rests(run: Any) -> None:
+    """Exact joints that came to rest together with another one, of whose instant they hear here: they may stick too."""
+    _measure(run)
+    for k in range(run.n_pairs, _count(run)):
+        if _is_exact(run, k) and _doing(run, k) == SLIDES and floats(run.g_try, run.n_events)[_edge(run, k) + 2] <= 0.0:
+            _set(run, k, STICKS)
+
+
+@compiled
+def _slide_what_moves(run: Any) -> None:
+    """Exact joints that yield slide, with kinetic friction, unless others hold them at rest and they go on giving all they can.
+
+    Whether one is held shows where its friction is turned round for a moment: it does not accelerate.
+    """
+    tried, p = 0, floats(run.p, run.n_parameters)
+    for k in range(run.n_pairs, _count(run)):
+        if _is_exact(run, k) and _doing(run, k) == YIELDS:
+            _slide(run, k, -p[_place(run, k) + 1])
+            ints(run.breaking, _count(run))[k] = 1
+            tried += 1
+    if tried == 0:
+        return
+    _measure(run)
+    for k in range(run.n_pairs, _count(run)):
+        if ints(run.breaking, _count(run))[k]:
+            ints(run.breaking, _count(run))[k] = 0
+            if abs(floats(run.g_try, run.n_events)[_edge(run, k) + 3]) <= BLOCKED:
+                _yield_along(run, k, -p[_place(run, k) + 1])
+            else:
+                _slide(run, k, -p[_place(run, k) + 1])
+
+
+@compiled
+def _log_changes(run: Any) -> None:
+    """Joints that have begun or ceased to stick since the last time; what they do at the start is no event."""
+    stuck = ints(run.stuck, run.n_joints)
+    for j in range(run.n_joints):
+        doing, edge = _doing(run, run.n_pairs + j), _edge(run, run.n_pairs + j)
+        sticks = doing == STICKS or (doing == YIELDS and _is_exact(run, run.n_pairs + j))
+        if sticks != (stuck[j] != 0):
+            stuck[j] = sticks
+            if run.starting == 0:
+                log(run, run.t, edge if sticks else edge + 1, -1)
+
+
+@compiled
+def begin_grip(run: Any, joint: int, still: float) -> None:
+    """A joint at the start, its events measured as if it slid: it may stick if it is at rest. still: m/s, no slip but round-off."""
+    edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
+    if not _is_exact(run, joint):
+        _set(run, joint, STICKS if g[edge] < 0.0 else SLIDES)
+        return
+    way = 1.0 if g[edge] > 0.0 else -1.0  # friction along +1 opposes a slip along -1
+    if abs(g[edge]) <= max(still, floats(run.noise, run.n_events)[edge]):
+        _set(run, joint, STICKS)
+    else:
+        _slide(run, joint, way)
 
 
 @compiled
 def _give_way(run: Any) -> bool:
     """Let yield those that stick and break, or are asked for all they have; False where all that stick can hold."""
-    breaking, margins = ints(run.breaking, run.n_pairs), floats(run.g_try, run.n_events)
+    breaking, margins = ints(run.breaking, _count(run)), floats(run.g_try, run.n_events)
     sticking, least, broken = 0, math.inf, 0
     _measure(run)
-    for k in range(run.n_pairs):
+    for k in range(_count(run)):
         if _doing(run, k) == STICKS:
             sticking += 1
-            least = min(least, margins[_edge(run, k) + 1])
+            least = min(least, margins[_edge(run, k) + 1] + (AT_LIMIT if k >= run.n_pairs else 0.0))
         broken += breaking[k]
     if sticking == 0 or (broken == 0 and least > 0.0):
         return False
-    observe_contacts(run, run.t, run.y)
-    for k in range(run.n_pairs):
+    if run.n_pairs > 0:
+        observe_contacts(run, run.t, run.y)
+    for k in range(_count(run)):
         if _doing(run, k) == STICKS and (breaking[k] or margins[_edge(run, k) + 1] <= TOGETHER):
             _let_yield(run, k)
         breaking[k] = 0
@@ -102,6 +189,9 @@ def _give_way(run: Any) -> bool:
 @compiled
 def _let_yield(run: Any, pair: int) -> None:
     """All its strength against the slip; at rest, along the force that was asked of it."""
+    if pair >= run.n_pairs:
+        _let_joint_yield(run, pair)
+        return
     band = pair_number(run, pair, BAND)
     speed = floats(run.g_try, run.n_events)[_edge(run, pair)] + band  # it stuck: its edge is that of the band
     if speed >= REST_SHARE * band:
@@ -116,6 +206,38 @@ def _let_yield(run: Any, pair: int) -> None:
 
 
 @compiled
+def _let_joint_yield(run: Any, joint: int) -> None:
+    """The same of a joint: what is asked of it was measured with its events."""
+    edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
+    if _is_exact(run, joint):
+        _yield_along(run, joint, -1.0 if g[edge + 3] < 0.0 else 1.0)
+        return
+    if g[edge + 2] >= 0.0:
+        _set(run, joint, CREEPS)
+        return
+    ways, size = ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (joint - run.n_pairs) + JOINT_WAYS], 0.0
+    for i in range(ways):
+        size += g[edge + 3 + i] ** 2
+    _set(run, joint, YIELDS)
+    resists = floats(run.p + 8 * (_place(run, joint) + 1), 3)
+    for i in range(ways):
+        resists[i] = g[edge + 3 + i] / max(math.sqrt(size), SMALLEST_FORCE)
+
+
+@compiled
+def _yield_along(run: Any, joint: int, way: float) -> None:
+    _set(run, joint, YIELDS)
+    floats(run.p, run.n_parameters)[_place(run, joint) + 1] = way
+
+
+@compiled
+def _slide(run: Any, joint: int, way: float) -> None:
+    """An exact joint slides, its friction along `way`, until its slip is zero: beyond, these are not its equations."""
+    _set(run, joint, SLIDES)
+    floats(run.p, run.n_parameters)[_place(run, joint) + 1] = way
+
+
+@compiled
 def _measure(run: Any) -> None:
     """All event functions at the present state, into g_try."""
     call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
@@ -123,20 +245,43 @@ def _measure(run: Any) -> None:
 
 @compiled
 def _edge(run: Any, pair: int) -> int:
-    """The event at which the pair enters or leaves its band; the next one is that of its reserve."""
+    """The event at which it enters or leaves its band, or rest; the next one is that of its reserve."""
+    if pair >= run.n_pairs:
+        return int(ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (pair - run.n_pairs) + JOINT_EDGE])
     return int(pair_place(run, pair, SWITCHES))
 
 
 @compiled
+def _place(run: Any, pair: int) -> int:
+    """Where in p stands what it is doing; -1 of a contact whose law does not hold."""
+    if pair >= run.n_pairs:
+        return int(ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (pair - run.n_pairs) + JOINT_GRIP])
+    return int(pair_place(run, pair, GRIP))
+
+
+@compiled
+def _is_exact(run: Any, pair: int) -> bool:
+    """Whether it is a joint that sticks at a slip of exactly zero."""
+    if pair < run.n_pairs:
+        return False
+    return bool(ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (pair - run.n_pairs) + JOINT_EXACT] != 0)
+
+
+@compiled
+def _count(run: Any) -> int:
+    return int(run.n_pairs + run.n_joints)
+
+
+@compiled
 def _doing(run: Any, pair: int) -> float:
-    """What a pair is doing; SLIDES, of one whose law does not hold."""
-    place = pair_place(run, pair, GRIP)
+    """What it is doing; SLIDES, of one whose law does not hold."""
+    place = _place(run, pair)
     return float(floats(run.p, run.n_parameters)[place]) if place >= 0 else SLIDES
 
 
 @compiled
 def _set(run: Any, pair: int, doing: float) -> None:
-    p, place = floats(run.p, run.n_parameters), pair_place(run, pair, GRIP)
+    p, place = floats(run.p, run.n_parameters), _place(run, pair)
     p[place] = doing
     p[place + 1] = p[place + 2] = p[place + 3] = 0.0
     watch_grip(run, pair)
@@ -145,9 +290,26 @@ def _set(run: Any, pair: int, doing: float) -> None:
 @compiled
 def watch_grip(run: Any, pair: int) -> None:
     """Sliding: for the band to be entered. Inside: for it to be left, and for what is left of the strength or of the slip."""
-    if pair_place(run, pair, GRIP) < 0:
+    if _place(run, pair) < 0:
         return
     edge, n, inside = _edge(run, pair), run.n_events, _doing(run, pair) >= STICKS
     active, direction = flags(run.active, n), ints(run.direction, n)
     active[edge], direction[edge] = 1, 1 if inside else -1
     active[edge + 1], direction[edge + 1] = inside, -1
+    if pair >= run.n_pairs:
+        _watch_joint(run, pair)
+
+
+@compiled
+def _watch_joint(run: Any, joint: int) -> None:
+    """What is measured only is not watched. An exact joint that slides is on its side of zero, whatever round-off says."""
+    edge, n = _edge(run, joint), run.n_events
+    active, dead, required, direction = flags(run.active, n), floats(run.dead, n), ints(run.required, n), ints(run.direction, n)
+    ways = ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (joint - run.n_pairs) + JOINT_WAYS]
+    for i in range(ways + 1):
+        active[edge + 2 + i] = 0
+    doing = _doing(run, joint)
+    dead[edge + 1], required[edge + 1] = AT_LIMIT, 1 if doing == STICKS else 0
+    if _is_exact(run, joint):
+        active[edge], direction[edge], dead[edge] = doing != STICKS, -1, STILL
+        required[edge] = 1 if doing == SLIDES else 0

@@ -116,7 +116,8 @@ def _full(run: Any) -> bool:
         return True
     if run.max_tape > 0 and run.n_tape >= run.max_tape:
         return True
-    return bool(run.n_logged + recorded + run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
+    # what ends the step, and joints that let go as the next piece of time begins
+    return bool(run.n_logged + recorded + 2 * run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
 
 
 @compiled

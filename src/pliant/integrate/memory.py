@@ -12,6 +12,7 @@ from pliant.integrate.run_record import (
     EXTREMES,
     FINISHED,
     GRIP,
+    JOINT_PLACES,
     KEPT,
     MOTION,
     NOTES,
@@ -106,7 +107,7 @@ class Memory:
         self.bind_alike(n_events, np.int64, "event_pair", "flag", "pressed", "reported", "turns")
         self.arrays["event_pair"][:] = self.arrays["flag"][:] = -1
         self.bind_pairs(np.zeros((0, PAIR_PLACES), dtype=np.int64), np.zeros((0, PAIR_NUMBERS)))
-        room = max(LEAST_LOGGED, 2 * (1 + NOTES) * n_events)
+        room = max(LEAST_LOGGED, 2 * (2 + NOTES) * n_events)
         self.set(max_logged=room, near=-np.inf)
         self.bind_alike(room, np.float64, "log_t")
         self.bind_alike(room, np.int64, "log_event", "log_direction")
@@ -114,9 +115,17 @@ class Memory:
     def bind_pairs(self, places: NDArray[np.int64], numbers: Floats) -> None:
         """The contacts, and room for what is known of each and for those that have ended."""
         n, room = len(places), max(LEAST_LOGGED, 2 * len(places)) if len(places) else 0
-        self.set(n_pairs=n, max_touches=room, n_holding=int(np.count_nonzero(places[:, GRIP] >= 0)))
+        self.set(n_pairs=n, max_touches=room)
         self.bind(pair_places=places, pair_numbers=numbers, touch=np.zeros((n, TOUCH)), finished=np.empty((room, FINISHED)))
-        self.bind_alike(n, np.int64, "pair_start", "close_by", "breaking")
+        self.bind_alike(n, np.int64, "pair_start", "close_by")
+        self.bind_joints(np.zeros((0, JOINT_PLACES), dtype=np.int64))
+
+    def bind_joints(self, places: NDArray[np.int64]) -> None:
+        """Joints whose friction holds, beside the contacts whose friction does."""
+        n, holding = len(places), int(np.count_nonzero(self.arrays["pair_places"][:, GRIP] >= 0))
+        self.set(n_joints=n, n_holding=holding + n)
+        self.bind(joint_places=places, breaking=np.zeros(int(self.run["n_pairs"]) + n, dtype=np.int64))
+        self.bind_alike(n, np.int64, "joint_start", "stuck")
 
     def bind_observed(self, kernel: int, n_observed: int) -> None:
         """A kernel whose numbers stand beside every row; contacts are judged by them too."""

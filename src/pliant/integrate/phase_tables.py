@@ -31,22 +31,25 @@ class Observed:
 class Phases:
     """Events and contacts. Arrays of events have one entry each, -1 where there is none."""
 
-    event_pair: Ints  # whose event it is
+    event_pair: Ints  # whose event it is: a pair's, or behind those a joint's whose friction holds
     flag: Ints  # where in p stands the side that the equations are on
     pressed: Ints  # the side at which the flag is 1
     reported: Ints  # it is written into the log
     direction: Ints  # which crossings count
     pair_places: Ints  # (pair, PAIR_PLACES): see `run_record`
     pair_numbers: Floats  # (pair, PAIR_NUMBERS)
+    joint_places: Ints  # (joint, JOINT_PLACES)
+    required: Ints  # the side of each event that the equations belong to from the start, 0: any
     events_closed: int  # address of all event functions; where no contact is closed, those of the stepper
     near: float = -math.inf  # m, gap below which a contact is close by
     near_rtol: float = 0.0  # with a contact close by or closed; 0: precision does not depend on that
     far_rtol: float = 0.0
 
     def bind(self, memory: Memory) -> None:
-        for name in ("event_pair", "flag", "pressed", "reported", "direction"):
+        for name in ("event_pair", "flag", "pressed", "reported", "direction", "required"):
             memory.arrays[name][:] = getattr(self, name)
         memory.bind_pairs(self.pair_places, self.pair_numbers)
+        memory.bind_joints(self.joint_places)
         memory.set(near=self.near, near_rtol=self.near_rtol, far_rtol=self.far_rtol, events_closed=self.events_closed, judging=1)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.integrate.event_log import log
 from pliant.integrate.grips import close_grip, grip_happened, open_grip, settle_grips
 from pliant.integrate.kernels import compiled, flags, floats, ints, put
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
@@ -60,6 +61,11 @@ def act(run: Any) -> int:
     for e in range(n):
         if hit[e] == 0 or kind[e] > TURNS:
             continue
+        if pair[e] >= run.n_pairs:
+            changed = grip_happened(run, pair[e], e) or changed
+            if _chatters(run, e):
+                run.chattering, answer = e, CHATTERS
+            continue
         if pair[e] >= 0:
             changed = _act_on_contact(run, e, pair[e]) or changed
             continue
@@ -93,15 +99,6 @@ def take_notes(run: Any) -> None:
                 record[LET_GO_TIME] = t if direction < 0 else math.nan
                 record[LET_GO_SPEED] = -of_pair(run, run.at_closing, pair)
             note_force(run, pair, t)
-
-
-@compiled
-def log(run: Any, t: float, e: int, direction: int) -> None:
-    k = run.n_logged
-    floats(run.log_t, run.max_logged)[k] = t
-    ints(run.log_event, run.max_logged)[k] = e
-    ints(run.log_direction, run.max_logged)[k] = direction
-    run.n_logged += 1
 
 
 @compiled

@@ -28,6 +28,11 @@ CHATTER, SHORTEST_TURN = 100, 1e-9  # so many changes of a flag in as many times
 # Columns of `pair_places`, each -1 where a pair has none: in p (closed, entry speed, grip), in y, and among the events.
 CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, SWITCHES, N_SWITCHES = range(14)
 PAIR_PLACES = 14
+# Columns of `joint_places`, of joints whose friction holds: in p; the first of its events; whether it sticks at zero slip exactly;
+# how many directions it slips along. Of its events the first two are watched (rest, its end), the others measured: whether it
+# moves, and its friction along every direction.
+JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS = range(4)
+JOINT_PLACES = 4
 ENTRY_FLOOR, REACH, BAND = range(3)  # columns of `pair_numbers`: m/s; sum of the radii, m; of friction that holds, m/s
 PAIR_NUMBERS = 3
 # Columns of `touch`, what is known of a contact under way; impulse and works are those of the pair when it began.
@@ -161,7 +166,8 @@ _SETTINGS = {  # what the caller asked for, and the method
     "at_speeds": "i8",  # ... and speeds of bodies
     "n_speeds": "i8",
     "n_pairs": "i8",
-    "n_holding": "i8",  # pairs whose friction holds
+    "n_joints": "i8",  # whose friction holds
+    "n_holding": "i8",  # pairs and joints whose friction holds
     "near": "f8",  # m, gap below which contacts are close by; -inf: none
     "near_rtol": "f8",  # with a contact close by
     "far_rtol": "f8",
@@ -323,7 +329,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "theta": "i8",  # (sample) places in the step, 0 ... 1
     "samples": "i8",  # (sample, event)
     # phases
-    "event_pair": "i8",  # ints: -1, or whose event it is
+    "event_pair": "i8",  # ints: -1, or whose event it is: a pair's, or behind those a joint's
     "flag": "i8",  # ints: -1, or where in p stands the side that the equations are on
     "pressed": "i8",  # ints: the side at which the flag is 1
     "reported": "i8",  # ints: it is written into the log
@@ -334,7 +340,10 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "touch": "i8",  # (pair, TOUCH)
     "pair_start": "i8",  # ints: JUDGED or GOES_ON
     "close_by": "i8",  # ints
-    "breaking": "i8",  # ints: asked for more than it can hold
+    "breaking": "i8",  # ints, (pair, then joint): asked for more than it can hold
+    "joint_places": "i8",  # ints, (joint, JOINT_PLACES)
+    "joint_start": "i8",  # ints: JUDGED or GOES_ON
+    "stuck": "i8",  # ints, (joint): as the log has it
     "finished": "i8",  # (touch, FINISHED)
     "log_t": "i8",
     "log_event": "i8",  # ints

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pliant.integrate.event_log import log
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
-from pliant.integrate.phases import act, log
+from pliant.integrate.phases import act
 from pliant.integrate.run_record import TURNS
 from pliant.integrate.status import ON
 

@@ -224,7 +224,7 @@ class Stepper:
         self._memory.bind_parameters(parameters, parameters.size if n_changing is None else n_changing)
         self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
-        for name in ("hit", "blind", "turns", "pair_start"):
+        for name in ("hit", "blind", "turns", "pair_start", "joint_start"):
             self._memory.arrays[name][:] = 0
         self._flushed = {name: {} for name in _BUFFERS}
         self._located, self._seconds = [], 0.0
@@ -463,6 +463,10 @@ class Stepper:
         """Between start and advance: this pair is closed already; touch: what is known of its contact (see `run_record`)."""
         self._memory.arrays["pair_start"][pair] = GOES_ON
         self._memory.arrays["touch"][pair] = touch
+
+    def resume_joint(self, joint: int) -> None:
+        """Between start and advance: p has what the friction of this joint is doing."""
+        self._memory.arrays["joint_start"][joint] = GOES_ON
 
     @property
     def touch(self) -> Floats:

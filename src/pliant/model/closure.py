@@ -13,6 +13,8 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
 from pliant.model.frame import Frame
+from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion, surfaces_of
+from pliant.model.joint_friction import Frictions, JointFriction, frictions_of
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 MULTIPLIERS, SPRINGS = "multipliers", "springs"
@@ -39,8 +41,10 @@ class Closure:
     by: str = MULTIPLIERS
     stiffness: float | None = None  # Ks of virtual springs, N/m
     damping: float = 0.0  # of virtual springs, N s/m
+    friction: Frictions = None  # by the closure's own reaction
 
     def __post_init__(self) -> None:
+        self._set("friction", frictions_of(self.part, self.friction, surfaces_of(self.free_motions)))
         check.choice(self.part, "by", self.by, WAYS)
         if self.by == SPRINGS:
             if self.stiffness is None:
@@ -76,6 +80,15 @@ class Closure:
         return tuple(motion for motion in self.motions if motion is not None)
 
     @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        """The motions from frame b to frame a that friction may act along."""
+        return ()
+
+    @property
+    def frictions(self) -> Mapping[str, JointFriction]:
+        return self.friction  # type: ignore[return-value]
+
+    @property
     def spring(self) -> float:
         """Ks of virtual springs, N/m; 0 where multipliers hold it."""
         return 0.0 if self.stiffness is None else self.stiffness
@@ -93,12 +106,20 @@ class PointClosure(Closure):
 
     kind = "point"
 
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(BALL, "rotation"),)
+
 
 @dataclass(frozen=True)
 class SphericalClosure(Closure):
     """Origins together: a point by its other name."""
 
     kind = "spherical"
+
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(BALL, "rotation"),)
 
 
 @dataclass(frozen=True)
@@ -149,12 +170,20 @@ class RevoluteClosure(_AxisClosure):
 
     kind = "revolute"
 
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(ROTATION, "angle", self.axis),)
+
 
 @dataclass(frozen=True)
 class CylindricalClosure(_AxisClosure):
     """Sliding along the axis and turning about it."""
 
     kind = "cylindrical"
+
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))
 
 
 @dataclass(frozen=True)
@@ -204,12 +233,20 @@ class SliderClosure(_AlongAxisClosure):
 
     kind = "slider"
 
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(TRANSLATION, "displacement", self.axis),)
+
 
 @dataclass(frozen=True)
 class PrismaticClosure(_AlongAxisClosure):
     """Sliding along the axis only."""
 
     kind = "prismatic"
+
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(TRANSLATION, "displacement", self.axis),)
 
 
 # ---- of coordinates

@@ -27,6 +27,7 @@ class FrictionLaw:
 
     states: ClassVar[int] = 0  # per tangential direction
     holds: ClassVar[bool] = False  # whether the contact must solve for the force that holds at rest
+    exact: ClassVar[bool] = False  # whether it holds at a slip of exactly zero, not in a band around it
 
     def coefficient(self, speed: Scalar) -> Scalar:
         """Friction over normal force."""
@@ -232,6 +233,44 @@ class Karnopp(FrictionLaw):
     @property
     def switches(self) -> tuple[float, ...]:
         return (self.band,)
+
+
+REST = 1e-9  # m/s: slip in several directions at once hardly ever comes to exactly zero; below this it has
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryFriction(FrictionLaw):
+    """mu_kinetic + b v against the slip; at rest whatever holds, up to mu_static.  Coulomb 1785, set-valued, for joints.
+
+    Nothing is smoothed: a joint that turns or slides along one direction sticks at the instant at which its rate is zero, and
+    breaks loose at the instant at which more is asked of it than mu_static N. Where it can slip in several directions at once (a
+    ball, the surface of a cylindrical joint) it sticks as its slip falls below `rest`.
+    """
+
+    holds: ClassVar[bool] = True
+    exact: ClassVar[bool] = True
+
+    mu_static: float
+    mu_kinetic: float
+    viscous: float = 0.0  # b, s/m
+    rest: float = REST  # m/s
+
+    def __post_init__(self) -> None:
+        _two_coefficients(self)
+        _not_negative(self, viscous="s/m")
+        _positive(self, rest="m/s")
+
+    def coefficient(self, speed: Scalar) -> Scalar:
+        return self.mu_kinetic + self.viscous * speed
+
+    def stiction(self, normal: Scalar) -> Scalar:
+        """The most that holds, N."""
+        return self.mu_static * normal
+
+    @property
+    def band(self) -> float:
+        """Slip in several directions that is rest, m/s."""
+        return self.rest
 
 
 # ---------------------------------------------------------------------------------------------- laws with a memory
@@ -448,6 +487,7 @@ FRICTION_LAWS: tuple[type[FrictionLaw] | type[BristleLaw], ...] = (
     Coulomb, CoulombStiction, CoulombViscous, Stribeck, Threlfall, BengisuAkay, Ambrosio, Karnopp,
     Dahl, LuGre, GonthierFriction,
 )  # fmt: skip
+JOINT_FRICTION_LAWS = (*FRICTION_LAWS, DryFriction)  # of joints; those above are of contacts too
 
 
 # --------------------------------------------------------------------------------------------------- shared formulas

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, TypeVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
+from pliant.model.joint_friction import BALLS, BOTH, SLIDES, TURNS, Frictions, JointFriction, frictions_of
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
+SURFACES = {ROTATION: TURNS, TRANSLATION: SLIDES, BALL: BALLS}  # what friction may act on
 BALL_POSITIONS = ("qw", "qx", "qy", "qz")
 BALL_RATES = ("wx", "wy", "wz")
 
@@ -35,6 +37,12 @@ class Motion:
     @property
     def unit(self) -> str:
         return "m" if self.kind == TRANSLATION else "rad"
+
+
+def surfaces_of(motions: Sequence[Motion]) -> dict[str, str]:
+    """What each of a joint's motions does that may have friction; a slide and a turn along one axis share a surface."""
+    surfaces = {motion.name: SURFACES[motion.kind] for motion in motions}
+    return {**surfaces, BOTH: TURNS} if sorted(surfaces.values()) == [SLIDES, TURNS] else surfaces
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ class Joint:
     spring: Spring | Mapping[str, Spring] | None = None
     damper: Damper | Mapping[str, Damper] | None = None
     limits: Limits | Mapping[str, Limits] | None = None
+    friction: Frictions = None  # by the joint's own reaction
     motion: Motions = None  # prescribed functions of t
 
     def __post_init__(self) -> None:
@@ -103,6 +112,7 @@ class Joint:
                 raise ModelError.of(self.part, f"spring[{motion.name!r}].rest", "must be 0 on a ball", turned.rest)
         object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
         object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
+        object.__setattr__(self, "friction", frictions_of(self.part, self.friction, self.surfaces))
         motions = self._by_coordinate("motion", self.motion, object, balls=False)
         clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in motions.items()}
         object.__setattr__(self, "motion", clean)
@@ -139,6 +149,15 @@ class Joint:
     @property
     def stops(self) -> Mapping[str, Limits]:
         return self.limits  # type: ignore[return-value]
+
+    @property
+    def frictions(self) -> Mapping[str, JointFriction]:
+        return self.friction  # type: ignore[return-value]
+
+    @property
+    def surfaces(self) -> dict[str, str]:
+        """What each motion that may have friction does: one whose reaction is across it."""
+        return surfaces_of(self.motions)
 
     @property
     def prescribed(self) -> Mapping[str, PrescribedMotion]:
@@ -261,6 +280,10 @@ class Universal(Joint):
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(ROTATION, "angle1", self.axes[0]), Motion(ROTATION, "angle2", self.axes[1]))
 
+    @property
+    def surfaces(self) -> dict[str, str]:
+        return {motion.name: BALLS for motion in self.motions}  # no guide: a cross carries its couples by itself
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spherical(Joint):
@@ -312,6 +335,10 @@ class Planar(Joint):
             Motion(ROTATION, "angle", check.AXES["z"]),
         )
 
+    @property
+    def surfaces(self) -> dict[str, str]:
+        return {}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Free(Joint):
@@ -337,6 +364,10 @@ class Free(Joint):
     def motions(self) -> tuple[Motion, ...]:
         slides = tuple(Motion(TRANSLATION, name, check.AXES[name]) for name in ("x", "y", "z"))
         return (*slides, Motion(BALL, "rotation"))
+
+    @property
+    def surfaces(self) -> dict[str, str]:
+        return {}
 
 
 JOINTS: tuple[type[Joint], ...] = (Weld, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Free)

@@ -16,8 +16,9 @@ from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, bal
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
-from pliant.model.friction_law import friction_law
+from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
+from pliant.model.joint_friction import Frictions
 from pliant.model.normal_law import normal_law
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter
@@ -238,6 +239,9 @@ class System:
         check.instance(part, "against", against, (Plane, Point, Sphere), "a Plane, a Sphere or a Point")
         law = normal_law(part, "normal", normal)
         slip = None if friction is None else friction_law(part, "friction", friction)
+        if isinstance(slip, DryFriction):
+            rule = "must not be DryFriction, which is for joints: Karnopp is the law that holds contacts"
+            raise ModelError.of(part, "friction", rule, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             if isinstance(shape, Capsule) and not isinstance(against, Plane):
@@ -265,17 +269,19 @@ class System:
         stiffness: float | None = None,
         damping: float = 0.0,
         other_axis: Any = "z",
+        friction: Frictions = None,
     ) -> None:
         """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
 
         kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
         other_axis of a universal in those of a. gear: coordinate a (a name, as "crank.angle") moves `ratio` times as far as
         coordinate b. prescribed: coordinate a, or frame a's origin in the axes of b, follows `motion`, functions of t; so may a
-        slider along its axis, and a distance's length.
+        slider along its axis, and a distance's length. friction: JointFriction between the frames of a point, spherical, revolute,
+        prismatic, slider or cylindrical closure, pressed by the closure's own reaction.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
-        ways = {"by": by, "stiffness": stiffness, "damping": damping}
+        ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
         own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion}
         made = closure(kind, name, a, b, ways, own)
         if made.coordinates:

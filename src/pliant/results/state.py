@@ -44,6 +44,8 @@ class FinalState:
     t_first: float = 0.0  # s, when the first of the runs began that lead here
     hits: tuple[tuple[int, int], ...] = ()  # events located at this very time: number and direction
     sampled: bool = False  # controllers have run at this very time already
+    # By joint whose friction holds: what it was doing, and along which direction
+    grips: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
         """Refuse a System that is laid out otherwise, naming what differs."""
@@ -66,7 +68,8 @@ class FinalState:
         labels = {name: list(names) for name, names in self.labels.items() if name in LAYOUT}
         return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
                            "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits,
-                           "sampled": self.sampled})  # fmt: skip
+                           "sampled": self.sampled,
+                           "grips": {name: list(grip) for name, grip in self.grips.items()}})  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> FinalState:
@@ -75,7 +78,8 @@ class FinalState:
         y = np.array(plain["y"], dtype=np.float64)
         hits = tuple((int(k), int(direction)) for k, direction in plain["hits"])
         sampled = bool(plain.get("sampled", False))
-        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits, sampled)
+        grips = {name: tuple(map(float, grip)) for name, grip in plain.get("grips", {}).items()}
+        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits, sampled, grips)
 
 
 def _ongoing(plain: dict[str, Any]) -> OngoingContact:

@@ -17,8 +17,8 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive; joint_coordinate and joint_rate: of joints that formulation "augmented"
-# takes apart; state: of the user's own.
+# source of work, pair of contact, row of a closure, drive; state: of the user's own; friction_joint and friction_rate: joints that
+# rub and the rates they rub along; joint_coordinate and joint_rate: of joints that formulation "augmented" takes apart.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -55,6 +55,10 @@ QUANTITIES = {
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
         Quantity("states", ("state",), "1", "states of the user's own, each in a unit of its own"),
+        Quantity("joint_friction", ("friction_rate",), "N m or N", "effort of the friction inside joints and closures"),
+        Quantity("joint_slip", ("friction_rate",), "m/s", "slip of their surfaces: the rate, of a turn times the radius"),
+        Quantity("joint_load", ("friction_joint",), "N", "normal load: what of the reaction is across the motion, and the preload"),
+        Quantity("joint_sticks", ("friction_joint",), "1", "1 while a joint whose friction holds sticks, 0 while it slips"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }

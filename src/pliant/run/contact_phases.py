@@ -16,6 +16,7 @@ from pliant.integrate.run_record import (
     BEGIN_LOST,
     BEGIN_RUBBED,
     ENTRY_SPEED,
+    JOINT_PLACES,
     LET_GO_SPEED,
     LET_GO_TIME,
     PAIR_NUMBERS,
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
     from pliant.run.prepare import Compiled
     from pliant.trace.contacts import PairSlots
+    from pliant.trace.events import Event
+    from pliant.trace.joint_friction import JointSlots
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+GRIP_ENTRIES = 4  # of p, of friction that holds: what it is doing, and a direction
 
 
 def observed_of(compiled: Compiled) -> Observed:
@@ -53,18 +58,38 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
     events = traced.events
     precise = method.near is not None
     return Phases(
-        event_pair=_whole([-1 if event.pair is None else event.pair for event in events]),
+        event_pair=_whole([_owner(event, traced) for event in events]),
         flag=_whole([-1 if event.flag is None else event.flag for event in events]),
         pressed=_whole([event.pressed for event in events]),
         reported=_whole([event.pair is None and event.reported for event in events]),
         direction=_whole([event.direction for event in events]),
         pair_places=_whole([_places(slots) for slots in traced.pairs]).reshape(-1, PAIR_PLACES),
         pair_numbers=pair_numbers(traced),
+        joint_places=_whole([_joint_places(slots) for slots in _gripping(traced)]).reshape(-1, JOINT_PLACES),
+        required=_whole([event.side for event in events]),
         events_closed=compiled.events.address if compiled.events else 0,
         near=-math.inf if traced.near is None else traced.near,
         near_rtol=method.rtol if precise else 0.0,
         far_rtol=(method.tolerance or method.rtol) if precise else 0.0,
     )
+
+
+def _owner(event: Event, traced: TracedSystem) -> int:
+    """The number of the contact that an event belongs to, or behind those of the joint whose friction holds; -1: none."""
+    if event.holder is not None:
+        return len(traced.pairs) + [slots.label for slots in _gripping(traced)].index(event.holder)
+    return -1 if event.pair is None else event.pair
+
+
+def _gripping(traced: TracedSystem) -> list[JointSlots]:
+    """Joints whose friction holds."""
+    return [slots for slots in traced.joints if slots.grip is not None]
+
+
+def _joint_places(slots: JointSlots) -> list[int]:
+    """In the order of `run_record`: JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS."""
+    assert slots.grip is not None and slots.edge is not None  # it holds
+    return [slots.grip, slots.edge, int(slots.exact), len(slots.rates)]
 
 
 def _whole(numbers: object) -> Ints:
@@ -107,6 +132,18 @@ class Contacts:
                 if slots.grip is not None and record.grip is not None:
                     p[slots.grip : slots.grip + 4] = record.grip
                 self._stepper.resume(k, _row_of(record))
+        for k, joint in enumerate(_gripping(self._traced)):
+            if joint.label in state.grips:
+                assert joint.grip is not None
+                p[joint.grip : joint.grip + GRIP_ENTRIES] = state.grips[joint.label]
+                self._stepper.resume_joint(k)
+
+    @property
+    def grips(self) -> dict[str, tuple[float, ...]]:
+        """What joints whose friction holds are doing, and along which direction."""
+        p = self._stepper.p
+        return {joint.label: tuple(p[joint.grip : joint.grip + GRIP_ENTRIES].tolist())
+                for joint in _gripping(self._traced) if joint.grip is not None}  # fmt: skip
 
     @property
     def _under_way(self) -> dict[int, PairSlots]:

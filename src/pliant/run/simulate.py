@@ -343,8 +343,8 @@ class Run:
         hits = self.stepper.hits if self.outcome.status is Status.EVENT else ()
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
-        here, done = self.stepper.t, self.stepper.has_sampled
-        return FinalState(here, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits, done)
+        here, done, closed, grips = self.stepper.t, self.stepper.has_sampled, self.contacts.closed, self.contacts.grips
+        return FinalState(here, y, closed, labels, self.traced.t_start, self.t_first, hits, done, grips)
 
     def collect(self, provenance: Provenance) -> Result:
         from pliant.run.validity import warnings_of
@@ -362,7 +362,7 @@ class Run:
             labels=self.traced.columns,
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
             contacts=evidence.contacts,
-            ok=self.outcome.status.goes_on,
+            ok=self.outcome.status.goes_on and not self._lost_its_equations,
             message=self.message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
@@ -390,6 +390,13 @@ class Run:
     def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(times, states, observed numbers) saved."""
         return self.stepper.observed_rows()
+
+    @property
+    def _lost_its_equations(self) -> bool:
+        """Whether an event ended the run beyond which its equations do not hold."""
+        assert self.outcome is not None
+        ended = self.outcome.status is Status.EVENT
+        return ended and any(self.traced.events[located.index].side != 0 for located in self.outcome.events)
 
     def _evidence(self, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> Evidence:
         from pliant.run.evidence import Evidence

@@ -14,6 +14,7 @@ from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.bending_warnings import compression, deflection, rotation, slope
 from pliant.run.contact_warnings import deep_start, indentation, restitution
 from pliant.run.evidence import Evidence, Rows
+from pliant.run.joint_warnings import shared_loads
 from pliant.run.starts import unresisted
 
 STATES_JUDGED = 2  # of a run's course, the last one among them, whose mass matrix is looked at
@@ -51,6 +52,7 @@ WARNINGS: tuple[Warning, ...] = (
     slope,
     restitution,
     indentation,
+    shared_loads,
     energy_given,
     energy_balance,
 )

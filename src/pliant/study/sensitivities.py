@@ -223,6 +223,7 @@ def sensitivities(
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
     if method_of(method).events_at_ends:
         raise ModelError.of("sensitivities", "method", "must locate events: their times have derivatives too", method)
+    _refuse_holding_joints(system.traced.original if isinstance(system, Compiled) else system)
     run, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=values,
         progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, tape=True,
@@ -237,6 +238,17 @@ def sensitivities(
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
     return Sensitivities(result, walk, wanted, (times, states))
+
+
+def _refuse_holding_joints(system: System) -> None:
+    """Where a joint sticks and breaks loose, derivatives would have to go through its events."""
+    parts = [(f"body {link.name!r}", link.joint.frictions) for link in system.links.values()]
+    parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
+    for part, frictions in parts:
+        for friction in frictions.values():
+            if getattr(friction.law, "holds", False):
+                rule = "must be a law that does not hold for sensitivities: derivatives do not go through joints that stick"
+                raise ModelError.of(part, "friction.law", rule, type(friction.law).__name__)
 
 
 def asked_times(rows: Floats, run: Run, result: Result) -> Floats:

@@ -20,7 +20,7 @@ from pliant.model.closure import Closure
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.trace.closures import Closures
-from pliant.trace.tracing import Trace, check_formulation
+from pliant.trace.tracing import Trace, check_formulation, refuse_friction
 
 Floats = NDArray[np.float64]
 OVER_TWISTS = ("N_l", "N_l_rate", "M", "H", "K")  # whose columns are entries of twists
@@ -39,6 +39,7 @@ class Names:
 
 def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str, Floats]]:
     """All matrices at time t and the state that `choose` makes of the tree and of the start with its loops closed."""
+    refuse_friction(system, "the matrices of denoc")
     made = Trace(system, "denoc", t_start=t)
     for node in made.tree.nodes:
         check_formulation(node, "denoc")

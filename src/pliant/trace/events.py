@@ -38,6 +38,8 @@ class Event:
     flag: int | None = None
     pressed: int = 0
     reported: bool = True  # in the result
+    holder: str | None = None  # the joint whose friction holds that it belongs to
+    side: int = 0  # of zero that the equations belong to from the start, 0: any
 
 
 Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it

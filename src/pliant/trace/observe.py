@@ -51,8 +51,9 @@ def observe(
     contacts: Sequence[ContactForce],
     multipliers: Sequence[Scalar],
     closures: Closures,
+    friction: Mapping[str, list[Scalar]],
 ) -> dict[str, list[Scalar]]:
-    """Scalars of every observed quantity of the results' table."""
+    """Scalars of every observed quantity of the results' table. friction: those of joints that rub."""
     tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
     momentum, angular = momenta(tree, q, v, bodies, moving)
     observed: dict[str, list[Scalar]] = {
@@ -83,6 +84,7 @@ def observe(
         "tip_deflection": [],
         "reaction_force": [],
         "reaction_moment": [],
+        **friction,
     }
     for moment, force in reactions(tree, q, v, accelerations, bodies, state.loads, state.closing):
         observed["reaction_moment"] += moment

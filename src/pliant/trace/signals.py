@@ -21,6 +21,7 @@ from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstan
 from pliant.model.system import System
 from pliant.scalar import is_constant, maximum, minimum
 from pliant.trace.formulas import NamedScalars, called
+from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
 from pliant.trace.switches import Switches
@@ -42,10 +43,11 @@ class Signals:
         self.pairs = list(system.contacts.values())
         stops = damped_stops(system, tree)
         self.owners: tuple[ParameterOwner, ...] = (
-            Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)))  # fmt: skip
+            Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)),
+            JointGrips(count_of_grips(system)))  # fmt: skip
         self.places = slices({owner.name: owner.width for owner in self.owners})  # in p
         self.stops = {label: self.places[STOPS].start + k for k, label in enumerate(stops)}  # in p: pressed or not
-        self.p_column, self.p = self.tracer.symbols("p", self.places[STOPS].stop)
+        self.p_column, self.p = self.tracer.symbols("p", self.places[JOINT_GRIPS].stop)
         self.q: list[Scalar] = [0.0] * len(tree.positions)
         self.v: list[Scalar] = [0.0] * len(tree.rates)
         self.switches: Switches | None = None  # while functions of p are traced

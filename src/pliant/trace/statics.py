@@ -6,7 +6,7 @@ import casadi as ca
 
 from pliant.dynamics.loads import applied_forces
 from pliant.trace.traced_system import TracedSystem
-from pliant.trace.tracing import Trace
+from pliant.trace.tracing import Trace, refuse_friction
 
 
 def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
@@ -15,6 +15,7 @@ def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca
     The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones. Numbers are
     folded in: p is without constants.
     """
+    refuse_friction(traced.system, "quasi-static balance")
     made = Trace(traced.system, formulation)
     for k in made.free_v:
         made.v[k] = 0.0

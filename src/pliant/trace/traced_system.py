@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from pliant.model.system import System
 from pliant.results.table import AXES, QUATERNION
 from pliant.trace.contacts import PairSlots
 from pliant.trace.events import Event
+from pliant.trace.joint_friction import FREE, JOINT_GRIPS, JointGrips, JointSlots
 from pliant.trace.layout import (
     BRISTLES,
     IMPULSES,
@@ -62,6 +63,7 @@ class TracedSystem:
     breakpoints: tuple[float, ...]
     y0: NDArray[np.float64]
     pairs: tuple[PairSlots, ...]
+    joints: tuple[JointSlots, ...]  # that rub
     n_bristles: int
     near: float | None  # m, distance whose crossing is an event of every pair
     partition: tuple[TracedFunction, TracedFunction] | None  # constraints, coordinates moved: see `Trace._partition`
@@ -124,7 +126,8 @@ class TracedSystem:
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Labels of every dimension of the result."""
         pairs = tuple(slots.pair.name for slots in self.pairs)
-        return labels_of(self.system, self.tree, self.sources, self.drives, pairs, self.rows)
+        rubbing = [(slots.label, slots.rates) for slots in self.joints]
+        return labels_of(self.system, self.tree, self.sources, self.drives, pairs, self.rows, rubbing)
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
@@ -151,7 +154,8 @@ class TracedSystem:
             warnings=lowered.warnings,
             redundant=lowered.redundant,
             parameter_values=lowered.parameters,
-            owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(SWITCHES), constants),
+            owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(JOINT_GRIPS), self._width(SWITCHES),
+                             constants),
         )
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other
@@ -172,9 +176,15 @@ class TracedSystem:
 
 
 def labels_of(
-    system: System, tree: Tree, sources: tuple[str, ...], drives: tuple[str, ...], pairs: tuple[str, ...], rows: tuple[str, ...]
+    system: System,
+    tree: Tree,
+    sources: tuple[str, ...],
+    drives: tuple[str, ...],
+    pairs: tuple[str, ...],
+    rows: tuple[str, ...],
+    rubbing: Sequence[tuple[str, Sequence[str]]],
 ) -> dict[str, tuple[str, ...]]:
-    """Names along every dimension of the results' table."""
+    """Names along every dimension of the results' table; rubbing: joints with friction, and the rates they rub along."""
     return {
         "coordinate": tree.positions,
         "rate": tree.rates,
@@ -186,6 +196,8 @@ def labels_of(
         "pair": pairs,
         "row": rows,
         "state": state_labels(system),
+        "friction_joint": tuple(label for label, _ in rubbing),
+        "friction_rate": tuple(name for _, names in rubbing for name in names),
         "joint_coordinate": tuple(name for c in system.cut_joints.values() for name in c.positions),
         "joint_rate": tuple(name for c in system.cut_joints.values() for name in c.rates),
     }
@@ -203,14 +215,15 @@ def pending_labels(system: System) -> tuple[str, ...]:
 
 
 def owners_of(
-    lowered: LoweredSystem, pairs: int, stops: int, switches: int, constants: NDArray[np.float64]
+    lowered: LoweredSystem, pairs: int, stops: int, grips: int, switches: int, constants: NDArray[np.float64]
 ) -> tuple[ParameterOwner, ...]:
-    """Who owns what of p, in order."""
+    """Who owns what of p, in order; grips: entries of joints that hold."""
     return (
         Window(),
         Pieces(lowered.signals),
         ContactEntries(pairs),
         Flags(STOPS, stops),
+        JointGrips(grips // len(FREE)),
         Flags(SWITCHES, switches),
         Constants(constants),
     )

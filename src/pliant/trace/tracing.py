@@ -12,7 +12,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import casadi as ca
@@ -29,8 +29,10 @@ from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
+from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.loads import AppliedForces, BodyLoad, applied_forces
+from pliant.dynamics.reactions import reactions
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
@@ -45,8 +47,25 @@ from pliant.results.table import OBSERVED
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, solve_held
+from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, holders
 from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
+from pliant.trace.holding import Rubber, Settled, margin, settle
+from pliant.trace.joint_friction import (
+    JOINT_GRIPS,
+    NO_FRICTION,
+    Rubbing,
+    check_served,
+    joint_events,
+    joint_margins,
+    joint_slots,
+    observed_friction,
+    reactions_of,
+    reversals,
+    rub,
+)
+from pliant.trace.joint_friction import (
+    bristle_count as joint_bristle_count,
+)
 from pliant.trace.layout import CONTACTS, FOREVER, WINDOW
 from pliant.trace.looking import frames_read
 from pliant.trace.lowered_system import LoweredSystem, signals_of
@@ -196,6 +215,8 @@ class Trace(Signals):
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
         applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
         bristle_column, contacts = self._contact_forces(applied)
+        joint_bristles, rubbing = self._rub(applied)
+        bristle_column = ca.vertcat(bristle_column, joint_bristles)
         closures = self.close(applied)
         forward = self._forward(applied)
         forward, solved = self._solve_closures(closures, forward)
@@ -205,13 +226,15 @@ class Trace(Signals):
         for number, effort in forward.efforts.items():
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for one in contacts for rate in one.bristle_rates]
+        rates += [rate for one in contacts for rate in one.bristle_rates] + [r for one in rubbing for r in one.bristle_rates]
         rates += self.own_rates
         waiting = sum(controller.pending * len(controller.outputs) for controller in self.system.controllers.values())
         pending_column, pending = self.tracer.symbols("pending", waiting)
         rates += [0.0] * (len(self.sampled) + waiting)
         self.state_column = ca.vertcat(self.state_column, bristle_column, self.own_column, self.sampled_column, pending_column)
-        margins = self._hold(contacts, rates)
+        outer, closing = applied.outer, self._closing(closures)
+        rubbers = self._rubbers(rubbing, forward, outer, closing, closures)
+        friction = self._hold(contacts, rubbing, rubbers, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
         drives, efforts = self._efforts(forward, closures)
         self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
@@ -221,21 +244,28 @@ class Trace(Signals):
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += cut_joint_events(self.cut_joint_states, self.stops)
         events += self.switches.events()
-        events += contact_events(contacts, growing, margins, self.near)
-        outer, closing = applied.outer, self._closing(closures)
+        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
+        events += reversals(rubbing, rubbers)
+        events += contact_events(contacts, growing, self._margins(contacts, friction), self.near)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
-        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
+        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures,
+                           observed_friction(rubbing, friction))  # fmt: skip
         # of the state and its derivative, which a step begins with anyway
         slope_column, slopes = self.tracer.symbols("slope", state_column.numel())
         limit = self._step_limit([one.kinematics for one in contacts], slopes[: self.state_column.numel()])
         n_state = len(self.free_q) + len(self.free_v)
+        happenings, works = [event for event, _, _ in events], int(self.state_column.numel())
+        slots = pair_slots(contacts, list(power), happenings, self.places[CONTACTS].start, n_state, works)
+        of_bristles = n_state + bristle_column.numel() - joint_bristles.numel()
+        of_joints = joint_slots(rubbing, happenings, self.places[JOINT_GRIPS].start, of_bristles)
         functions = {
             "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
             "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
-        labels = labels_of(self.system, self.tree, tuple(power), drives, tuple(pair.name for pair in self.pairs), closures.names)
+        pairs, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in of_joints]
+        labels = labels_of(self.system, self.tree, tuple(power), drives, pairs, closures.names, rubs)
         functions |= self._updates(Measured(observed, labels), pending)
         if solved is not None:
             functions["project"] = self._projected(solved, state_column)
@@ -243,8 +273,6 @@ class Trace(Signals):
             functions["implied"] = closures.watched(self.system.closure_tolerance)
         timed = self._timed()
         change_column, constraints, shifted = self._partition(closures)
-        works = int(self.state_column.numel())
-        slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state, works)
         limits = [] if limit is None else [limit]
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
             for x in outputs:
@@ -269,6 +297,7 @@ class Trace(Signals):
             breakpoints=lowered.breakpoints,
             y0=np.zeros(state_column.numel()),
             pairs=slots,
+            joints=of_joints,
             n_bristles=bristle_column.numel(),
             near=self.near,
             partition=(
@@ -285,7 +314,8 @@ class Trace(Signals):
             original=lowered.original,
             warnings=lowered.warnings,
             timed=self._function("timed", inputs, timed) if timed else None,
-            owners=owners_of(lowered, len(self.pairs), len(self.stops), len(self.switches.columns), constants),
+            owners=owners_of(lowered, len(self.pairs), len(self.stops), self._width(JOINT_GRIPS), len(self.switches.columns),
+                             constants),
             preparation=preparation,
             parameter_values=lowered.parameters,
         )
@@ -426,14 +456,63 @@ class Trace(Signals):
         p = self.p[self.places[CONTACTS]]
         return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, applied)
 
-    def _hold(self, contacts: Sequence[ContactForce], rates: Sequence[Scalar]) -> list[Scalar]:
-        """Solve for what holds, to be put in wherever it stands; returns the margins of strength, pair by pair."""
-        if self.held_column.numel() == 0:
+    @cached_property
+    def rubbing_joints(self) -> list[RubbingJoint]:
+        """Joints and closures with friction, at the traced state."""
+        if not has_friction(self.system):
             return []
+        joints = rubbing_joints(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states)
+        check_served(joints)
+        return joints
+
+    def _rub(self, applied: AppliedForces) -> tuple[ca.SX, list[Rubbing]]:
+        """Friction of joints as unknowns, put on the bodies, and the column of bristle states they brought along."""
+        joints = self.rubbing_joints
+        column, bristles = self.tracer.symbols("joint_bristle", sum(joint_bristle_count(joint) for joint in joints))
+        rubbed, symbols = self.tracer.symbols("rubbed", sum(len(joint.slip) for joint in joints))
+        first = self.held_column.numel()
+        self.unknown_column = ca.vertcat(self.held_column, rubbed)
+        p = self.p[self.places[JOINT_GRIPS]]
+        return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
+
+    def _rubbers(
+        self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closing: Mapping[int, Wrench],
+        closures: Closures,
+    ) -> list[Rubber]:  # fmt: skip
+        """Joints that rub with the reactions that press them."""
+        if not rubbing:
+            return []
+        inboard = reactions(self.tree, self.q, self.v, forward.accelerations, self.bodies, outer, closing)
+        owners = [closures.exact[k].name for k in closures.hard.owners]
+        owners += [closures.soft_closures[k].name for k in closures.soft.owners]
+        every = list(zip(owners, self.twist_rows(closures), [*self.multipliers, *closures.spring_forces], strict=True))
+        of_closures = {}
+        for name in {r.joint.closure for r in rubbing if r.joint.closure is not None}:
+            own = [(row, force) for owner, row, force in every if owner == name]
+            of_closures[name] = wrenches([row for row, _ in own], [force for _, force in own])
+        pressed = reactions_of(rubbing, inboard, of_closures)
+        return [own.rubber(reaction, self.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
+
+    def _hold(
+        self, contacts: Sequence[ContactForce], rubbing: Sequence[Rubbing], rubbers: Sequence[Rubber], rates: Sequence[Scalar]
+    ) -> Settled:
+        """Solve for all friction that is unknown, to be put in wherever it stands."""
+        if self.unknown_column.numel() == 0:
+            return NO_FRICTION
         # time is a state of rate one: what a prescribed motion stands on accelerates too
         clocked = ca.vertcat(self.t_column, self.state_column)
-        self.held, margins = solve_held(self.tracer, contacts, self.held_column, clocked, [1.0, *rates])
-        return margins
+        held = [*holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
+        friction = settle(self.tracer, self.unknown_column, held, rubbers, clocked, [1.0, *rates])
+        self.held = friction.forces
+        return friction
+
+    def _margins(self, contacts: Sequence[ContactForce], friction: Settled) -> list[Scalar]:
+        """What is left of the strength of contacts that can hold."""
+        strong = [contact for contact in contacts if contact.grip is not None]
+        return [margin(h, contact.strength) for h, contact in zip(friction.held, strong, strict=False)]
+
+    def _width(self, name: str) -> int:
+        return int(self.places[name].stop - self.places[name].start)
 
     def _step_limit(self, contacts: Sequence[ContactKinematics], rates: Sequence[Scalar]) -> Scalar | None:
         """The longest step in which nothing passes unseen. rates: derivatives of coordinates, rates and bristles."""
@@ -496,11 +575,27 @@ class Trace(Signals):
 
     def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
         if self.held:
-            outputs = self.tracer.substitute(outputs, self.held_column, self.tracer.column(self.held))
+            outputs = self.tracer.substitute(outputs, self.unknown_column, self.tracer.column(self.held))
         first = self.places[CONTACTS].start
         closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
         guards = () if name in WHILE_CLOSED else closed
         return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards)
+
+
+def has_friction(system: System) -> bool:
+    """Whether any joint or closure of a System rubs."""
+    joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
+    return any(joint.frictions for joint in joints) or any(closure.frictions for closure in system.closures.values())
+
+
+def refuse_friction(system: System, what: str) -> None:
+    """What does not serve friction inside joints says so."""
+    parts = {f"body {link.name!r}": link.joint.frictions for link in system.links.values()}
+    parts |= {closure.part: closure.frictions for closure in system.closures.values()}
+    for part, frictions in parts.items():
+        for friction in frictions.values():
+            rule = f"must be left out for {what}: they do not serve friction inside joints"
+            raise ModelError.of(part, "friction", rule, type(friction.law).__name__)
 
 
 def check_formulation(node: Node, formulation: str) -> None:

@@ -1,0 +1,214 @@
+"""Joints that rub: the slip of their surfaces, what their friction pushes along, and the reactions that press them.
+
+A surface slips with s in m/s: the rate of a slide, radius times the rate of a turn. Friction f in N along s is the effort f of a
+slide and radius f of a turn. What presses is the part of the joint's reaction that is across the free motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, cross, dot, is_zero, sub, total
+from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
+from pliant.dynamics.gibbs_appell import Wrench
+from pliant.dynamics.kinematics import Pose, Twist
+from pliant.dynamics.loads import AppliedForces, at_place
+from pliant.dynamics.tangents import tangents_of
+from pliant.dynamics.tree import ROOT, Node, Slot, Tree
+from pliant.model.closure import Closure
+from pliant.model.cut_joint import CutJoint
+from pliant.model.joint import TRANSLATION, Joint, Motion
+from pliant.model.joint_friction import BOTH, JointFriction
+from pliant.model.system import System
+from pliant.scalar import absolute, sqrt
+
+
+@dataclass(frozen=True)
+class RubbingJoint:
+    """A joint, or a closure, with friction at a state; of a cylindrical joint perhaps one of its two motions."""
+
+    part: str  # what errors call it
+    label: str  # what a result calls it
+    friction: JointFriction
+    motions: tuple[Motion, ...]
+    rates: tuple[str, ...]  # names of the rates it acts along
+    levers: tuple[Scalar, ...]  # m per rad of a turn, 1 of a slide
+    slip: tuple[Scalar, ...]  # m/s
+    free: bool  # whether its motion follows from the equations: not prescribed
+    slots: tuple[Slot, ...] = ()  # in the tree
+    node: int = ROOT  # the body it carries, in the tree or apart from it
+    cut: CutJointState | None = None  # where it is between two frames
+    closure: str | None = None  # whose multipliers press it; None: the reaction of the body's inboard joint
+
+    @property
+    def speed(self) -> Scalar:
+        """Magnitude of slip, m/s."""
+        return absolute(self.slip[0]) if len(self.slip) == 1 else sqrt(total(s * s for s in self.slip))
+
+    @property
+    def tangents(self) -> tuple[Vec, ...]:
+        """Directions of the slip, in axes of its own."""
+        return IDENTITY[: len(self.slip)]
+
+    @property
+    def slides(self) -> bool:
+        """Whether it slides along its axis, so that only what is across the axis presses."""
+        return any(motion.kind == TRANSLATION for motion in self.motions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FreeMotions(Joint):
+    """What a closure leaves free, as a joint whose coordinates are read from two frames."""
+
+    free: tuple[Motion, ...]
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        return self.free
+
+
+def rubbing_joints(
+    system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist],
+    cut_joints: Sequence[CutJointState],
+) -> list[RubbingJoint]:  # fmt: skip
+    """All joints with friction: of the tree, apart from it, and closures."""
+    joints = [_of_node(k, node, key, v) for k, node in enumerate(tree.nodes) for key in node.link.joint.frictions]
+    for cut in cut_joints:
+        node = tree.place(cut.cut_joint.a).node
+        for key, friction in cut.cut_joint.joint.frictions.items():
+            free = not set(_named(key, cut.cut_joint.joint.motions)) & set(cut.cut_joint.joint.prescribed)
+            joints.append(_between(f"joint {cut.cut_joint.name!r}", cut, key, friction, free, node=node))
+    for closure in system.closures.values():
+        for key, friction in closure.frictions.items():
+            cut = _cut(tree, closure, q, v, bodies, moving)
+            node = cut.a.node if cut.a.node != ROOT else cut.b.node
+            free = not closure.prescribed
+            joints.append(_between(closure.part, cut, key, friction, free, node=node, closure=closure.name))
+    return joints
+
+
+def _of_node(k: int, node: Node, key: str, v: Sequence[Scalar]) -> RubbingJoint:
+    joint, friction = node.link.joint, node.link.joint.frictions[key]
+    slots = tuple(slot for slot in node.slots if slot.motion.name in _named(key, joint.motions))
+    numbers = [(slot, slot.v + i) for slot in slots for i in range(len(slot.motion.rates))]
+    levers = tuple(_lever(slot.motion, friction) for slot, _ in numbers)
+    return RubbingJoint(
+        part=f"body {node.name!r}",
+        label=f"{node.name}.{key}",
+        friction=friction,
+        motions=tuple(slot.motion for slot in slots),
+        rates=tuple(f"{node.name}.{name}" for slot in slots for name in slot.motion.rates),
+        levers=levers,
+        slip=tuple(lever * v[number] for lever, (_, number) in zip(levers, numbers, strict=True)),
+        free=all(slot.prescribed is None for slot in slots),
+        slots=slots,
+        node=k,
+    )
+
+
+def _between(
+    part: str, cut: CutJointState, key: str, friction: JointFriction, free: bool, node: int, closure: str | None = None
+) -> RubbingJoint:
+    name = cut.cut_joint.name
+    coordinates = [c for c in cut.coordinates if c.motion.name in _named(key, cut.cut_joint.joint.motions)]
+    levers = tuple(_lever(c.motion, friction) for c in coordinates for _ in c.rates)
+    rates = [rate for c in coordinates for rate in c.rates]
+    return RubbingJoint(
+        part=part,
+        label=name if closure is not None and len(cut.coordinates) == 1 else f"{name}.{key}",
+        friction=friction,
+        motions=tuple(c.motion for c in coordinates),
+        rates=tuple(f"{name}.{label}" for c in coordinates for label in c.motion.rates),
+        levers=levers,
+        slip=tuple(lever * rate for lever, rate in zip(levers, rates, strict=True)),
+        free=free,
+        node=node,
+        cut=cut,
+        closure=closure,
+    )
+
+
+def _named(key: str, motions: Sequence[Motion]) -> list[str]:
+    return [motion.name for motion in motions] if key == BOTH else [key]
+
+
+def _lever(motion: Motion, friction: JointFriction) -> Scalar:
+    return 1.0 if motion.kind == TRANSLATION else friction.radius
+
+
+def _cut(
+    tree: Tree, closure: Closure, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
+) -> CutJointState:
+    """A closure's two frames with the motions it leaves free between them."""
+    assert closure.frames is not None  # those of coordinates have no friction
+    motions = closure.free_motions
+    start = tuple(0.0 for motion in motions for _ in motion.positions)  # angles are not asked for, only rates
+    return cut_joint_state(tree, CutJoint(closure.name, _FreeMotions(free=motions), *closure.frames, start), q, v, bodies, moving)
+
+
+# ---- what friction pushes
+
+
+def push(
+    tree: Tree, joint: RubbingJoint, force: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose],
+    applied: AppliedForces,
+) -> None:  # fmt: skip
+    """Put friction, N along the slip, on the coordinates of the tree or on the two bodies."""
+    efforts = [lever * f for lever, f in zip(joint.levers, force, strict=True)]
+    if joint.cut is None:
+        numbers = [slot.v + i for slot in joint.slots for i in range(len(slot.motion.rates))]
+        for number, effort in zip(numbers, efforts, strict=True):
+            applied.tau[number] = applied.tau[number] + effort
+        return
+    own, cut = iter(efforts), joint.cut
+    along = [[next(own) if c.motion in joint.motions else 0.0 for _ in c.rates] for c in cut.coordinates]
+    on_a, on_b = cut.wrenches(along)
+    for place, (moment, pushed) in ((cut.a, on_a), (cut.b, on_b)):
+        if place.node == ROOT:
+            continue
+        turn = bodies[place.node].rotation
+        frame = cut.pose_a.rotation if place is cut.a else cut.pose_b.rotation  # of the place; the load is in its body's axes
+        load = at_place(tree, place, turn.into(frame.out(pushed)), turn.into(frame.out(moment)), q, v)
+        applied.loads[place.node] = applied.loads[place.node].plus(load)
+        if joint.closure is None:  # it is part of what the joint transmits
+            before = applied.inner.get(place.node)
+            applied.inner[place.node] = load if before is None else before.plus(load)
+
+
+# ---- what presses
+
+
+def pressing(joint: RubbingJoint, reaction: Wrench, bodies: Sequence[Pose]) -> list[list[Scalar]]:
+    """The forces, N, whose magnitudes add up to what presses, by components that are not zero; reaction: moment, force, world axes.
+
+    One force, or where a guide carries a couple too, one at each of its ends: F/2 +- M x a/length. M: about the body's origin, or
+    where a closure's frame is, about that.
+    """
+    moment, force = reaction
+    turning = joint.cut.pose_b.rotation if joint.cut is not None else bodies[joint.node].rotation
+    axis = joint.motions[0].axis
+    if joint.friction.guide is None and not joint.slides:
+        return [_live(force)]
+    across = [turning.out(t) for t in tangents_of(axis)]
+    directions = across if joint.slides else [*across, turning.out(axis)]
+    whole = [dot(force, d) for d in directions]
+    if joint.friction.guide is None:
+        return [_live(whole)]
+    about = sub(moment, cross(_arm(joint, bodies), force))
+    couple = [dot(about, cross(turning.out(axis), t)) / joint.friction.guide for t in across]
+    couple += [0.0] * (len(whole) - len(couple))
+    return [_live([0.5 * f + sign * c for f, c in zip(whole, couple, strict=True)]) for sign in (1.0, -1.0)]
+
+
+def _arm(joint: RubbingJoint, bodies: Sequence[Pose]) -> Vec:
+    """From the origin of the body that a reaction's moment is about to the middle of the guide, world axes."""
+    if joint.closure is None:
+        return ZERO
+    assert joint.cut is not None
+    return sub(joint.cut.pose_a.position, bodies[joint.node].position)
+
+
+def _live(force: Sequence[Scalar]) -> list[Scalar]:
+    return [f for f in force if not is_zero(f)]
+

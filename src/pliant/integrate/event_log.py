@@ -1,0 +1,16 @@
+"""The log of what happened in a run: when, which event, which way.  Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.integrate.kernels import compiled, floats, ints
+
+
+@compiled
+def log(run: Any, t: float, e: int, direction: int) -> None:
+    k = run.n_logged
+    floats(run.log_t, run.max_logged)[k] = t
+    ints(run.log_event, run.max_logged)[k] = e
+    ints(run.log_direction, run.max_logged)[k] = direction
+    run.n_logged += 1
