@@ -15,6 +15,7 @@ def some_of_everything():
     ball = system.add("ball", BODY, joint=pl.Planar(position=(2.0, 0.12), velocity=(0.5, -1.0)))
     system.drive("motor", "arm.angle", 2.0)
     system.close("rope", "distance", link.tip, system.ground, length=1.1)
+    system.strut("jack", arm.tip, system.ground.moved((0.0, -0.5)), stiffness=20.0, rest=0.6, damping=0.5)
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal="y"),
                    normal=pl.HuntCrossley(stiffness=1e5, restitution=0.7), friction=pl.Coulomb(mu=0.3))  # fmt: skip
     return system

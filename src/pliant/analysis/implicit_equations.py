@@ -184,7 +184,7 @@ class ImplicitEquations(Trace):
         power = dict(self.applied.power)
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
-                            self._closing(self.closures), self.cut_joint_states)  # fmt: skip
+                            self._closing(self.closures), self.cut_joint_states, self.applied.struts)  # fmt: skip
         quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures)
         self.power_names = tuple(power)
         return {"q": list(self.q), "v": list(self.v), **{name: quantities[name] for name in OBSERVED}}
@@ -205,6 +205,7 @@ class ImplicitEquations(Trace):
             "row": self.closures.names,
             "joint_coordinate": (),
             "joint_rate": (),
+            "strut": tuple(self.system.struts),
         }
 
     # ---- numbers
@@ -308,15 +309,17 @@ def _with_own_signals(system: System) -> System:
         own.drives[name] = replace(drive, effort=copy.copy(drive.effort))
     for name, load in own.loads.items():
         own.loads[name] = replace(load, vector=tuple(copy.copy(signal) for signal in load.vector))  # type: ignore[arg-type]
+    for name, strut in own.struts.items():
+        own.struts[name] = replace(strut, force=copy.copy(strut.force))
     return own
 
 
 def _signals_of(system: System) -> dict[str, Signal]:
-    """By the names of inputs: drives, and components of loads as in "push x"."""
+    """By the names of inputs: drives, components of loads as in "push x", actuators of struts."""
     signals = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         signals |= {f"{load.name} {axis}": signal for axis, signal in zip(AXES, load.vector, strict=True)}
-    return signals
+    return signals | {strut.name: strut.force for strut in system.struts.values() if strut.force is not None}
 
 
 def contact_state(sticks: bool, entry: float) -> tuple[float, float]:

@@ -20,7 +20,8 @@ from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
 from pliant.equations.symbols import Symbols
 from pliant.errors import ModelError
 from pliant.model.resolve import checked_values, resolved
-from pliant.model.signal import Constant, MotionTable, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, Signal
+from pliant.model.strut import OfLength
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.trace.closures import chosen, row_names, springs
@@ -238,6 +239,7 @@ def _with_own_signals(system: System) -> System:
     own = copy(system)
     own.drives = {name: replace(drive, effort=copy(drive.effort)) for name, drive in system.drives.items()}
     own.loads = {name: replace(load, vector=_copies(load.vector)) for name, load in system.loads.items()}
+    own.struts = {name: replace(strut, force=copy(strut.force)) for name, strut in system.struts.items()}
     return own
 
 
@@ -258,12 +260,16 @@ def _refuse_tables(trace: Trace) -> None:
 
 
 def _inputs(system: System) -> dict[str, Signal]:
-    """Drives by name, and the components of loads that are not constant."""
+    """Drives by name, the components of loads that are not constant, and actuators of struts that are no laws of its length."""
     named: dict[str, Signal] = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         for axis, component in zip(AXES, load.vector, strict=True):
             if not isinstance(component, Constant):
                 named[f"{load.name}.{axis}"] = component
+    for strut in system.struts.values():
+        law = isinstance(strut.force, Formula) and isinstance(strut.force.function, OfLength)
+        if strut.force is not None and not law and not isinstance(strut.force, Constant):
+            named[strut.name] = strut.force
     return named
 
 

@@ -80,8 +80,12 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",
-    (System.close, "stiffness"): "N/m",
-    (System.close, "damping"): "N s/m",
+    (System.strut, "stiffness"): "N/m",
+    (System.strut, "rest"): "m",
+    (System.strut, "damping"): "N s/m",
+    (System.strut, "force"): "N",
+    (System.close, "stiffness"): STIFFNESS,
+    (System.close, "damping"): DRAG,
     (System.close, "motion"): EITHER,
 }
 

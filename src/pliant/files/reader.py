@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pliant.files.formula import Known
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import RunSettings
+from pliant.files.struts import read_strut_force
 from pliant.files.values import read, read_built, read_formula, read_object
 from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call_unit
 from pliant.model.body import Body
@@ -109,7 +110,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
-    scope.coordinates = _coordinates(system)
+    scope.coordinates = _coordinates(system, [name for name, _ in _entries(sections, "struts")])
     read_formulas_again(defined)
     for section in CALLS:
         for name, item in _entries(sections, section):
@@ -242,11 +243,12 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 # ---- what acts, and what is watched
 
 
-def _coordinates(system: System) -> Known:
+def _coordinates(system: System, struts: Iterable[str]) -> Known:
+    """What q and v have, in formulas: coordinates, and lengths of struts by the names of these."""
     links = system.links.values()
     return {
-        "q": [f"{link.name}.{name}" for link in links for name in link.positions],
-        "v": [f"{link.name}.{name}" for link in links for name in link.rates],
+        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *struts],
+        "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *struts],
     }
 
 
@@ -260,5 +262,8 @@ def _read_call(system: System, section: str, name: str, item: Item) -> None:
     values: dict[str, Any] = {}
     for key, value in found.items():
         value = value.of_unit(call_unit(section, key))
+        if (section, key) == ("struts", "force"):
+            values[key] = read_strut_force(name, value)
+            continue
         values[key] = read_formula(value) if hints[key] is Formula else read(hints[key], value)
     build(CALLS[section], item, system, name, **values)

@@ -14,6 +14,7 @@ from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
 from pliant.files.reader import SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
+from pliant.files.struts import write_strut
 from pliant.files.written import (
     Data,
     definitions_in,
@@ -68,6 +69,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
                    for d in system.drives.values()},
         "forces": {load.name: _load(system, load) for load in loads if isinstance(load, PointForce)},
         "moments": {load.name: _load(system, load) for load in loads if isinstance(load, PointMoment)},
+        "struts": {s.name: write_strut(system, s) for s in system.struts.values()},
         "contacts": write_contacts(system),
         "closures": {c.name: _closure(system, c) for c in system.closures.values()},
         "events": {c.name: _event(c) for c in system.conditions.values()},

@@ -37,8 +37,8 @@ class Closure:
     b: Frame | str | None
     _: KW_ONLY
     by: str = MULTIPLIERS
-    stiffness: float | None = None  # Ks of virtual springs, N/m
-    damping: float = 0.0  # of virtual springs, N s/m
+    stiffness: float | None = None  # Ks of virtual springs, N/m; of rows that are angles N m/rad
+    damping: float = 0.0  # of virtual springs, N s/m; of rows that are angles N m s/rad
 
     def __post_init__(self) -> None:
         check.choice(self.part, "by", self.by, WAYS)
@@ -77,7 +77,7 @@ class Closure:
 
     @property
     def spring(self) -> float:
-        """Ks of virtual springs, N/m; 0 where multipliers hold it."""
+        """Ks of virtual springs, N/m or N m/rad; 0 where multipliers hold it."""
         return 0.0 if self.stiffness is None else self.stiffness
 
     def _set(self, field: str, value: Any) -> None:

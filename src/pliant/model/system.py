@@ -24,6 +24,7 @@ from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
+from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
@@ -121,6 +122,7 @@ class System:
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
+    struts: dict[str, Strut] = field(default_factory=dict, init=False)
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
@@ -212,6 +214,28 @@ class System:
         if len(parts) != 3:
             raise ModelError.of(part, "vector", "must be 1 or 3 components", vector)
         self.loads[name] = PointMoment(name, at, _components(part, parts), expressed)
+
+    def strut(
+        self,
+        name: str,
+        a: Frame,
+        b: Frame,
+        *,
+        stiffness: float = 0.0,
+        rest: float | None = None,
+        damping: float = 0.0,
+        force: Any = None,
+    ) -> None:
+        """A spring, a damper and an actuator between the origins of two frames, along the line that joins them.
+
+        It pushes them apart with -stiffness (length - rest) - damping rate + force. rest: the spring's length without force, given
+        with a stiffness. force: a number, a table, a function of (length, rate) or of (t, q, v). Formulas read the length as
+        q["name"] and its rate as v["name"].
+        """
+        part = f"strut {name!r}"
+        self._check_new_name(name)
+        self._check_held_frames(part, a, b)
+        self.struts[name] = Strut(name, a, b, stiffness, rest, damping, strut_force(name, force))
 
     def contact(
         self,
@@ -308,7 +332,8 @@ class System:
         touching = [frame for pair in self.contacts.values() for frame in pair.frames]
         closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]
         cut = [frame for joint in self.cut_joints.values() for frame in (joint.a, joint.b)]
-        return [*own, *loaded, *touching, *closed, *cut]
+        pushed = [frame for strut in self.struts.values() for frame in strut.frames]
+        return [*own, *loaded, *touching, *closed, *cut, *pushed]
 
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of whatever floats on the ground."""
@@ -375,6 +400,7 @@ class System:
         lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
+        lines += [f"strut {s.name}: from {_where(s.a)} to {_where(s.b)}, {_strut_parts(s)}" for s in self.struts.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
@@ -430,7 +456,8 @@ class System:
         part = f"system {self.name!r}"
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
-                            ("closure", self.closures), ("event", self.conditions), ("body", self.segmented)):  # fmt: skip
+                            ("closure", self.closures), ("event", self.conditions), ("body", self.segmented),
+                            ("strut", self.struts)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
         if name == GROUND:
@@ -496,6 +523,12 @@ def _held(made: Closure) -> str:
 
 def _where(frame: Frame) -> str:
     return frame.body if frame.station is None else f"{frame.body} at {frame.station:g} m"
+
+
+def _strut_parts(strut: Strut) -> str:
+    spring = [] if strut.rest is None else [f"spring {strut.stiffness:g} N/m of {strut.rest:g} m"]
+    damper = [f"damper {strut.damping:g} N s/m"] if strut.damping else []
+    return ", ".join([*spring, *damper, *(["actuator"] if strut.force is not None else [])])
 
 
 def _kind(load: PointForce | PointMoment) -> str:

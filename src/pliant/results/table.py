@@ -17,8 +17,8 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive; joint_coordinate and joint_rate: of joints that formulation "augmented"
-# takes apart.
+# source of work, pair of contact, row of a closure, drive; strut; joint_coordinate and joint_rate: of joints that formulation
+# "augmented" takes apart.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -33,7 +33,7 @@ QUANTITIES = {
         Quantity("kinetic", (), "J", "kinetic energy"),
         Quantity("gravity", (), "J", "potential energy of gravity"),
         Quantity("strain", (), "J", "strain energy of the beams"),
-        Quantity("spring", (), "J", "energy in joint springs, end stops and virtual springs"),
+        Quantity("spring", (), "J", "energy in joint springs, end stops, struts and virtual springs"),
         Quantity("contact", (), "J", "elastic energy in closed contacts"),
         Quantity("work", ("source",), "J", "work done on the mechanism since the start, by source"),
         Quantity("power", ("source",), "W", "power put into the mechanism, by source"),
@@ -54,6 +54,9 @@ QUANTITIES = {
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops, of rows that others imply too"),
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
+        Quantity("strut_length", ("strut",), "m", "length of each strut"),
+        Quantity("strut_rate", ("strut",), "m/s", "rate at which each strut lengthens"),
+        Quantity("strut_force", ("strut",), "N", "force with which each strut pushes its ends apart"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }

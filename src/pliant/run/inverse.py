@@ -74,6 +74,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
         copy.links[link.name] = _prescribed_link(link, own)
     copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
     copy.loads |= system.loads
+    copy.struts |= system.struts
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: a shorter strut has no direction that could be believed
 
 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
     """Refuse a start from which there are no accelerations, or none that can be believed."""
     traced = compiled.traced
-    _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
+    observed = compiled.observe(t, y, p)
+    _check_centres(traced, observed[traced.layout.observed["gap"]])
+    _check_lengths(traced, observed[traced.layout.observed["strut_length"]])
     _check_finite(traced, compiled.rhs(t, y, p), t)
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
@@ -47,6 +50,14 @@ def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
         if gap + reach <= COINCIDENT_SHARE * reach:
             rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+def _check_lengths(traced: TracedSystem, lengths: NDArray[np.float64]) -> None:
+    """A strut whose ends are one point has no direction to push in."""
+    for strut, length in zip(traced.system.struts.values(), lengths.tolist(), strict=True):
+        if not length > SHORTEST * strut.unstretched + SHORTEST_AT_ALL:
+            rule = "ends must be apart at the start: at one point they have no direction to push in"
+            raise SolveError(f"strut {strut.name!r}: {rule}, got a length of {length:.3g} m")
 
 
 def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:

@@ -76,7 +76,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
         if not stands:
             _take_apart(found, node, q)
     _check_inertia(found)
-    _carry_over(system, found, _renamed(made.tree, kept))
+    _carry_over(system, found, _renamed(made.tree, kept) | {name: name for name in system.struts})
     return found, tuple(made.warnings)
 
 
@@ -94,6 +94,9 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
         found.loads[load.name] = replace(load, vector=(x, y, z))
     for condition in system.conditions.values():
         found.conditions[condition.name] = replace(condition, function=_asked_by_joint(condition.function, rename))
+    for strut in system.struts.values():
+        force = None if strut.force is None else _translated(strut.force, rename)
+        found.struts[strut.name] = replace(strut, force=force)
     found.contacts.update(system.contacts)
 
 

@@ -73,7 +73,8 @@ class LoweredSystem:
 
 def signals_of(system: System) -> list[Signal]:
     drives = [drive.effort for drive in system.drives.values()]
-    return drives + [component for load in system.loads.values() for component in load.vector]
+    struts = [strut.force for strut in system.struts.values() if strut.force is not None]
+    return drives + [component for load in system.loads.values() for component in load.vector] + struts
 
 
 def tables(system: System, tree: Tree) -> tuple[Table, ...]:

@@ -23,6 +23,7 @@ from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
+from pliant.dynamics.struts import StrutForce, strut_energy
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
 from pliant.trace.closures import Closures
@@ -41,6 +42,7 @@ class TracedState:
     loads: Sequence[BodyLoad]  # but for those of joints apart
     closing: Mapping[int, Wrench]  # of closures on the bodies they hold
     cut_joints: Sequence[CutJointState]
+    struts: Sequence[StrutForce]
 
 
 def observe(
@@ -62,7 +64,7 @@ def observe(
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored],
+        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored + strut_energy(state.struts)],
         "contact": [total(contact.stored for contact in contacts)],
         "power": list(power.values()),
         "momentum": list(momentum),
@@ -78,6 +80,9 @@ def observe(
         "effort": list(efforts),
         "joint_q": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.positions],
         "joint_v": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.rates],
+        "strut_length": [strut.state.length for strut in state.struts],
+        "strut_rate": [strut.state.rate for strut in state.struts],
+        "strut_force": [strut.force for strut in state.struts],
         "tip_position": [],
         "tip_velocity": [],
         "tip_deflection": [],

@@ -129,6 +129,7 @@ class TracedSystem:
             "row": self.rows,
             "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
             "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
+            "strut": tuple(self.system.struts),
         }
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:

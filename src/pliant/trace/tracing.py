@@ -35,6 +35,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
+from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
@@ -246,7 +247,8 @@ class Trace:
         events += self.switches.events()
         events += contact_events(contacts, growing, margins, self.near)
         outer, closing = applied.outer, self._closing(closures)
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states,
+                            applied.struts)  # fmt: skip
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
         # of the state and its derivative, which a step begins with anyway
         slope_column, slopes = self.tracer.symbols("slope", state_column.numel())
@@ -464,6 +466,7 @@ class Trace:
             return nullcontext()
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
+        signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
         owner = next(name for name, own in signals.items() if any(signal is one for one in own))
         return self.switches.watching(f"formula of {owner!r}")
 
@@ -490,8 +493,10 @@ class Trace:
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
-        q = NamedScalars("q", positions, [*self.q, *(x for one in found for x in one.positions)])
-        v = NamedScalars("v", rates, [*self.v, *(x for one in found for x in one.rates)])
+        struts = list(self.system.struts)
+        lengths, speeds = ([state.length for state in self.strut_states], [state.rate for state in self.strut_states])
+        q = NamedScalars("q", [*positions, *struts], [*self.q, *(x for one in found for x in one.positions), *lengths])
+        v = NamedScalars("v", [*rates, *struts], [*self.v, *(x for one in found for x in one.rates), *speeds])
         return self._scalar(called(function, t, q, v))
 
     def _lifted(self, x: Any) -> Scalar:
@@ -514,6 +519,14 @@ class Trace:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
+
+    @cached_property
+    def strut_states(self) -> list[StrutState]:
+        """Struts at the traced state: formulas read their lengths and rates."""
+        if not self.system.struts:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return strut_states(self.tree, self.system.struts.values(), self.q, self.v, bodies, moving)
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
