@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -22,55 +21,39 @@ from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.graph import Graph
-from pliant.codegen.numbers import Number, Numbers
-from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
+from pliant.codegen.numbers import Numbers
+from pliant.codegen.tracer import Scalar
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
-from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
+from pliant.dynamics.loads import AppliedForces, applied_forces
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
-from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.closure import Closure
-from pliant.model.parameter import evaluated, expression_of
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
+from pliant.model.signal import Formula, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import OBSERVED
-from pliant.scalar import is_constant, maximum, minimum
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
 from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, solve_held
 from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
-from pliant.trace.formulas import NamedScalars, called
-from pliant.trace.layout import (
-    CONTACTS,
-    FOREVER,
-    PIECES,
-    STOPS,
-    WINDOW,
-    ContactEntries,
-    Flags,
-    ParameterOwner,
-    Pieces,
-    Window,
-    slices,
-)
-from pliant.trace.lowered_system import LoweredSystem, signals_of, tables
+from pliant.trace.layout import CONTACTS, FOREVER, WINDOW
+from pliant.trace.lowered_system import LoweredSystem, signals_of
 from pliant.trace.lowering import numbered
 from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.preparation import Preparation
+from pliant.trace.signals import Signals
 from pliant.trace.switches import Switches
 from pliant.trace.traced_system import TracedSystem, owners_of
 
@@ -166,7 +149,7 @@ def _nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-class Trace:
+class Trace(Signals):
     """One trace in the making."""
 
     def __init__(
@@ -183,31 +166,16 @@ class Trace:
 
         parameters: what formulas read, by name; one that is missing has its own value.
         """
-        self.system, self.formulation, self.near, self.t_start = system, formulation, near, t_start
-        self.tree = build_tree(system) if tree is None else tree
+        super().__init__(system, build_tree(system) if tree is None else tree, parameters)
+        self.formulation, self.near, self.t_start = formulation, near, t_start
         self.known_start = start
-        self.tracer = Tracer()
-        self._parameters = parameters or {}
-        self.tracer.lift = self._lifted
         self.prescribed = self.tree.prescribed
         self.free_q = [k for k in range(len(self.tree.positions)) if k not in {c.q for c in self.prescribed}]
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
-        self.signals = tables(system, self.tree)
-        self.t_column, (self.t,) = self.tracer.symbols("t", 1)
-        self.pairs = list(system.contacts.values())
-        stops = damped_stops(system, self.tree)
-        self.owners: tuple[ParameterOwner, ...] = (
-            Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)))  # fmt: skip
-        self.places = slices({owner.name: owner.width for owner in self.owners})  # in p
-        self.stops = {label: self.places[STOPS].start + k for k, label in enumerate(stops)}  # in p: pressed or not
-        self.p_column, self.p = self.tracer.symbols("p", self.places[STOPS].stop)
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
-        self.q: list[Scalar] = [0.0] * len(self.tree.positions)
-        self.v: list[Scalar] = [0.0] * len(self.tree.rates)
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
-        self.switches: Switches | None = None  # while functions of p are traced
         self.warnings: list[str] = []
         self.locked = ""  # why closures let nothing move, where that is so
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
@@ -449,103 +417,6 @@ class Trace:
             return []
         clocked = ca.vertcat(self.t_column, self.state_column)
         return self.tracer.directional(scalars, clocked, self.tracer.column([1.0, *rates]))
-
-    def read(self, signal: Signal) -> Scalar:
-        """The value of a signal now."""
-        if isinstance(signal, Constant):
-            return signal.value
-        if isinstance(signal, Formula):
-            with self._switching(signal):
-                return self._formula(signal.function, self._clock(signal.breakpoints))
-        value, slope, origin = self._piece(signal)
-        return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
-
-    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
-        """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
-        if self.switches is None:
-            return nullcontext()
-        signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
-        signals |= {load.name: load.vector for load in self.system.loads.values()}
-        signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
-        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
-        return self.switches.watching(f"formula of {owner!r}")
-
-    def _depends_on_state(self, node: int) -> bool:
-        state = {x.number for x in [*self.q, *self.v] if not is_constant(x)}
-        seen, waiting = set(), [node]
-        while waiting:
-            here = waiting.pop()
-            if here in state:
-                return True
-            if here not in seen:
-                seen.add(here)
-                waiting += self.tracer.arguments(here)
-        return False
-
-    def _piece(self, signal: object) -> list[Scalar]:
-        """What p holds of a signal given by a table."""
-        k = next(k for k, known in enumerate(self.signals) if known is signal)
-        first, starts = self.places[PIECES].start, Pieces(self.signals).starts
-        return self.p[first + starts[k] : first + starts[k + 1]]
-
-    def _formula(self, function: Any, t: Scalar) -> Scalar:
-        found = [one for each in self.cut_joint_states for one in each.coordinates]
-        apart = list(self.system.cut_joints.values())
-        positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
-        rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
-        struts = list(self.system.struts)
-        lengths, speeds = ([state.length for state in self.strut_states], [state.rate for state in self.strut_states])
-        q = NamedScalars("q", [*positions, *struts], [*self.q, *(x for one in found for x in one.positions), *lengths])
-        v = NamedScalars("v", [*rates, *struts], [*self.v, *(x for one in found for x in one.rates), *speeds])
-        return self._scalar(called(function, t, q, v))
-
-    def _lifted(self, x: Any) -> Scalar:
-        """What a formula brings along: a parameter, an expression of parameters, a whole number."""
-        return evaluated(x, self._parameters) if expression_of(x) is not None else float(x)
-
-    def lifted_number(self, x: Any) -> Any:
-        """The same where it meets a Number; a traced scalar answers for itself."""
-        is_number = isinstance(x, (float, int)) or expression_of(x) is not None
-        return self._lifted(x) if is_number else NotImplemented
-
-    def _scalar(self, x: Any) -> Scalar:
-        """What a formula gave, as a scalar of this trace."""
-        return x if isinstance(x, (float, TracedScalar, Number)) and expression_of(x) is None else self._lifted(x)
-
-    @cached_property
-    def cut_joint_states(self) -> list[CutJointState]:
-        """Joints apart from the tree, at the traced state."""
-        if not self.system.cut_joints:
-            return []
-        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
-
-    @cached_property
-    def strut_states(self) -> list[StrutState]:
-        """Struts at the traced state: formulas read their lengths and rates."""
-        if not self.system.struts:
-            return []
-        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return strut_states(self.tree, self.system.struts.values(), self.q, self.v, bodies, moving)
-
-    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
-        """Time as a formula with breakpoints may see it: strictly inside the present piece."""
-        return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
-
-    def _prescribed_values(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
-        """Position, rate and acceleration of a prescribed coordinate."""
-        if isinstance(motion, MotionTable):
-            c0, c1, c2, c3, origin = self._piece(motion)
-            s = self.t - origin
-            return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
-        column, (time,) = self.tracer.symbols("time", 1)
-        one = ca.SX(1.0)
-        position = [self._scalar(called(motion.function, time))]
-        rate = self.tracer.directional(position, column, one)
-        acceleration = self.tracer.directional(rate, column, one)
-        now = self.tracer.column([self._clock(motion.breakpoints)])
-        x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
-        return x, v, a
 
     def _forward(self, applied: AppliedForces) -> Forward:
         state = (self.tree, self.q, self.v, applied.tau, applied.loads, self.known)

@@ -1,0 +1,145 @@
+"""What a user's signals and formulas are worth at a traced state: numbers, tables, functions of (t, q, v), prescribed motions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+
+from pliant.codegen.numbers import Number
+from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
+from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
+from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.loads import damped_stops
+from pliant.dynamics.struts import StrutState, strut_states
+from pliant.dynamics.tree import Tree
+from pliant.model.parameter import evaluated, expression_of
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
+from pliant.model.system import System
+from pliant.scalar import is_constant, maximum, minimum
+from pliant.trace.formulas import NamedScalars, called
+from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
+from pliant.trace.lowered_system import tables
+from pliant.trace.switches import Switches
+
+
+class Signals:
+    """The time, p and the coordinates of a trace, and whoever reads signals there."""
+
+    def __init__(self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None) -> None:
+        self.system, self.tree = system, tree
+        self.tracer = Tracer()
+        self._parameters = parameters or {}
+        self.tracer.lift = self._lifted
+        self.signals = tables(system, tree)
+        self.t_column, (self.t,) = self.tracer.symbols("t", 1)
+        self.pairs = list(system.contacts.values())
+        stops = damped_stops(system, tree)
+        self.owners: tuple[ParameterOwner, ...] = (
+            Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)))  # fmt: skip
+        self.places = slices({owner.name: owner.width for owner in self.owners})  # in p
+        self.stops = {label: self.places[STOPS].start + k for k, label in enumerate(stops)}  # in p: pressed or not
+        self.p_column, self.p = self.tracer.symbols("p", self.places[STOPS].stop)
+        self.q: list[Scalar] = [0.0] * len(tree.positions)
+        self.v: list[Scalar] = [0.0] * len(tree.rates)
+        self.switches: Switches | None = None  # while functions of p are traced
+
+    def read(self, signal: Signal) -> Scalar:
+        """The value of a signal now."""
+        if isinstance(signal, Constant):
+            return signal.value
+        if isinstance(signal, Formula):
+            with self._switching(signal):
+                return self._formula(signal.function, self._clock(signal.breakpoints))
+        value, slope, origin = self._piece(signal)
+        return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
+
+    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
+        """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
+        if self.switches is None:
+            return nullcontext()
+        signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
+        signals |= {load.name: load.vector for load in self.system.loads.values()}
+        signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
+        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
+        return self.switches.watching(f"formula of {owner!r}")
+
+    def _depends_on_state(self, node: int) -> bool:
+        state = {x.number for x in [*self.q, *self.v] if not is_constant(x)}
+        seen, waiting = set(), [node]
+        while waiting:
+            here = waiting.pop()
+            if here in state:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += self.tracer.arguments(here)
+        return False
+
+    def _piece(self, signal: object) -> list[Scalar]:
+        """What p holds of a signal given by a table."""
+        k = next(k for k, known in enumerate(self.signals) if known is signal)
+        first, starts = self.places[PIECES].start, Pieces(self.signals).starts
+        return self.p[first + starts[k] : first + starts[k + 1]]
+
+    def _formula(self, function: Any, t: Scalar) -> Scalar:
+        found = [one for each in self.cut_joint_states for one in each.coordinates]
+        apart = list(self.system.cut_joints.values())
+        positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
+        rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
+        struts, names = self.strut_states, list(self.system.struts)  # by their names: lengths and their rates
+        lengths, speeds = [strut.length for strut in struts], [strut.rate for strut in struts]
+        q = NamedScalars("q", [*positions, *names], [*self.q, *(x for one in found for x in one.positions), *lengths])
+        v = NamedScalars("v", [*rates, *names], [*self.v, *(x for one in found for x in one.rates), *speeds])
+        return self._scalar(called(function, t, q, v))
+
+    def _lifted(self, x: Any) -> Scalar:
+        """What a formula brings along: a parameter, an expression of parameters, a whole number."""
+        return evaluated(x, self._parameters) if expression_of(x) is not None else float(x)
+
+    def lifted_number(self, x: Any) -> Any:
+        """The same where it meets a Number; a traced scalar answers for itself."""
+        is_number = isinstance(x, (float, int)) or expression_of(x) is not None
+        return self._lifted(x) if is_number else NotImplemented
+
+    def _scalar(self, x: Any) -> Scalar:
+        """What a formula gave, as a scalar of this trace."""
+        return x if isinstance(x, (float, TracedScalar, Number)) and expression_of(x) is None else self._lifted(x)
+
+    @cached_property
+    def cut_joint_states(self) -> list[CutJointState]:
+        """Joints apart from the tree, at the traced state."""
+        if not self.system.cut_joints:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
+
+    @cached_property
+    def strut_states(self) -> list[StrutState]:
+        """Struts at the traced state: formulas read their lengths and rates."""
+        if not self.system.struts:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return strut_states(self.tree, self.system.struts.values(), self.q, self.v, bodies, moving)
+
+    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+        """Time as a formula with breakpoints may see it: strictly inside the present piece."""
+        return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
+
+    def _prescribed_values(self, motion: Prescribed | MotionTable) -> tuple[Scalar, Scalar, Scalar]:
+        """Position, rate and acceleration of a prescribed coordinate."""
+        if isinstance(motion, MotionTable):
+            c0, c1, c2, c3, origin = self._piece(motion)
+            s = self.t - origin
+            return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
+        column, (time,) = self.tracer.symbols("time", 1)
+        one = ca.SX(1.0)
+        position = [self._scalar(called(motion.function, time))]
+        rate = self.tracer.directional(position, column, one)
+        acceleration = self.tracer.directional(rate, column, one)
+        now = self.tracer.column([self._clock(motion.breakpoints)])
+        x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
+        return x, v, a
