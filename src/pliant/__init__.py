@@ -46,7 +46,6 @@ from pliant.model.joint import (
     Cylindrical,
     Damper,
     Free,
-    Limits,
     Planar,
     Prismatic,
     Revolute,
@@ -88,6 +87,7 @@ from pliant.model.normal_law import (
 )
 from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
 from pliant.model.parameter import Parameter
+from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
@@ -149,6 +149,7 @@ __all__ = [
     "Auto",
     "AxialElements",
     "AxialModes",
+    "Backlash",
     "Beam",
     "BengisuAkay",
     "Campbell",

@@ -9,7 +9,7 @@ from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import ball_turn, sleeve_stop
 from pliant.dynamics.tree import Tree
-from pliant.model.joint import Limits
+from pliant.model.play import Limits
 from pliant.scalar import where
 
 
@@ -67,6 +67,7 @@ def cut_joint_energy(cut_joints: Sequence[CutJointState]) -> Scalar:
 
 def _stop_energy(stop: Limits, x: Scalar) -> Scalar:
     depths = (x - stop.high, stop.low - x)
+    assert stop.stiffness is not None  # of a stop without a law
     return total(where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0) for depth in depths)
 
 

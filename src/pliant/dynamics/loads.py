@@ -13,7 +13,8 @@ from pliant.dynamics.steps import Bend, Turn, steps_to_place
 from pliant.dynamics.struts import StrutForce, StrutState, strut_states
 from pliant.dynamics.tree import ROOT, Node, Place, Slot, Tree
 from pliant.model.force import PointForce, PointMoment
-from pliant.model.joint import Joint, Limits, Motion
+from pliant.model.joint import Joint, Motion
+from pliant.model.play import Limits
 from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.scalar import maximum, where
@@ -201,6 +202,7 @@ def stop_force(
     """
     total: Scalar = 0.0
     lost: Scalar = 0.0
+    assert stop.stiffness is not None  # of a stop without a law
     for end, depth, closing, sign in (("high", x - stop.high, rate, -1.0), ("low", stop.low - x, -rate, 1.0)):
         spring = stop.stiffness * depth
         pushed = maximum(spring + stop.damping * closing, 0.0) if stop.damping > 0.0 else spring

@@ -188,7 +188,7 @@ class _Derivation(Trace):
         return tuple(name for name in self.symbols.values if name in self.symbols.parameters or name in used)
 
     def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
-        notes = [f"contact forces are left out: {', '.join(self.system.contacts)}"] if self.system.contacts else []
+        notes = [f"contact forces are left out: {', '.join(pair.name for pair in self.pairs)}"] if self.pairs else []
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order
         for name in names:
             sources.setdefault(name.split(".")[0], {}).update(dict.fromkeys(self.symbols.computed.get(name, ())))

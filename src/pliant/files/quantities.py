@@ -13,10 +13,11 @@ from pliant.files.run_settings import RunSettings
 from pliant.model import beam, closure, damping, force, modes, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
-from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
+from pliant.model.joint import Cylindrical, Damper, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.normal_law import PowerLaw
 from pliant.model.outline import FibreOutline
+from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
 from pliant.model.system import System
@@ -59,6 +60,10 @@ UNITS: dict[tuple[Any, str], str] = {
     (Limits, "high"): EITHER,
     (Limits, "stiffness"): STIFFNESS,
     (Limits, "damping"): DRAG,
+    (Backlash, "gap"): EITHER,
+    (Backlash, "centre"): EITHER,
+    (Backlash, "stiffness"): STIFFNESS,
+    (Backlash, "damping"): DRAG,
     (Prismatic, "rate"): SPEED,
     (TelescopicBeam, "rate"): SPEED,
     (Cylindrical, "rates"): "m/s or rad/s",

@@ -26,6 +26,7 @@ from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, PowerLaw
+from pliant.model.play import Backlash, Limits
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -59,6 +60,8 @@ HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fit
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
     (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],
+    (Limits, "normal"): Normal | None,
+    (Backlash, "normal"): Normal | None,
     (Plane, "normal"): Any,  # a vector, or one of x, y, z
     (RunSettings, "method"): Union[(*METHODS, None)],
 }

@@ -13,10 +13,11 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
 from pliant.model.frame import Frame
+from pliant.model.play import Backlash
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
-MULTIPLIERS, SPRINGS = "multipliers", "springs"
-WAYS = (MULTIPLIERS, SPRINGS)
+MULTIPLIERS, SPRINGS, BACKLASH = "multipliers", "springs", "backlash"
+WAYS = (MULTIPLIERS, SPRINGS, BACKLASH)  # the last of gears that have play
 Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-9  # of 1: what the cosine between two axes may be off by before they are one
 
@@ -47,7 +48,11 @@ class Closure:
                 raise ModelError.of(self.part, "stiffness", "must be given for virtual springs", self.stiffness)
             self._set("stiffness", check.positive(self.part, "stiffness", self.stiffness, "N/m"))
         elif self.stiffness is not None:
-            raise ModelError.of(self.part, "stiffness", "must be left out where multipliers close the loop", self.stiffness)
+            rule = "must be left out where multipliers close the loop"
+            rule = "must be left out beside a backlash, which has its own" if self.by == BACKLASH else rule
+            raise ModelError.of(self.part, "stiffness", rule, self.stiffness)
+        if self.by == BACKLASH and getattr(self, "backlash", None) is None:
+            raise ModelError.of(self.part, "by", "must be backlash for a gear with a backlash only", self.by)
         self._set("damping", check.not_negative(self.part, "damping", self.damping, "N s/m"))
 
     @property
@@ -217,15 +222,23 @@ class PrismaticClosure(_AlongAxisClosure):
 
 @dataclass(frozen=True)
 class GearClosure(Closure):
-    """Coordinate a moves `ratio` times as far as coordinate b, both from where they start."""
+    """Coordinate a moves `ratio` times as far as coordinate b, both from where they start; with a backlash only so nearly."""
 
     kind = "gear"
     counts_turns = True
 
     _: KW_ONLY
     ratio: float
+    backlash: Backlash | None = None  # of a - ratio b, in the unit of a
 
     def __post_init__(self) -> None:
+        if self.backlash is not None:
+            check.instance(self.part, "backlash", self.backlash, Backlash, "a Backlash")
+            if self.by == SPRINGS:
+                raise ModelError.of(self.part, "by", "must be left out beside a backlash, which has its own spring", self.by)
+            if self.damping != 0.0:
+                raise ModelError.of(self.part, "damping", "must be left out beside a backlash, which has its own", self.damping)
+            self._set("by", BACKLASH)
         super().__post_init__()
         if self.ratio is None:
             raise ModelError.of(self.part, "ratio", "must be given for a gear", self.ratio)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
+from pliant.model.play import Backlash, Limits
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
@@ -59,25 +60,6 @@ class Damper:
         object.__setattr__(self, "coefficient", check.not_negative("Damper", "coefficient", self.coefficient))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """End stops: a spring (and damper while pressed) beyond `low` and `high`; the stop never pulls."""
-
-    low: float
-    high: float
-    stiffness: float
-    damping: float = 0.0
-
-    def __post_init__(self) -> None:
-        part = "Limits"
-        object.__setattr__(self, "low", check.number(part, "low", self.low))
-        object.__setattr__(self, "high", check.number(part, "high", self.high))
-        if not self.low < self.high:
-            raise ModelError.of(part, "low", f"must be < high = {self.high!r}", self.low)
-        object.__setattr__(self, "stiffness", check.positive(part, "stiffness", self.stiffness))
-        object.__setattr__(self, "damping", check.not_negative(part, "damping", self.damping))
-
-
 Element = TypeVar("Element")
 OneMotion = Prescribed | MotionTable | Callable[..., Any]
 Motions = OneMotion | Mapping[str, OneMotion] | None
@@ -93,6 +75,7 @@ class Joint:
     spring: Spring | Mapping[str, Spring] | None = None
     damper: Damper | Mapping[str, Damper] | None = None
     limits: Limits | Mapping[str, Limits] | None = None
+    backlash: Backlash | Mapping[str, Backlash] | None = None
     motion: Motions = None  # prescribed functions of t
 
     def __post_init__(self) -> None:
@@ -103,6 +86,7 @@ class Joint:
                 raise ModelError.of(self.part, f"spring[{motion.name!r}].rest", "must be 0 on a ball", turned.rest)
         object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
         object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
+        object.__setattr__(self, "backlash", self._by_coordinate("backlash", self.backlash, Backlash, balls=False))
         motions = self._by_coordinate("motion", self.motion, object, balls=False)
         clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in motions.items()}
         object.__setattr__(self, "motion", clean)
@@ -138,7 +122,16 @@ class Joint:
 
     @property
     def stops(self) -> Mapping[str, Limits]:
+        """End stops of a spring and a damper; those that have a law of contacts are contacts, see `coordinate_pair.py`."""
+        return {name: stop for name, stop in self.limited.items() if stop.law is None}
+
+    @property
+    def limited(self) -> Mapping[str, Limits]:
         return self.limits  # type: ignore[return-value]
+
+    @property
+    def plays(self) -> Mapping[str, Backlash]:
+        return self.backlash  # type: ignore[return-value]
 
     @property
     def prescribed(self) -> Mapping[str, PrescribedMotion]:

@@ -11,7 +11,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
-from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, closure, closure_tolerance
+from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, GearClosure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -20,6 +20,7 @@ from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
 from pliant.model.parameter import Parameter
+from pliant.model.play import Backlash
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.segmented import SegmentedBeam
@@ -284,18 +285,19 @@ class System:
         stiffness: float | None = None,
         damping: float = 0.0,
         other_axis: Any = "z",
+        backlash: Backlash | None = None,
     ) -> None:
         """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
 
         kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
         other_axis of a universal in those of a. gear: coordinate a (a name, as "crank.angle") moves `ratio` times as far as
-        coordinate b. prescribed: coordinate a, or frame a's origin in the axes of b, follows `motion`, functions of t; so may a
-        slider along its axis, and a distance's length.
+        coordinate b, or nearly so with a `backlash`, the play of a - ratio b. prescribed: coordinate a, or frame a's origin in the
+        axes of b, follows `motion`, functions of t; so may a slider along its axis, and a distance's length.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
         ways = {"by": by, "stiffness": stiffness, "damping": damping}
-        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion}
+        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         made = closure(kind, name, a, b, ways, own)
         if made.coordinates:
             self._check_held_coordinates(part, made)
@@ -404,6 +406,7 @@ class System:
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
+        lines += _ends_of_travel(self)
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
@@ -523,6 +526,22 @@ def _held(made: Closure) -> str:
 
 def _where(frame: Frame) -> str:
     return frame.body if frame.station is None else f"{frame.body} at {frame.station:g} m"
+
+
+def _ends_of_travel(system: System) -> list[str]:
+    """Stops and backlash of joints, and of gears, in words."""
+    lines = []
+    for link in system.links.values():
+        for motion in link.joint.motions:
+            label, unit = f"{link.name}.{motion.name}", motion.unit
+            stop, play = link.joint.limited.get(motion.name), link.joint.plays.get(motion.name)
+            if stop is not None:
+                law = "spring" if stop.law is None else type(stop.law).__name__
+                lines.append(f"stops of {label}: {stop.low:g} to {stop.high:g} {unit}, {law}")
+            if play is not None:
+                lines.append(f"backlash of {label}: {play.gap:g} {unit} about {play.centre:g}, {type(play.law).__name__}")
+    gears = [(c.name, c.backlash) for c in system.closures.values() if isinstance(c, GearClosure)]
+    return lines + [f"backlash of {name}: {play.gap:g}, {type(play.law).__name__}" for name, play in gears if play is not None]
 
 
 def _strut_parts(strut: Strut) -> str:

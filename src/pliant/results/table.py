@@ -39,7 +39,8 @@ QUANTITIES = {
         Quantity("power", ("source",), "W", "power put into the mechanism, by source"),
         Quantity("momentum", ("axis",), "kg m/s", "momentum, world axes"),
         Quantity("angular_momentum", ("axis",), "kg m^2/s", "angular momentum about the world's origin"),
-        Quantity("gap", ("pair",), "m", "gap of each contact pair, negative when pressed"),
+        Quantity("gap", ("pair",), "m", "gap of each contact pair, negative when pressed; of stops and backlash of rotations rad, "
+                 "their speeds rad/s, their forces N m"),
         Quantity("closing_speed", ("pair",), "m/s", "speed at which each gap closes"),
         Quantity("normal_force", ("pair",), "N", "normal force of each contact pair"),
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
+from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
@@ -122,6 +123,8 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
     """Without a run there are no contacts that close and no options of a run."""
     if system.contacts:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where there are contacts", sorted(system.contacts))
+    rule = "must be integrated where stops have a law, or joints and gears have play"
+    refuse_coordinate_pairs(system, "inverse_dynamics", "elastic", rule)
     if system.closures:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
     unknown = sorted(set(options) - {"save", "formulation"})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.integrate.batch_record import COINCIDENT_SHARE
-from pliant.model.contact import Plane
+from pliant.model.contact import ContactPair, Plane
 from pliant.run.inertia import Resistance
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def unresisted(t: float, coordinates: str) -> str:
 def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
     """Two balls about one centre have no direction to press in."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
-        if isinstance(slots.pair.against, Plane):
+        if not isinstance(slots.pair, ContactPair) or isinstance(slots.pair.against, Plane):
             continue
         reach = slots.pair.radius + slots.pair.other_radius
         if gap + reach <= COINCIDENT_SHARE * reach:

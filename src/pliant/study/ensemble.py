@@ -18,7 +18,8 @@ from pliant.host.stages import Stages
 from pliant.integrate.methods import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
-from pliant.model.contact import Plane
+from pliant.model.contact import ContactPair, Plane
+from pliant.model.coordinate_pair import Pair
 from pliant.model.system import System
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
@@ -293,8 +294,13 @@ def _start_rules(compiled: Compiled, method: Method) -> StartRules:
         first_rate=len(traced.free_q),
         n_rates=len(traced.free_v),
         judges=len(traced.free_v) <= ALL_JUDGED,
-        balls=np.array([not isinstance(slots.pair.against, Plane) for slots in traced.pairs], dtype=np.int64),
+        balls=np.array([_are_balls(slots.pair) for slots in traced.pairs], dtype=np.int64),
         n_controlled=traced.n_controlled,
         n_added=len(traced.sources),
         rtol=method.rtol,
     )
+
+
+def _are_balls(pair: Pair) -> bool:
+    """Whether both sides of a pair are balls, which must not have one centre."""
+    return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)

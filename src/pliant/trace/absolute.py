@@ -27,6 +27,7 @@ from pliant.model.closure import (
     UniversalClosure,
     WeldClosure,
 )
+from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
@@ -63,6 +64,8 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
     """
     if system.cut_joints:  # apart already
         return system, ()
+    rule = "must be in the coordinates of the tree where stops have a law, or joints and gears have play, not 'augmented'"
+    refuse_coordinate_pairs(system, f"system {system.name!r}", "formulation", rule)
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
     bodies, moving = poses(made.tree, q), twists(made.tree, q, v)

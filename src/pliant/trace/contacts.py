@@ -13,7 +13,7 @@ from pliant.dynamics.contact import ContactForce, ContactKinematics, Grip, apply
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
-from pliant.model.contact import ContactPair
+from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
 from pliant.scalar import maximum, sqrt, where
 from pliant.trace.layout import OPEN
@@ -25,7 +25,7 @@ PARAMETERS = len(OPEN)  # entries of p, of each pair
 class PairSlots:
     """Where one pair stands in p, in y and among the event functions and works."""
 
-    pair: ContactPair
+    pair: Pair
     closed: int  # in p
     entry: int  # in p
     grip: int | None  # in p: what a law that holds is doing, and behind it the direction in which it yields
@@ -39,7 +39,7 @@ class PairSlots:
     near: int | None
     switches: range
 
-    def of(self, pair: ContactPair) -> PairSlots:
+    def of(self, pair: Pair) -> PairSlots:
         """The same place for a pair of other numbers."""
         return self if pair is self.pair else replace(self, pair=pair)
 

@@ -16,6 +16,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import damped_stops
 from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Tree
+from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
@@ -36,7 +37,7 @@ class Signals:
         self.tracer.lift = self._lifted
         self.signals = tables(system, tree)
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
-        self.pairs = list(system.contacts.values())
+        self.pairs: list[Pair] = [*system.contacts.values(), *coordinate_pairs(system)]
         stops = damped_stops(system, tree)
         self.owners: tuple[ParameterOwner, ...] = (
             Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)))  # fmt: skip

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
 from pliant.dynamics.tree import Tree
+from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.system import System
 from pliant.results.table import AXES, QUATERNION
 from pliant.trace.contacts import PairSlots
@@ -143,7 +144,9 @@ class TracedSystem:
 
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""
-        laws, start = lowered.system.contacts, lowered.start_of(self.free_q, self.free_v)
+        ends = {pair.name: pair for pair in coordinate_pairs(lowered.system)}
+        laws: dict[str, Pair] = {**lowered.system.contacts, **ends}
+        start = lowered.start_of(self.free_q, self.free_v)
         other = replace(
             self,
             system=lowered.system,
