@@ -102,6 +102,21 @@ def maximum(a: Scalar, b: Scalar) -> Scalar:
     return _of_two(a, b, max, np.maximum, "fmax", "fmax")
 
 
+def clip(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    """x, but no less than low and no more than high."""
+    return minimum(maximum(x, low), high)
+
+
+def saturate(x: Scalar, limit: Scalar) -> Scalar:
+    """x, but no larger than limit to either side: what an actuator gives."""
+    return clip(x, -limit, limit)
+
+
+def quantise(x: Scalar, step: Scalar) -> Scalar:
+    """The multiple of step that is nearest to x: what an encoder or a converter tells."""
+    return step * floor(x / step + 0.5)
+
+
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """a where the condition holds, else b. Of a traced condition both sides are computed."""
     if _is_number(condition):
@@ -115,7 +130,7 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
 FUNCTIONS: dict[str, Callable[..., Scalar]] = {
     f.__name__: f
     for f in (sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, sqrt, absolute, sign, floor,
-              minimum, maximum, hypot, where)
+              minimum, maximum, hypot, clip, saturate, quantise, where)
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ def some_of_everything():
     link = system.add("link", mechanisms.planar_link(1), joint=pl.Revolute(angle=0.4, spring=pl.Spring(5.0)), on=arm.tip)
     ball = system.add("ball", BODY, joint=pl.Planar(position=(2.0, 0.12), velocity=(0.5, -1.0)))
     system.drive("motor", "arm.angle", 2.0)
+    system.state("travel", rate=lambda t, q, v: v["arm.angle"], start=1.0)
     system.close("rope", "distance", link.tip, system.ground, length=1.1)
     system.strut("jack", arm.tip, system.ground.moved((0.0, -0.5)), stiffness=20.0, rest=0.6, damping=0.5)
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal="y"),

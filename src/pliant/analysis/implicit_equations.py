@@ -23,6 +23,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces
 from pliant.dynamics.tree import Tree
 from pliant.integrate.grip_states import SLIDES, STICKS
+from pliant.model.refused import refuse_controllers
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -48,7 +49,7 @@ class EvaluationPoint:
     a: Floats
     multipliers: Floats
     held: Floats  # N, forces of friction that sticks
-    bristles: Floats
+    bristles: Floats  # and, behind them, states of the user's own
     p: Floats  # windows, pieces of tables, contacts
     share: float = 1.0  # of gravity, drives and loads that acts
 
@@ -74,6 +75,8 @@ class ImplicitEquations(Trace):
         tree: Tree | None = None,
     ) -> None:
         """tree: of the System with these parameters, where it is known."""
+        alone = "look at the mechanism without them; inputs may name the coordinates that they drive"
+        refuse_controllers(system, "linearise", alone)
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
@@ -105,7 +108,8 @@ class ImplicitEquations(Trace):
     def _trace_balance(self) -> None:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.applied: AppliedForces = applied_forces(self.system, self.tree, self.q, self.v, self.read)
-        self.bristle_column, self.contacts = self._contact_forces(self.applied)
+        bristles, self.contacts = self._contact_forces(self.applied)
+        self.bristle_column = ca.vertcat(bristles, self.own_column)
         self.closures: Closures = self.close(self.applied)
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
         self.residual = [f - tau for f, tau in zip(asked, self.applied.tau, strict=True)]
@@ -148,6 +152,11 @@ class ImplicitEquations(Trace):
         return [*seconds, *self.tracer.directional(slips, along, rates)]
 
     @property
+    def bristle_rates(self) -> list[Scalar]:
+        """Of bristles of friction, then of the user's own states."""
+        return [*(rate for contact in self.contacts for rate in contact.bristle_rates), *self.own_rates]
+
+    @property
     def gripping(self) -> list[ContactForce]:
         """Contacts whose friction holds while it sticks."""
         return [contact for contact in self.contacts if holds(contact.kinematics)]
@@ -187,7 +196,7 @@ class ImplicitEquations(Trace):
                             self._closing(self.closures), self.cut_joint_states, self.applied.struts)  # fmt: skip
         quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures)
         self.power_names = tuple(power)
-        return {"q": list(self.q), "v": list(self.v), **{name: quantities[name] for name in OBSERVED}}
+        return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **{name: quantities[name] for name in OBSERVED}}
 
     @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
@@ -203,6 +212,7 @@ class ImplicitEquations(Trace):
             "drive": self.drives,
             "pair": tuple(pair.name for pair in self.pairs),
             "row": self.closures.names,
+            "state": tuple(self.system.states),
             "joint_coordinate": (),
             "joint_rate": (),
             "strut": tuple(self.system.struts),
@@ -236,6 +246,7 @@ class ImplicitEquations(Trace):
         p[self.places[CONTACTS]] = places.ravel()
         none = np.zeros
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
+        bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
         return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
 
     def tangent(self, q: Floats) -> Floats:

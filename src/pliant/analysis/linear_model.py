@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 class Linearisation:
     """Deviations from the operating point, in tangent coordinates: of a ball the small turns about the body's axes.
 
-    States are the independent coordinates, their rates (`rate of ...`), and bristles of friction. Damping is called `damping`, as C
-    is the matrix of the outputs: M eta'' + damping eta' + K eta = 0 where nothing is put in.
+    States are the independent coordinates, their rates (`rate of ...`), bristles of friction, and the user's own. Damping is called
+    `damping`, as C is the matrix of the outputs: M eta'' + damping eta' + K eta = 0 where nothing is put in.
     """
 
     name: str

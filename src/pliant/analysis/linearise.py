@@ -75,6 +75,8 @@ def _linearised(
     moved = MovedMechanism(system, operating, equations.values)
     if np.max(np.abs(model.drift), initial=0.0) > AT_REST * max(1.0, float(np.max(np.abs(operating.v), initial=0.0)) ** 2):
         message = f"the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
+    elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
+        message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} a second"
     return model.collected(message, moved)
 
 
@@ -142,6 +144,7 @@ class LinearEquations:
         self.slopes = parameter_slopes(system, dynamics, operating, named, outputs)
         self.response = self._response()
         self.drift = np.concatenate([dynamics.point.a[list(self.space.independent)]])
+        self.own_drift = dynamics.bristle_rates.value[dynamics.bristle_rates.value.size - len(equations.own) :]
 
     def _space(self, fixed: Sequence[int]) -> TangentSpace:
         from pliant.analysis.tangent_space import tangent_space
@@ -199,7 +202,8 @@ class LinearEquations:
                 seen[:, first + j] += self.slopes.outputs[name]
         A, B, C, D = whole[:, :first], whole[:, first:], seen[:, :first], seen[:, first:]
         names = [self.rates[k] for k in independent]
-        bristles = [f"bristle {k}" for k in range(first - 2 * len(independent))]
+        own = list(self.equations.system.states)
+        bristles = [*(f"bristle {k}" for k in range(first - 2 * len(independent) - len(own))), *own]
         core = [k for k, number in enumerate(independent) if number not in self.accelerated]
         r = len(independent)
         free_states = [*core, *(r + k for k in core), *range(2 * r, first)]
@@ -213,7 +217,7 @@ class LinearEquations:
             outputs=tuple(self.outputs),
             M=M, damping=damping, K=K, A=A, B=B, C=C, D=D,
             y0=self.observed.value,
-            drift=np.concatenate([np.zeros(r), self.drift, np.zeros(len(bristles))]),
+            drift=np.concatenate([np.zeros(r), self.drift, np.zeros(len(bristles) - len(own)), self.own_drift]),
             all_coordinates=tuple(self.rates),
             motions=space.motions[:, core],
             free_states=tuple(free_states),

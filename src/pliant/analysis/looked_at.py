@@ -41,13 +41,13 @@ def operating_point(
         at = at.final_state
     if isinstance(at, FinalState):
         return _of_state(equations, at), dict(ImplicitEquations(system, at.t, parameters).values), f"at t = {at.t:g} s of a run"
-    if at is None:
+    if at is None and not system.states:  # an equilibrium looks for none of theirs: whether they rest is told
         resting = _resting_start(system, equations, t)
         if resting is not None:
             return resting, dict(equations.values), "at the start, which is in balance"
         found = equilibrium(system, parameters=parameters, t=t)
         return found.operating, dict(found.parameters), f"at the equilibrium: {found.message}"
-    if at != START:
+    if at not in (None, START):
         rule = "must be an Equilibrium, a Result, a final_state, 'start' or None"
         raise ModelError.of("linearise", "at", rule, at)
     return _start(equations, t), dict(equations.values), "at the start"
@@ -86,7 +86,7 @@ def _of_state(equations: ImplicitEquations, state: FinalState) -> OperatingPoint
     tree = equations.tree
     if list(state.labels["coordinate"]) != list(tree.positions) or list(state.labels["rate"]) != list(tree.rates):
         raise ModelError.of("linearise", "at", "must be a state of the same mechanism", list(state.labels["coordinate"]))
-    n_bristles = equations.bristle_column.numel()
+    n_bristles = equations.bristle_column.numel()  # the user's own states stand behind them there too
     places = slices({POSITIONS: len(equations.free_q), RATES: len(equations.free_v), BRISTLES: n_bristles})
     q, v = equations.start_q.copy(), np.zeros(len(tree.rates))
     q[equations.free_q], v[equations.free_v] = state.y[places[POSITIONS]], state.y[places[RATES]]

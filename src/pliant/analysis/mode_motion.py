@@ -38,12 +38,13 @@ class MovedMechanism:
         from pliant.run.prepare import compile_system
         from pliant.run.provenance import Provenance
         from pliant.run.simulate import collect_rows
-        from pliant.trace.layout import POSITIONS, RATES
+        from pliant.trace.layout import OWN, POSITIONS, RATES
 
         t = self.operating.t
         compiled = compile_system(self.system, still=True, t_start=t, parameters=self.parameters)
         equations, traced = ImplicitEquations(self.system, t, self.parameters), compiled.traced
         states = np.zeros((len(changes), traced.y0.size))
+        states[:, traced.layout.y[OWN]] = self._own(traced.y0[traced.layout.y[OWN]])
         for state, change in zip(states, changes, strict=True):
             moved = equations.closed(t, equations.moved(self.operating.q, change))  # a shape is of first order, loops are not
             state[traced.layout.y[POSITIONS]] = moved[list(traced.free_q)]
@@ -58,6 +59,12 @@ class MovedMechanism:
         settings = {"t_start": float(times[0]), "t_end": float(times[-1]), "save": None, "formulation": traced.formulation}
         provenance = Provenance(self.system, settings, float(times[0]), dict(self.parameters), **more)
         return collect_rows(compiled, times, values_of(traced, times, states, observed), message, provenance)
+
+
+    def _own(self, starts: Floats) -> Floats:
+        """The user's own states at the point."""
+        known = self.operating.bristles
+        return starts if known is None else known[known.size - starts.size :]
 
 
 def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: float, cycles: int) -> Result:

@@ -31,7 +31,7 @@ class OperatingPoint:
     v: Floats
     held: Mapping[str, float]  # coordinates whose rate something holds besides those that are prescribed: m/s or rad/s
     contacts: Mapping[str, tuple[float, float]]  # closed ones: entry speed, m/s, and what friction that holds is doing
-    bristles: Floats | None = None
+    bristles: Floats | None = None  # and, behind them, states of the user's own
 
 
 class SingularMass(SolveError):
@@ -54,8 +54,7 @@ class Dynamics:
         self.rows = self._derivatives(equations.residual_column, self._crawling(operating))
         self.seconds = self._kept(self._derivatives(self._column(equations.constraint_seconds), self.point))
         self.rates = self._kept(self._derivatives(self._column(equations.constraint_rates), self.point))
-        bristle_rates = [rate for contact in equations.contacts for rate in contact.bristle_rates]
-        self.bristle_rates = self._derivatives(self._column(bristle_rates), self._crawling(operating))
+        self.bristle_rates = self._derivatives(self._column(equations.bristle_rates), self._crawling(operating))
 
     def _column(self, scalars: object) -> ca.SX:
         return self.equations.tracer.column(scalars)  # type: ignore[arg-type]

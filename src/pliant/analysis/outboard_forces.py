@@ -151,9 +151,10 @@ def _at_rows(made: Trace, motion: RecordedMotion, scalars: Sequence[Scalar]) -> 
     """Traced scalars at every row: (rows, scalars)."""
     if not scalars:
         return np.zeros((motion.rows, 0))
-    function = ca.Function("at_row", [made.t_column, made.state_column, made.p_column], [made.tracer.column(list(scalars))])
+    state = ca.vertcat(made.state_column, made.own_column, made.sampled_column)
+    function = ca.Function("at_row", [made.t_column, state, made.p_column], [made.tracer.column(list(scalars))])
     values, times = motion.result.values, motion.result.time
-    states = np.concatenate([values["q"][:, made.free_q], values["v"][:, made.free_v]], axis=1)
+    states = np.concatenate([values["q"][:, made.free_q], values["v"][:, made.free_v], values["states"]], axis=1)
     return np.array(function(times[None, :], states.T, _parameters(made, times).T)).T
 
 

@@ -79,9 +79,8 @@ def _values(
     before = dynamics.equations
     equations = ImplicitEquations(system, operating.t, {**before.values, name: before.values[name] + change})
     column = equations.tracer.column
-    bristle_rates = [rate for contact in equations.contacts for rate in contact.bristle_rates]
     seen = [equations.observed[quantity][k] for quantity, k in outputs.values()]
-    groups = [equations.closures.hard.residual, equations.residual, equations.constraint_seconds, bristle_rates, seen]
+    groups = [equations.closures.hard.residual, equations.residual, equations.constraint_seconds, equations.bristle_rates, seen]
     point = dynamics.point
     values = equations.function("values", [column(group) for group in groups]).call(point.arguments)
     residual, rows, seconds, rates, shown = (np.array(x).ravel() for x in values)

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
+from pliant.results.components import component_names
 from pliant.results.table import QUANTITIES
 
 NOT_OBSERVED = ("work",)  # integrated along a run: no function of the state
 
 
-def component_names(labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
-    """Every number of every quantity by its name, as in "tip_position arm y": its quantity and its place there."""
-    names: dict[str, tuple[str, int]] = {}
-    for name, quantity in QUANTITIES.items():
-        if name in NOT_OBSERVED:
-            continue
-        for k, parts in enumerate(itertools.product(*(labels[d] for d in quantity.dims))):
-            names[" ".join((name, *parts))] = (name, k)
-    return names
-
-
 def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
     """What is named: "tip_position", "tip_position arm", "tip_position arm y", or a coordinate, "arm.angle"."""
-    every = component_names(labels)
+    every = component_names([name for name in QUANTITIES if name not in NOT_OBSERVED], labels)
     chosen: dict[str, tuple[str, int]] = {}
     for wanted in [outputs] if isinstance(outputs, str) else outputs:
         if wanted in labels["coordinate"]:

@@ -74,7 +74,7 @@ def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> N
 
 
 def _contents(result: Result) -> dict[str, Any]:
-    held = {name: list(result.labels[name]) for name in ("coordinate", "body", "source", "pair", "drive", "row")}
+    held = {name: list(result.labels[name]) for name in ("coordinate", "state", "body", "source", "pair", "drive", "row")}
     ledger = [{"name": name, "start_J": begin, "end_J": end} for name, begin, end in result.ledger.rows()]
     state = result.final_state
     return {"labels": held, "ledger": ledger, "ended_at_s": None if state is None else state.t}
@@ -88,7 +88,8 @@ def _print_result(result: Result, provenance: Any) -> None:
     table = Table(show_header=False, box=None)
     span = f"{len(result.time)} rows from t = {result.time[0]:g} to {result.time[-1]:g} s" if len(result.time) else "no rows"
     rows = [("system", result.name), *summary_rows(result), ("time", span)]
-    rows += [(name, ", ".join(result.labels[name])) for name in ("coordinate", "body", "pair", "drive") if result.labels[name]]
+    shown = [name for name in ("coordinate", "state", "body", "pair", "drive") if result.labels[name]]
+    rows += [(name, ", ".join(result.labels[name])) for name in shown]
     if result.final_state is not None:
         closed = ", ".join(result.final_state.closed)
         rows.append(("can go on", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))

@@ -140,10 +140,10 @@ class Tree:
         return _place(ROOT if frame.body == GROUND else self.index(frame.body), self.bodies.get(frame.body), frame)
 
 
-def build_tree(system: System, known: dict[int, Integrated] | None = None) -> Tree:
+def build_tree(system: System, known: dict[int, Integrated] | None = None, frames: Sequence[Frame] = ()) -> Tree:
     """Number the coordinates and integrate the shapes; equal beams are integrated once.
 
-    known: bodies with their integrals, by the identity of the model's body.
+    known: bodies with their integrals, by the identity of the model's body. frames: that formulas look at.
     """
     known = {} if known is None else known
     nodes: list[Node] = []
@@ -171,7 +171,7 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None) -> Tr
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()))  # fmt: skip
     tree.places.update({node.link.on: node.place for node in nodes})
-    tree.places.update({frame: tree.place(frame) for frame in system.frames()})
+    tree.places.update({frame: tree.place(frame) for frame in (*system.frames(), *frames)})
     return tree
 
 
@@ -184,11 +184,12 @@ class RememberedTree:
     def __init__(self) -> None:
         self._last: tuple[list[Any], tuple[Any, ...], Tree] | None = None
 
-    def of(self, system: System) -> Tree:
+    def of(self, system: System, frames: Sequence[Frame] = ()) -> Tree:
+        """frames: that formulas look at."""
         # parts by their identity, which none can take over while they are kept here; 0.0 and -0.0 are two numbers
         parts = [*system.links.values(), *system.frames(), *system.cut_joints.values()]
         held = [closure.coordinates for closure in system.closures.values()]
-        rest = (len(system.links), len(system.cut_joints), repr(system.gravity), held)
+        rest = (len(system.links), len(system.cut_joints), repr(system.gravity), held, repr(frames))
         known: dict[int, Integrated] = {}
         last = self._last  # which another thread may exchange
         if last is not None:
@@ -196,7 +197,7 @@ class RememberedTree:
             if rest == rest_before and len(parts) == len(before) and all(a is b for a, b in zip(parts, before, strict=True)):
                 return tree
             known = {id(node.link.body): tree.bodies[node.name] for node in tree.nodes}
-        tree = build_tree(system, known)
+        tree = build_tree(system, known, frames)
         self._last = (parts, rest, tree)
         return tree
 

@@ -189,6 +189,10 @@ class _Derivation(Trace):
 
     def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
         notes = [f"contact forces are left out: {', '.join(pair.name for pair in self.pairs)}"] if self.pairs else []
+        if self.system.states:
+            notes.append(f"states of the user's own are left out: {', '.join(self.system.states)}")
+        if self.system.controllers:
+            notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order
         for name in names:
             sources.setdefault(name.split(".")[0], {}).update(dict.fromkeys(self.symbols.computed.get(name, ())))

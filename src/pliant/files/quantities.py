@@ -117,4 +117,4 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.close, "by"): closure.WAYS,
 }
 FREE_TEXTS = ((RunSettings, "formulation"), (System.drive, "coordinate"))  # checked against what the model or the solver has
-
+OWN_UNITS = ((System.state, "rate"), (System.state, "start"))  # the user decides what the number measures

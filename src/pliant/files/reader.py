@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,8 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
-    scope.coordinates = _coordinates(system, [name for name, _ in _entries(sections, "struts")])
+    named = [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
+    scope.coordinates = _coordinates(system, named)
     read_formulas_again(defined)
     for section in CALLS:
         for name, item in _entries(sections, section):
@@ -243,12 +244,12 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 # ---- what acts, and what is watched
 
 
-def _coordinates(system: System, struts: Iterable[str]) -> Known:
-    """What q and v have, in formulas: coordinates, and lengths of struts by the names of these."""
+def _coordinates(system: System, named: Sequence[str]) -> Known:
+    """What formulas read by name: coordinates, lengths of struts, states."""
     links = system.links.values()
     return {
-        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *struts],
-        "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *struts],
+        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named],
+        "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *named],
     }
 
 

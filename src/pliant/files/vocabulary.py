@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from pliant.files.quantities import CHOICES, UNITS, UNITS_BY_NAME
+from pliant.files.quantities import CHOICES, OWN_UNITS, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
 from pliant.integrate.methods import METHODS, Rodas5P
 from pliant.model import material
@@ -77,6 +77,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "contacts": System.contact,
     "closures": System.close,
     "events": System.event,
+    "states": System.state,
 }
 CALL_HINTS: dict[tuple[str, str], Any] = {
     ("drives", "effort"): Signal,
@@ -90,6 +91,7 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("closures", "length"): float | PrescribedMotion | None,
     ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,
     ("events", "function"): Formula,
+    ("states", "rate"): Signal,
 }
 
 
@@ -210,6 +212,9 @@ def argument_unit(name: str) -> str | None:
 
 
 def call_unit(section: str, name: str) -> str | None:
+    """The unit of an argument of a section's entries; None where it is the user's own, and any will do."""
+    if (CALLS[section], name) in OWN_UNITS:
+        return None
     return _exact(UNITS, CALLS[section], name) or UNITS_BY_NAME.get(name)
 
 

@@ -73,6 +73,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "contacts": write_contacts(system),
         "closures": {c.name: _closure(system, c) for c in system.closures.values()},
         "events": {c.name: _event(c) for c in system.conditions.values()},
+        "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.states.values()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:

@@ -41,6 +41,7 @@ from pliant.integrate.kernels import (
 from pliant.integrate.noting import note
 from pliant.integrate.phases import act, next_piece, take_notes
 from pliant.integrate.run_record import NOTES, SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.sampling import sample
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import (
     AT_EVENT,
@@ -73,8 +74,9 @@ def _advance(run: Any) -> int:
     if run.entering:
         if run.starting and run.judging:
             begin(run)
+        code = sample(run)
         settle_grips(run)
-        code = _enter(run)
+        code = _enter(run) if code == ON else _stay(run, code)
         run.entering = 0
     while code == ON:
         if run.telling and run.new_phase:
@@ -85,7 +87,9 @@ def _advance(run: Any) -> int:
         if code == AT_EVENT:
             code = act(run)
         elif code == AT_STOP and next_piece(run):
-            code = ON
+            code = sample(run)
+            if code != ON:
+                return _stay(run, code)
         if code == ON:
             code = _enter(run)
     return code
@@ -129,7 +133,8 @@ def _enter(run: Any) -> int:
     if starting:
         note(run)
     moved = starting or _differ(run.y, run.y_seen, run.n)
-    afresh = moved or run.restart != 0 or _differ(run.p, run.p_seen, run.n_parameters)
+    otherwise = starting or run.restart != 0 or _differ(run.p, run.p_seen, run.n_parameters)
+    afresh = moved or otherwise
     if afresh:
         put(run.p_seen, run.p, run.n_parameters)
         call_kernel(run.rhs, run.t, run.y, run.p, stage(run, 0), run.work)
@@ -140,19 +145,34 @@ def _enter(run: Any) -> int:
         if run.n_events > 0:
             look_afresh(run, starting)
         run.fresh = 1
-        restart_control(run, starting)
+        if otherwise or not run.pace_kept:
+            restart_control(run, starting)
         if moved and run.save == SAVE_STEPS:
             _put_row(run, run.t, run.y)
     _settle(run, moved)
     list_watched(run, afresh)
-    run.starting = 0
+    run.starting = run.pace_kept = 0
     run.anchor = run.t
     run.anchor_steps = 0
-    plan = floats(run.plan, run.n_plan)
-    if run.save == SAVE_TIMES and run.next_save < run.n_plan and plan[run.next_save] <= run.t:
-        _put_row(run, run.t, run.y)
-        run.next_save += 1
+    _save_here(run)
     return ON
+
+
+@compiled
+def _stay(run: Any, code: int) -> int:
+    """What controllers put out has set off an event that ends the run: its last row is that of now."""
+    put(run.y_seen, run.y, run.n)
+    _save_here(run)
+    return code
+
+
+@compiled
+def _save_here(run: Any) -> None:
+    """Rows asked for at the present time."""
+    plan = floats(run.plan, run.n_plan)
+    while run.save == SAVE_TIMES and run.next_save < run.n_plan and plan[run.next_save] <= run.t:
+        _put_row(run, plan[run.next_save], run.y)
+        run.next_save += 1
 
 
 @compiled
@@ -300,8 +320,8 @@ def _save(run: Any, h: float, t_new: float) -> None:
     if run.save == SAVE_STEPS:
         _put_row(run, t_new, run.y_new)
     elif run.save == SAVE_TIMES:
-        plan = floats(run.plan, run.n_plan)
-        while run.next_save < run.n_plan and plan[run.next_save] <= t_new:
+        plan, last = floats(run.plan, run.n_plan), _last_saved(run, t_new)
+        while run.next_save < run.n_plan and plan[run.next_save] <= last:
             t = plan[run.next_save]
             if t == t_new:
                 _put_row(run, t, run.y_new)
@@ -309,6 +329,14 @@ def _save(run: Any, h: float, t_new: float) -> None:
                 interpolate(run, run.spare, h, (t - run.t) / h)
                 _put_row(run, t, run.spare)
             run.next_save += 1
+
+
+@compiled
+def _last_saved(run: Any, t_new: float) -> float:
+    """Until when rows are saved with this step: where controllers are about to run, those of that instant wait for them."""
+    if run.n_updates > 0 and t_new == run.t_stop and ints(run.piece_tail, run.n_pieces)[run.piece] != 0:
+        return float(t_new - run.one_instant)
+    return t_new
 
 
 @compiled

@@ -20,7 +20,8 @@ Ints = NDArray[np.int64]
 BUDGET = 200_000  # evaluations between two looks at whether to go on
 # Arrays that are written before they are read, or never written: they need not be as they were before the first member.
 _NOT_RESTORED = frozenset((
-    "y", "p", "atol", "pair_numbers", "zeros", "work", "plan", "knots", "piece_end", "piece_head", "samples", "row_t", "row_y",
+    "y", "p", "atol", "pair_numbers", "zeros", "work", "plan", "knots", "piece_end", "piece_head",
+    "piece_due", "piece_tail", "updates", "held_new", "samples", "row_t", "row_y",
     "row_observed", "finished", "log_t", "log_event", "log_direction", "note_t", "note_y", "note_event", "note_direction",
     "kept_t", "kept_y", "kept_p", "row_first", "column", "value", "c", "dense",
 ))  # fmt: skip

@@ -54,6 +54,7 @@ class Memory:
         self.bind_parameters(np.zeros(0), 0)
         self.bind_observed(0, 0)
         self.bind_rows(np.zeros(0), 0)
+        self.bind_updates(np.zeros(0, dtype=np.int64), 0, 0, 0.0)
         self.bind_pieces(np.zeros(1), np.zeros((1, 0)))
         self.bind_tape(0)
         self.bind_work(n_work)
@@ -116,14 +117,25 @@ class Memory:
         self.set(observe=kernel, n_observed=n_observed)
         self.bind_alike(n_observed, np.float64, "observed", "observed_try", "doubt")
 
-    def bind_pieces(self, ends: Floats, heads: Floats) -> None:
-        """Pieces of time: where each ends, and the head of p on it."""
-        self.set(n_pieces=ends.size, n_head=heads.shape[1], piece=0)
-        self.bind(piece_end=ends, piece_head=heads)
+    def bind_updates(self, kernels: NDArray[np.int64], first: int, held: int, one_instant: float) -> None:
+        """What sampled controllers do at instants: kernels, and the components of y that they write."""
+        self.set(n_updates=kernels.size, first_held=first, n_held=held, one_instant=one_instant)
+        self.bind(updates=kernels, held_new=np.zeros(held))
 
-    def enter_pieces(self, ends: Floats, heads: Floats) -> None:
+    def bind_pieces(
+        self, ends: Floats, heads: Floats, due: NDArray[np.bool_] | None = None, tail: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Pieces of time: where each ends, and the head of p on it; which updates are due where it begins, and any at its end."""
+        self.set(n_pieces=ends.size, n_head=heads.shape[1], piece=0)
+        none = np.zeros((ends.size, int(self.run["n_updates"])), dtype=np.int64)
+        self.bind(piece_end=ends, piece_head=heads, piece_due=none if due is None else due.astype(np.int64))
+        self.bind(piece_tail=np.zeros(ends.size, dtype=np.int64) if tail is None else tail.astype(np.int64))
+
+    def enter_pieces(
+        self, ends: Floats, heads: Floats, due: NDArray[np.bool_] | None = None, tail: NDArray[np.bool_] | None = None
+    ) -> None:
         """The loop begins with the first of these pieces of time."""
-        self.bind_pieces(ends, heads)
+        self.bind_pieces(ends, heads, due, tail)
         self.arrays["p"][: heads.shape[1]] = heads[0]
         self.set(t_stop=float(ends[0]), entering=1)
 

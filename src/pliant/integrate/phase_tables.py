@@ -51,8 +51,23 @@ class Phases:
 
 
 @dataclass(frozen=True)
+class Updates:
+    """What sampled controllers do: kernels by address, which give all that is held anew, and where in y that stands."""
+
+    kernels: Ints
+    first: int
+    held: int
+    one_instant: float  # s: what is nearer to an instant than this is there
+
+    def bind(self, memory: Memory) -> None:
+        memory.bind_updates(self.kernels, self.first, self.held, self.one_instant)
+
+
+@dataclass(frozen=True)
 class PiecesOfTime:
     """Pieces of a run between breakpoints: where each ends, s, and the first entries of p on it."""
 
     ends: Floats
     heads: Floats  # (piece, entry)
+    due: NDArray[np.bool_] | None = None  # (piece, update): what sampled controllers do where it begins
+    tail: NDArray[np.bool_] | None = None  # (piece): they do something where it ends

@@ -126,6 +126,7 @@ MOTION = {  # where the run is; times in s
     "first_tape": "i8",
     "chattering": "i8",  # the event whose flag changes without end
     "piece": "i8",  # of time, between two breakpoints
+    "pace_kept": "i8",  # the state was moved by a sampled controller: the step goes on as it was
     # constraints that others imply
     "open_row": "i8",  # the one that came open
     "open_amount": "f8",  # by how much
@@ -165,6 +166,10 @@ _SETTINGS = {  # what the caller asked for, and the method
     "max_tape": "i8",  # steps that there is room for; 0: none are noted
     "n_pieces": "i8",  # of time
     "n_head": "i8",  # entries of p, the first, that change from piece to piece
+    "n_updates": "i8",  # kernels that are run at instants: what sampled controllers do
+    "first_held": "i8",  # of y: what they write, and how many numbers
+    "n_held": "i8",
+    "one_instant": "f8",  # s: rows and instants nearer to each other than this are at one time
     "step_limit": "i8",  # address, 0: none
     "project": "i8",  # address, 0: none
     "implied": "i8",  # address, 0: none: constraints that others imply, then how far each may go
@@ -333,6 +338,10 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "tape_hit": "i8",  # ints, (step, event)
     "piece_end": "i8",  # (piece) s
     "piece_head": "i8",  # (piece, n_head)
+    "piece_due": "i8",  # ints, (piece, update): run where the piece begins
+    "piece_tail": "i8",  # ints, (piece): something is run where it ends
+    "updates": "i8",  # ints, (update) addresses
+    "held_new": "i8",
     "observed": "i8",
     "doubt": "i8",  # of what is observed
     "observed_try": "i8",

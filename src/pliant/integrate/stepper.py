@@ -18,7 +18,7 @@ from pliant.integrate.course import Course, course_of
 from pliant.integrate.member_runs import MemberRuns
 from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method
-from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime
+from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime, Updates
 from pliant.integrate.run_record import BLOCK as PADDING
 from pliant.integrate.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.setup import Constraints, Jacobian, set_up
@@ -132,8 +132,8 @@ class Stepper:
     method spends held back before it asks. `atol_floor` raises the absolute tolerance of components that have a size of their own.
     `observed` is a kernel whose numbers are saved beside every row. `phases` says what events change inside the loop; without it,
     and at events of the kind STOPS, which all are unless `kinds` says otherwise, the caller decides: between two calls of `advance`
-    it may write into `y`, `p`, `active`, `direction` and `required`, and the stepper sees what changed. `on_phase` is called when a
-    contact has closed or opened. `stages` hears what is compiled.
+    it may write into `y`, `p`, `active`, `direction` and `required`, and the stepper sees what changed. `updates` says what sampled
+    controllers do at their instants. `on_phase` is called when a contact has closed or opened. `stages` hears what is compiled.
     """
 
     def __init__(
@@ -162,6 +162,7 @@ class Stepper:
         max_seconds: float | None = None,
         observed: Observed | None = None,
         phases: Phases | None = None,
+        updates: Updates | None = None,
         on_phase: Callable[[], object] | None = None,
         stages: Stages | None = None,
     ) -> None:
@@ -179,7 +180,8 @@ class Stepper:
         self._memory.set(implied=implied or 0, n_implied=n_implied)
         self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_read=-(-self._n_newton // PADDING) * PADDING)
-        self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled, max_steps=max_steps)
+        resting = 0 if updates is None else updates.held  # has no error that could dilute the mean
+        self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled - resting, max_steps=max_steps)
         self._memory.bind_knots(np.empty(0) if knots is None else knots)
         self._stages, self._jacobian_price = stages or Stages(), jacobian_price
         set_up(self._memory, method, self._atol, jacobian, self._n_newton, constraints, self._stages)
@@ -189,7 +191,7 @@ class Stepper:
         self._flushed: dict[str, dict[int, list[NDArray[Any]]]] = {}
         self._located: list[Located] = []
         self._memory.arrays["kind"][:] = kinds
-        for part in (observed, phases):
+        for part in (observed, phases, updates):
             if part is not None:
                 part.bind(self._memory)
         self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)
@@ -265,7 +267,7 @@ class Stepper:
         if not (np.all(np.isfinite(pieces.ends)) and pieces.ends[0] >= run["t"]):
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
         loop = march_loop(self._stages)
-        self._memory.enter_pieces(pieces.ends, pieces.heads)
+        self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         reported = perf_counter()
         self._begun = reported if self._begun is None else self._begun
         try:
@@ -290,9 +292,18 @@ class Stepper:
         finally:
             self._seconds = perf_counter() - self._begun
 
+    def hold(self, values: Floats) -> None:
+        """What the next update that has no kernel puts out."""
+        self._memory.arrays["held_new"][:] = values
+
+    @property
+    def has_sampled(self) -> bool:
+        """Whether controllers have run at the present time already: where what they put out ended the run."""
+        return bool(self._run["pace_kept"])
+
     def members(self, pieces: PiecesOfTime) -> MemberRuns:
         """Instead of advancing: many runs like the one that was started here."""
-        self._memory.enter_pieces(pieces.ends, pieces.heads)
+        self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         return MemberRuns(self._memory, self._stages, self.plain_atol)
 
     def _piece(self, loop: CompiledLoop) -> int:

@@ -19,10 +19,12 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.normal_law import normal_law
+from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter
 from pliant.model.play import Backlash
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
+from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
 from pliant.model.strut import Strut, strut_force
@@ -127,6 +129,8 @@ class System:
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
+    states: dict[str, OwnState] = field(default_factory=dict, init=False)
+    controllers: dict[str, Sampled] = field(default_factory=dict, init=False)
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
     segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # whose segments are links
 
@@ -359,6 +363,35 @@ class System:
         check.choice(part, "direction", direction, DIRECTIONS)
         self.conditions[name] = Condition(name, function, direction, bool(stop))
 
+    def state(self, name: str, rate: Any, start: float = 0.0) -> None:
+        """A state of one's own, integrated with the mechanism: rate is a number, a signal or a function of (t, q, v).
+
+        Every formula reads it as q["name"], and its rate as v["name"]. start: where it begins, which may be a parameter.
+        """
+        self._check_new_name(name)
+        self.states[name] = OwnState(name, signal(f"state {name!r}", "rate", rate), start)
+
+    def sampled(
+        self,
+        name: str,
+        period: float,
+        update: Update,
+        outputs: Sequence[str] | str,
+        start: Mapping[str, float] | None = None,
+        delay: float = 0.0,
+        compiled: bool = True,
+    ) -> None:
+        """A controller that runs every `period` s, at t = 0, period, 2 period ...; its outputs hold until the next instant.
+
+        update(t, q, v, measured, memory) returns the outputs, one number or one for each name, or a mapping; what it writes into
+        `memory` it finds there at the next instant. measured: quantities of results just before the instant, as in
+        measured["normal_force contact arm.tip"]. Formulas read outputs and memories as q["name.output"]. start: outputs until the
+        first instant and memories, by name; 0 where not given. delay, s: from an instant until its outputs act, any number of
+        periods. compiled=False: update is called by Python with plain numbers, for what cannot be traced; slower.
+        """
+        self._check_new_name(name)
+        self.controllers[name] = controller(name, period, update, outputs, start or {}, delay, compiled)
+
     def snapshot(self) -> Self:
         """The System as it is now: what is added to the other later is no part of it."""
         taken = copy.copy(self)
@@ -408,6 +441,9 @@ class System:
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
         lines += _ends_of_travel(self)
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
+        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.states.values()]
+        lines += [f"sampled {c.name}: {', '.join(c.outputs)} every {c.period:g} s{f', delayed by {c.delay:g} s' * (c.delay > 0.0)}"
+                  for c in self.controllers.values()]  # fmt: skip
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
@@ -460,7 +496,8 @@ class System:
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
                             ("closure", self.closures), ("event", self.conditions), ("body", self.segmented),
-                            ("strut", self.struts)):  # fmt: skip
+                            ("strut", self.struts), ("state", self.states),
+                            ("sampled controller", self.controllers)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
         if name == GROUND:

@@ -103,7 +103,9 @@ class Result:
         return xarray.Dataset(variables, coordinates, {"title": self.name, "message": self.message})
 
     def __getitem__(self, coordinate: str) -> NDArray[np.float64]:
-        """One coordinate over time: result["arm.angle"]."""
+        """One coordinate over time, result["arm.angle"], or one of the user's own states."""
+        if coordinate in self.labels.get("state", ()):
+            return self._column("states", "state", coordinate)
         return self._column("q", "coordinate", coordinate)
 
     def rate(self, coordinate: str) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 
 # What a state is laid out by; a run may go on from it where these are the same.
-LAYOUT = ("coordinate", "rate", "source", "pair")
+LAYOUT = ("coordinate", "rate", "state", "source", "pair")
 
 
 @dataclass
@@ -34,7 +34,7 @@ class OngoingContact:
 
 @dataclass(frozen=True)
 class FinalState:
-    """The integrated state at a time: coordinates, rates, bristles, works, impulses; and the contacts that are closed."""
+    """The integrated state at a time: coordinates, rates, bristles, own states, works, impulses; and which contacts are closed."""
 
     t: float  # s
     y: NDArray[np.float64]
@@ -43,11 +43,12 @@ class FinalState:
     t_assembled: float = 0.0  # s, when closed loops were assembled
     t_first: float = 0.0  # s, when the first of the runs began that lead here
     hits: tuple[tuple[int, int], ...] = ()  # events located at this very time: number and direction
+    sampled: bool = False  # controllers have run at this very time already
 
     def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
         """Refuse a System that is laid out otherwise, naming what differs."""
         for dimension in LAYOUT:
-            mine, other = list(self.labels[dimension]), list(labels[dimension])
+            mine, other = list(self.labels.get(dimension, ())), list(labels[dimension])  # older files know no states
             if mine != other:
                 rule = f"must come from a run of the same mechanism, whose {dimension}s are {other}"
                 raise ModelError.of("simulate", "start", rule, mine)
@@ -64,7 +65,8 @@ class FinalState:
         closed = {pair: [entry, asdict(one)] for pair, (entry, one) in self.closed.items()}
         labels = {name: list(names) for name, names in self.labels.items() if name in LAYOUT}
         return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
-                           "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits})  # fmt: skip
+                           "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits,
+                           "sampled": self.sampled})  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> FinalState:
@@ -72,7 +74,8 @@ class FinalState:
         closed = {pair: (float(entry), _ongoing(one)) for pair, (entry, one) in plain["closed"].items()}
         y = np.array(plain["y"], dtype=np.float64)
         hits = tuple((int(k), int(direction)) for k, direction in plain["hits"])
-        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits)
+        sampled = bool(plain.get("sampled", False))
+        return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits, sampled)
 
 
 def _ongoing(plain: dict[str, Any]) -> OngoingContact:

@@ -79,6 +79,8 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
+    copy.states |= system.states
+    copy.controllers |= system.controllers
     copy.cut_joints |= system.cut_joints
     copy.segmented |= system.segmented
     return copy
@@ -127,6 +129,9 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
     refuse_coordinate_pairs(system, "inverse_dynamics", "elastic", rule)
     if system.closures:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
+    if system.states or system.controllers:
+        rule = "must be integrated where there are states of one's own or sampled controllers"
+        raise ModelError.of("inverse_dynamics", "elastic", rule, sorted({*system.states, *system.controllers}))
     unknown = sorted(set(options) - {"save", "formulation"})
     if unknown:
         rule = "must be save and formulation alone where nothing is integrated"

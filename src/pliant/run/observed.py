@@ -23,6 +23,7 @@ def values_of(
     values["q"][:, traced.free_q] = states[:, layout.y[POSITIONS]]
     values["v"][:, traced.free_v] = states[:, layout.y[RATES]]
     values["work"] = states[:, layout.y[WORKS]]
+    values["states"] = states[:, layout.states]
     for name in OBSERVED:
         shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
         values[name] = observed[:, layout.observed[name]].reshape((times.size, *shape))

@@ -28,6 +28,7 @@ from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import component_name, values_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
+from pliant.run.sampling import Sampling
 from pliant.run.save_times import Every, check_rows, save_plan
 from pliant.run.starts import check_start
 
@@ -192,11 +193,11 @@ class Run:
         if state is not None:
             state.check_fits(self.traced.columns, self.traced.y0.size)
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
-        inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
-        self.stops = [t_start, *inside, t_end]
+        self.sampling = Sampling(compiled, t_start, t_end, state is not None and state.sampled)
+        self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = compiled.time_pieces(self.y0, t_start, t_end)
         kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.implied)  # fmt: skip
+                   compiled.project, compiled.implied, *self.sampling.kernels)  # fmt: skip
         self.stepper: Stepper = Stepper(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -219,6 +220,7 @@ class Run:
             constraints=lambda: compiled.constraints(stages),
             observed=observed_of(compiled),
             phases=phases_of(compiled, method),
+            updates=self.sampling.updates,
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
@@ -279,13 +281,15 @@ class Run:
                     return
 
     def pieces_of_time(self) -> Iterator[PiecesOfTime]:
-        """What the loop runs through at once: pieces between breakpoints, with p's head on each."""
+        """What the loop runs through at once, with p's head on each piece; Python's controllers run in between."""
         from pliant.integrate.phase_tables import PiecesOfTime
 
-        for first in range(0, len(self.stops) - 1, PIECES_AT_ONCE):
-            stops = self.stops[first : first + PIECES_AT_ONCE + 1]
-            heads = [self.traced.head(begin, end) for begin, end in pairwise(stops)]
-            yield PiecesOfTime(np.array(stops[1:]), np.array(heads))
+        schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
+        for first, last in self.sampling.batches(PIECES_AT_ONCE):
+            due = self.sampling.due(first, last, self.stepper)
+            tail = np.append(np.any(schedule.due, axis=1), False)[first + 1 : last + 1]
+            own = np.array([heads[k] for k in schedule.breaks[first:last]])
+            yield PiecesOfTime(schedule.times[first + 1 : last + 1], own, due, tail)
 
     @property
     def state(self) -> FinalState:
@@ -294,7 +298,8 @@ class Run:
         hits = self.stepper.hits if self.outcome.status is Status.EVENT else ()
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
-        return FinalState(self.stepper.t, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits)
+        here, done = self.stepper.t, self.stepper.has_sampled
+        return FinalState(here, y, self.contacts.closed, labels, self.traced.t_start, self.t_first, hits, done)
 
     def collect(self, provenance: Provenance) -> Result:
         from pliant.run.validity import warnings_of

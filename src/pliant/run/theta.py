@@ -15,7 +15,7 @@ from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.run.prepare import Compiled, CompiledStructure, compile_system
 from pliant.run.system_memory import SystemMemory
-from pliant.trace.layout import CONSTANTS, PIECES, POSITIONS, RATES
+from pliant.trace.layout import CONSTANTS, OWN, PIECES, POSITIONS, RATES
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
 from pliant.trace.parameter_slopes import STEP, At, Ingredients, slopes_of
@@ -181,10 +181,11 @@ def _constants(structure: CompiledStructure, numbers: Floats, slopes: Floats, st
 
 def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int) -> Floats:
     """(component of y, theta)"""
-    n_q, y = len(traced.tree.positions), traced.layout.y
+    n_q, n_v, y = len(traced.tree.positions), len(traced.tree.rates), traced.layout.y
     columns = np.zeros((traced.y0.size, start.shape[1]))
     columns[y[POSITIONS]] = start[:n_q][list(traced.free_q)]
-    columns[y[RATES]] = start[n_q:][list(traced.free_v)]
+    columns[y[RATES]] = start[n_q : n_q + n_v][list(traced.free_v)]
+    columns[y[OWN]] = start[n_q + n_v :]
     for k, name in enumerate((*plan.starts, *plan.rates), start=count):
         is_rate = k >= count + len(plan.starts)
         labels = [traced.tree.rates[i] for i in traced.free_v] if is_rate else [traced.tree.positions[i] for i in traced.free_q]

@@ -246,7 +246,7 @@ class _Template:
         start = start_at(compiled, plan.t_start, y)
         self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
         self.pieces = next(self.run.pieces_of_time())
-        self.simple = traced.timed is None and len(self.run.stops) <= PIECES_AT_ONCE and _is_judged_inside(traced)
+        self.simple = traced.timed is None and self.run.sampling.is_one_batch(PIECES_AT_ONCE) and _is_judged_inside(traced)
         self.runs = self.run.stepper.members(self.pieces)
         self.runs.judge_by(_start_rules(compiled, study.method))
         places = columns_of(traced, study.kept.quantities)
@@ -265,7 +265,8 @@ class _Template:
 
     def _heads(self, compiled: Compiled) -> Floats:
         stops = self.run.stops
-        return np.array([compiled.traced.head(begin, end) for begin, end in pairwise(stops)])
+        heads = np.array([compiled.traced.head(begin, end) for begin, end in pairwise(stops)])
+        return np.asarray(heads[self.run.sampling.schedule.breaks])
 
     def numbers_of(self, compiled: Compiled) -> tuple[Floats, Floats]:
         """(p at the start, numbers of the contacts)."""

@@ -109,8 +109,9 @@ def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDA
     for name in quantities:
         if name not in STATES:
             places[name] = np.arange(layout.observed[name].start, layout.observed[name].stop)
-        elif name == "work":
-            places[name] = -1 - np.arange(layout.y[WORKS].start, layout.y[WORKS].stop)
+        elif name in ("work", "states"):
+            own = layout.y[WORKS] if name == "work" else layout.states
+            places[name] = -1 - np.arange(own.start, own.stop)
         else:
             positions = name == "q"
             free, own = (traced.free_q, layout.y[POSITIONS]) if positions else (traced.free_v, layout.y[RATES])

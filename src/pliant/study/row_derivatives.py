@@ -61,6 +61,8 @@ def _by_name(walk: Walk, names: Sequence[str], columns: dict[str, slice], tangen
     for name in names:
         if name == "work":
             values[name] = tangents[:, y[WORKS]]
+        elif name == "states":
+            values[name] = tangents[:, traced.layout.states]
         elif name in STATES:
             is_q = name == "q"
             values[name] = np.zeros((rows, len(labels["coordinate" if is_q else "rate"]), m))

@@ -14,6 +14,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods import Method
 from pliant.model.check import did_you_mean
+from pliant.model.refused import refuse_controllers
 from pliant.model.system import System
 from pliant.results.contacts import ContactRecord
 from pliant.results.ledger import HELD
@@ -216,6 +217,8 @@ def sensitivities(
 
     plan = ThetaPlan(*(tuple((names,) if isinstance(names, str) else names) for names in (parameters, starts, rates)))
     wanted = _quantities(of)
+    owner = system.traced.original if isinstance(system, Compiled) else system
+    refuse_controllers(owner, "sensitivities", "a run's derivatives through what they sample are not computed; take differences")
     if rtol is not None:
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
     if method_of(method).events_at_ends:
@@ -226,8 +229,7 @@ def sensitivities(
     )  # fmt: skip
     stages = Stages(phase)
     plan.check(run.traced)
-    user = run.traced.original if isinstance(system, Compiled) else system
-    theta = theta_of(user, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
+    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
     tape = run.stepper.tape()
     if not len(tape.times):
         raise SolveError(f"sensitivities: the run must take a step, but {result.message}")

@@ -95,6 +95,10 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
     for load in system.loads.values():
         x, y, z = (_translated(component, rename) for component in load.vector)
         found.loads[load.name] = replace(load, vector=(x, y, z))
+    for state in system.states.values():
+        found.states[state.name] = replace(state, rate=_translated(state.rate, rename))
+    for controller in system.controllers.values():
+        found.controllers[controller.name] = replace(controller, update=_asked_update(controller.update, rename))
     for condition in system.conditions.values():
         found.conditions[condition.name] = replace(condition, function=_asked_by_joint(condition.function, rename))
     for strut in system.struts.values():
@@ -240,14 +244,22 @@ def _translated(signal: Signal, rename: Mapping[str, str]) -> Signal:
 def _asked_by_joint(function: Callable[..., Any], rename: Mapping[str, str]) -> Callable[..., Any]:
     """A formula of (t, q, v) that goes on asking for joint coordinates by their names in the tree."""
 
-    def translated(t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
-        return function(t, _by_joint("q", q, rename), _by_joint("v", v, rename))
+    def translated(t: Any, q: NamedScalars, v: NamedScalars) -> Any:
+        return function(t, q.renamed(rename), v.renamed(rename))
 
     translated.__qualname__ = getattr(function, "__qualname__", repr(function))
     return translated
 
 
-def _by_joint(kind: str, values: Mapping[str, Any], rename: Mapping[str, str]) -> NamedScalars:
-    there = set(values)
-    known = [old for old, new in rename.items() if new in there]
-    return NamedScalars(kind, known, [values[rename[name]] for name in known])
+def _asked_update(update: Any, rename: Mapping[str, str]) -> Any:
+    """What a controller does, likewise; Python's own see what results show."""
+    if isinstance(update, Mapping):
+        return {name: _asked_update(formula, rename) for name, formula in update.items()}
+    if update is None:
+        return None
+
+    def translated(t: Any, q: NamedScalars, v: NamedScalars, measured: Any, memory: Any) -> Any:
+        return update(t, q.renamed(rename), v.renamed(rename), measured, memory)
+
+    translated.__qualname__ = getattr(update, "__qualname__", repr(update))
+    return translated

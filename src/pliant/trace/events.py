@@ -137,12 +137,16 @@ def contact_events(
 
 
 def pair_slots(
-    contacts: Sequence[ContactForce], sources: list[str], events: Sequence[Event], first_parameter: int, first_bristle: int
+    contacts: Sequence[ContactForce],
+    sources: list[str],
+    events: Sequence[Event],
+    first_parameter: int,
+    first_bristle: int,
+    works: int,
 ) -> tuple[PairSlots, ...]:
-    """Where every pair's flags, states, works and events stand."""
+    """Where every pair's flags, states, works and events stand; works: where those begin in y."""
     names = [event.name for event in events]
     bristle, slots = first_bristle, []
-    works = bristle + sum(len(contact.bristle_rates) for contact in contacts)
     for k, contact in enumerate(contacts):
         pair = contact.kinematics.pair
         switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]

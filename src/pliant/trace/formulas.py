@@ -2,33 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pliant.codegen.tracer import Scalar
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.trace.world import METHODS, World
 
 
 class NamedScalars(Mapping[str, Scalar]):
-    """q or v as a formula sees them: q["arm.angle"]."""
+    """q or v as a formula sees them: q["arm.angle"], q["integral"].
 
-    def __init__(self, kind: str, names: Sequence[str], values: Sequence[Scalar]) -> None:
-        self._kind = kind
-        self._values = dict(zip(names, values, strict=True))
+    Rates of the user's own states are formulas that may read others: they are computed when asked for.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        coordinates: Mapping[str, Scalar],
+        own: Mapping[str, Scalar] | None = None,
+        later: Mapping[str, Callable[[], Scalar]] | None = None,
+        world: World | None = None,
+    ) -> None:
+        """own: what the user declared; later: what is computed when it is asked for; world: where frames are."""
+        self._kind, self._coordinates, self._own, self._later = kind, coordinates, own or {}, later or {}
+        self._world = world
+
+    def __getattr__(self, name: str) -> Any:
+        """q.position(arm.tip) and the like."""
+        if name in METHODS and self._world is not None:
+            return getattr(self._world, name)
+        raise AttributeError(f"{self._kind} has no {name!r}; {self._kind} of a formula has {', '.join(METHODS)}")
 
     def __getitem__(self, name: str) -> Scalar:
-        if name not in self._values:
-            known = list(self._values)
-            rule = f"must name one of {known}{check.did_you_mean(name, known)}"
+        if name in self._later:
+            return self._later[name]()
+        if name in self._own:
+            return self._own[name]
+        if name not in self._coordinates:
+            known = list(self)
+            state = " (a state is declared by system.state)" if "." not in str(name) else ""
+            rule = f"must name one of {known}{check.did_you_mean(name, known)}{state}"
             raise ModelError.of("formula", self._kind, rule, name)
-        return self._values[name]
+        return self._coordinates[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        yield from (*self._coordinates, *self._own, *self._later)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._coordinates) + len(self._own) + len(self._later)
+
+    def renamed(self, names: Mapping[str, str]) -> NamedScalars:
+        """The same where coordinates are asked for by other names; those that have none are out of sight."""
+        seen = {old: self._coordinates[new] for old, new in names.items() if new in self._coordinates}
+        return NamedScalars(self._kind, seen, self._own, self._later, self._world)
 
 
 def called(function: Any, *arguments: Any) -> Scalar:

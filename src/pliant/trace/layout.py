@@ -20,6 +20,8 @@ from pliant.results.table import OBSERVED, QUANTITIES
 Floats = NDArray[np.float64]
 
 POSITIONS, RATES, BRISTLES, WORKS, IMPULSES = "positions", "rates", "bristles", "works", "impulses"  # of y
+# Also of y: states of the user's own; outputs and memories of sampled controllers, which jump at instants; outputs on their way.
+OWN, SAMPLED, PENDING = "own states", "sampled", "pending"
 WINDOW, PIECES, CONTACTS, STOPS, SWITCHES, CONSTANTS = "window", "pieces", "contacts", "stops", "switches", "constants"  # of p
 # Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
 OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
@@ -157,6 +159,16 @@ class Layout:
             p=slices({owner.name: owner.width for owner in parameters}),
             observed=slices(quantities),
         )
+
+    @property
+    def states(self) -> slice:
+        """The quantity "states" of results, in y."""
+        return slice(self.y[OWN].start, self.y[SAMPLED].stop)
+
+    @property
+    def held(self) -> slice:
+        """Of y: what stays as it is between the instants of sampled controllers."""
+        return slice(self.y[SAMPLED].start, self.y[PENDING].stop)
 
     @property
     def n_controlled(self) -> int:

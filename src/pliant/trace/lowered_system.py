@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -67,14 +67,13 @@ class LoweredSystem:
     def breakpoints(self) -> tuple[float, ...]:
         return breakpoints(self.system)
 
-    def start_of(self, free_q: Sequence[int], free_v: Sequence[int]) -> Floats:
-        return np.concatenate([self.start.q[list(free_q)], self.start.v[list(free_v)]])
-
 
 def signals_of(system: System) -> list[Signal]:
+    """Of drives, of loads, of struts, and of the rates of states."""
     drives = [drive.effort for drive in system.drives.values()]
+    loads = [component for load in system.loads.values() for component in load.vector]
     struts = [strut.force for strut in system.struts.values() if strut.force is not None]
-    return drives + [component for load in system.loads.values() for component in load.vector] + struts
+    return [*drives, *loads, *struts, *(state.rate for state in system.states.values())]
 
 
 def tables(system: System, tree: Tree) -> tuple[Table, ...]:

@@ -40,7 +40,7 @@ class Ingredients:
     """What a run is made of, as numbers."""
 
     every: EveryNumber  # of the equations
-    start: Floats  # all coordinates, then all rates
+    start: Floats  # all coordinates, all rates, states of the user's own
     breakpoints: Floats  # s
     pieces: Floats  # of all tables, on the pieces of time between breakpoints
 
@@ -48,7 +48,8 @@ class Ingredients:
     def of(cls, lowered: LoweredSystem, between: Sequence[float]) -> Ingredients:
         """between: times inside the pieces of time."""
         pieces = [x for t in between for signal in lowered.signals for x in signal.piece(t)]
-        start = np.concatenate([lowered.start.q, lowered.start.v])
+        own = [state.start for state in lowered.system.states.values()]
+        start = np.concatenate([lowered.start.q, lowered.start.v, own])
         return cls(every_number(lowered.root), start, np.array(lowered.breakpoints), np.array(pieces, dtype=np.float64))
 
     @property

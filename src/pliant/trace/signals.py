@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -16,6 +16,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import damped_stops
 from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Tree
+from pliant.errors import ModelError
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
@@ -25,6 +26,7 @@ from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
 from pliant.trace.switches import Switches
+from pliant.trace.world import World
 
 
 class Signals:
@@ -32,6 +34,8 @@ class Signals:
 
     def __init__(self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None) -> None:
         self.system, self.tree = system, tree
+        # the same with numbers as they are, and values of parameters: what frames are found by
+        self.plain_system, self.plain_values = system, {name: float(x) for name, x in (parameters or {}).items() if _is_plain(x)}
         self.tracer = Tracer()
         self._parameters = parameters or {}
         self.tracer.lift = self._lifted
@@ -47,9 +51,18 @@ class Signals:
         self.q: list[Scalar] = [0.0] * len(tree.positions)
         self.v: list[Scalar] = [0.0] * len(tree.rates)
         self.switches: Switches | None = None  # while functions of p are traced
+        self.own_column, self.own = self.tracer.symbols("own", len(system.states))
+        held = [label for controller in system.controllers.values() for label in controller.labels]
+        self.sampled_column, sampled = self.tracer.symbols("sampled", len(held))
+        self.sampled = dict(zip(held, sampled, strict=True))  # outputs and memories of controllers
+        self._own_rates: dict[str, Scalar] = {}
+        self._under_way: list[str] = []  # states whose rates are being computed
 
     def read(self, signal: Signal) -> Scalar:
-        """The value of a signal now."""
+        """The value now of a signal of what acts."""
+        return self._value(signal)
+
+    def _value(self, signal: Signal) -> Scalar:
         if isinstance(signal, Constant):
             return signal.value
         if isinstance(signal, Formula):
@@ -65,11 +78,12 @@ class Signals:
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
         signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
+        signals |= {state.name: (state.rate,) for state in self.system.states.values()}
         owner = next(name for name, own in signals.items() if any(signal is one for one in own))
         return self.switches.watching(f"formula of {owner!r}")
 
     def _depends_on_state(self, node: int) -> bool:
-        state = {x.number for x in [*self.q, *self.v] if not is_constant(x)}
+        state = {x.number for x in [*self.q, *self.v, *self.own] if not is_constant(x)}
         seen, waiting = set(), [node]
         while waiting:
             here = waiting.pop()
@@ -87,15 +101,39 @@ class Signals:
         return self.p[first + starts[k] : first + starts[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
+        return self._scalar(called(function, t, *self.seen))
+
+    @property
+    def seen(self) -> tuple[NamedScalars, NamedScalars]:
+        """q and v as formulas see them."""
         found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
-        struts, names = self.strut_states, list(self.system.struts)  # by their names: lengths and their rates
-        lengths, speeds = [strut.length for strut in struts], [strut.rate for strut in struts]
-        q = NamedScalars("q", [*positions, *names], [*self.q, *(x for one in found for x in one.positions), *lengths])
-        v = NamedScalars("v", [*rates, *names], [*self.v, *(x for one in found for x in one.rates), *speeds])
-        return self._scalar(called(function, t, q, v))
+        q = dict(zip(positions, [*self.q, *(x for one in found for x in one.positions)], strict=True))
+        v = dict(zip(rates, [*self.v, *(x for one in found for x in one.rates)], strict=True))
+        q |= {state.strut.name: state.length for state in self.strut_states}
+        v |= {state.strut.name: state.rate for state in self.strut_states}
+        own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
+        later = {name: partial(self.own_rate, name) for name in self.system.states}
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v)
+        return NamedScalars("q", q, own, world=world), NamedScalars("v", v, later=later)
+
+    @property
+    def own_rates(self) -> list[Scalar]:
+        """Of the user's own states, in order."""
+        return [self.own_rate(name) for name in self.system.states]
+
+    def own_rate(self, name: str) -> Scalar:
+        """The rate of one of the user's own states; formulas may read it, but none by which it is computed."""
+        if name in self._under_way:
+            loop = " reads ".join(f"v[{each!r}]" for each in [*self._under_way[self._under_way.index(name) :], name])
+            raise ModelError.of(f"state {name!r}", "rate", "must not depend on itself: an algebraic loop", loop)
+        if name not in self._own_rates:
+            self._under_way.append(name)
+            self._own_rates[name] = self._value(self.system.states[name].rate)
+            self._under_way.pop()
+        return self._own_rates[name]
 
     def _lifted(self, x: Any) -> Scalar:
         """What a formula brings along: a parameter, an expression of parameters, a whole number."""
@@ -144,3 +182,7 @@ class Signals:
         now = self.tracer.column([self._clock(motion.breakpoints)])
         x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
         return x, v, a
+
+
+def _is_plain(x: Any) -> bool:
+    return isinstance(x, float)

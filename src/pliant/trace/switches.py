@@ -25,11 +25,12 @@ class Switches:
     @contextmanager
     def watching(self, owner: str) -> Iterator[None]:
         """Comparisons made in here are switches, and belong to `owner`."""
+        around = self.tracer.on_comparison  # a formula that reads a rate has that formula inside
         self.tracer.on_comparison = lambda below, above: self._decided(owner, below, above)
         try:
             yield
         finally:
-            self.tracer.on_comparison = None
+            self.tracer.on_comparison = around
 
     def _decided(self, owner: str, below: Scalar, above: Scalar) -> Scalar | None:
         """below < above, by a flag; None where time alone decides, whose jumps are breakpoints."""

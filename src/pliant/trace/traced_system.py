@@ -20,9 +20,12 @@ from pliant.trace.events import Event
 from pliant.trace.layout import (
     BRISTLES,
     IMPULSES,
+    OWN,
+    PENDING,
     PIECES,
     POSITIONS,
     RATES,
+    SAMPLED,
     STOPS,
     SWITCHES,
     WINDOW,
@@ -107,6 +110,9 @@ class TracedSystem:
             States(POSITIONS, tuple(self.tree.positions[k] for k in self.free_q)),
             States(RATES, tuple(f"the rate of {self.tree.rates[k]}" for k in self.free_v)),
             States(BRISTLES, tuple(f"bristle {k} of friction" for k in range(self.n_bristles))),
+            States(OWN, tuple(self.system.states)),
+            States(SAMPLED, tuple(label for c in self.system.controllers.values() for label in c.labels)),
+            States(PENDING, pending_labels(self.system)),
             States(WORKS, tuple(f"the work of {name}" for name in self.sources)),
             States(IMPULSES, tuple(f"the impulse of {slots.pair.name}" for slots in self.pairs)),
         )
@@ -118,20 +124,8 @@ class TracedSystem:
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Labels of every dimension of the result."""
-        return {
-            "coordinate": self.tree.positions,
-            "rate": self.tree.rates,
-            "body": tuple(node.name for node in self.tree.nodes),
-            "axis": AXES,
-            "quaternion": QUATERNION,
-            "source": self.sources,
-            "drive": self.drives,
-            "pair": tuple(slots.pair.name for slots in self.pairs),
-            "row": self.rows,
-            "joint_coordinate": tuple(name for c in self.system.cut_joints.values() for name in c.positions),
-            "joint_rate": tuple(name for c in self.system.cut_joints.values() for name in c.rates),
-            "strut": tuple(self.system.struts),
-        }
+        pairs = tuple(slots.pair.name for slots in self.pairs)
+        return labels_of(self.system, self.tree, self.sources, self.drives, pairs, self.rows)
 
     def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
@@ -146,14 +140,13 @@ class TracedSystem:
         """The same functions for another System of the same structure."""
         ends = {pair.name: pair for pair in coordinate_pairs(lowered.system)}
         laws: dict[str, Pair] = {**lowered.system.contacts, **ends}
-        start = lowered.start_of(self.free_q, self.free_v)
         other = replace(
             self,
             system=lowered.system,
             tree=lowered.tree,
             original=lowered.original,
             breakpoints=lowered.breakpoints,
-            y0=np.concatenate([start, np.zeros(self.y0.size - start.size)]),
+            y0=self._start(lowered),
             pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
             near=lowered.near,
             t_start=lowered.t_start,
@@ -165,9 +158,51 @@ class TracedSystem:
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other
 
+    def _start(self, lowered: LoweredSystem) -> NDArray[np.float64]:
+        """y at the start: bristles, works and impulses begin at zero."""
+        y0, places = np.zeros(self.y0.size), self.layout.y
+        y0[places[POSITIONS]], y0[places[RATES]] = lowered.start.q[list(self.free_q)], lowered.start.v[list(self.free_v)]
+        y0[places[OWN]] = [state.start for state in lowered.system.states.values()]
+        controllers = lowered.system.controllers.values()
+        y0[places[SAMPLED]] = [x for c in controllers for x in c.starts]
+        y0[places[PENDING]] = [x for c in controllers for _ in range(c.pending) for x in c.starts[: len(c.outputs)]]
+        return y0
+
     def _width(self, name: str) -> int:
         place = self.layout.p[name]
         return int(place.stop - place.start)
+
+
+def labels_of(
+    system: System, tree: Tree, sources: tuple[str, ...], drives: tuple[str, ...], pairs: tuple[str, ...], rows: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Names along every dimension of the results' table."""
+    return {
+        "coordinate": tree.positions,
+        "rate": tree.rates,
+        "body": tuple(node.name for node in tree.nodes),
+        "axis": AXES,
+        "quaternion": QUATERNION,
+        "source": sources,
+        "drive": drives,
+        "pair": pairs,
+        "row": rows,
+        "state": state_labels(system),
+        "joint_coordinate": tuple(name for c in system.cut_joints.values() for name in c.positions),
+        "joint_rate": tuple(name for c in system.cut_joints.values() for name in c.rates),
+        "strut": tuple(system.struts),
+    }
+
+
+def state_labels(system: System) -> tuple[str, ...]:
+    """States of the user's own, then what controllers hold."""
+    return (*system.states, *(label for controller in system.controllers.values() for label in controller.labels))
+
+
+def pending_labels(system: System) -> tuple[str, ...]:
+    """Outputs on their way, newest first."""
+    return tuple(f"{controller.name}.{name} of {k + 1} instants ago" for controller in system.controllers.values()
+                 for k in range(controller.pending) for name in controller.outputs)  # fmt: skip
 
 
 def owners_of(

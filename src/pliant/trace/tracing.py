@@ -1,9 +1,9 @@
 """A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
 
-y = [free coordinates, free rates, bristles of friction, work of every source, impulse of every contact]. p holds what changes at
-events of the run only: the window of time that formulas with breakpoints may see, the straight piece each table signal is on,
-for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of what jumps: damped
-end stops that are pressed, comparisons in formulas.
+y = [free coordinates, free rates, bristles of friction, states of the user's own, work of every source, impulse of every contact].
+p holds what changes at events of the run only: the window of time that formulas with breakpoints may see, the straight piece each
+table signal is on, for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of
+what jumps: damped end stops that are pressed, comparisons in formulas.
 """
 
 from __future__ import annotations
@@ -48,14 +48,16 @@ from pliant.trace.closures import solve as solve_closures
 from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, solve_held
 from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.layout import CONTACTS, FOREVER, WINDOW
+from pliant.trace.looking import frames_read
 from pliant.trace.lowered_system import LoweredSystem, signals_of
 from pliant.trace.lowering import numbered
 from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.preparation import Preparation
+from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, run_update
 from pliant.trace.signals import Signals
 from pliant.trace.switches import Switches
-from pliant.trace.traced_system import TracedSystem, owners_of
+from pliant.trace.traced_system import TracedSystem, labels_of, owners_of
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
@@ -100,7 +102,8 @@ def lower_system(
         floating, warnings = absolute_coordinates(system, t_start)
         apart = lower_system(floating, "articulated", still, near, t_start, parameters)
         return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
-    tree = build_tree(system) if known is None else known.of(system)
+    frames = frames_read(system, parameters or {})
+    tree = build_tree(system, frames=frames) if known is None else known.of(system, frames)
     for node in tree.nodes:
         check_formulation(node, formulation)
     if len(tree.rates) == len(tree.prescribed) and not still:
@@ -134,6 +137,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
         start = replace(lowered.start, scale=scale)
         made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
         numbers.lift = made.lifted_number
+        made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
         return made.finish(lowered, numbers, cache)
 
 
@@ -202,7 +206,11 @@ class Trace(Signals):
             power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
         rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
         rates += [rate for one in contacts for rate in one.bristle_rates]
-        self.state_column = ca.vertcat(self.state_column, bristle_column)
+        rates += self.own_rates
+        waiting = sum(controller.pending * len(controller.outputs) for controller in self.system.controllers.values())
+        pending_column, pending = self.tracer.symbols("pending", waiting)
+        rates += [0.0] * (len(self.sampled) + waiting)
+        self.state_column = ca.vertcat(self.state_column, bristle_column, self.own_column, self.sampled_column, pending_column)
         margins = self._hold(contacts, rates)
         carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
         drives, efforts = self._efforts(forward, closures)
@@ -228,13 +236,16 @@ class Trace(Signals):
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
+        labels = labels_of(self.system, self.tree, tuple(power), drives, tuple(pair.name for pair in self.pairs), closures.names)
+        functions |= self._updates(Measured(observed, labels), pending)
         if solved is not None:
             functions["project"] = self._projected(solved, state_column)
         if closures.implied:
             functions["implied"] = closures.watched(self.system.closure_tolerance)
         timed = self._timed()
         change_column, constraints, shifted = self._partition(closures)
-        slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state)
+        works = int(self.state_column.numel())
+        slots = pair_slots(contacts, list(power), [event for event, _, _ in events], self.places[CONTACTS].start, n_state, works)
         limits = [] if limit is None else [limit]
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
             for x in outputs:
@@ -280,6 +291,24 @@ class Trace(Signals):
             parameter_values=lowered.parameters,
         )
         return traced.for_numbers(lowered, constants)
+
+    def _updates(self, measured: Measured, pending: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """What is held after each instant, by the name of its function."""
+        functions = {}
+        for instant in instants_of(self.system):
+            holds = Holds(self.system, list(self.sampled.values()), pending)
+            controller = self.system.controllers[instant.controller]
+            if instant.kind == APPLY:
+                holds.apply(controller.name)
+            elif not instant.python:
+                memory = holds.memory_of(controller.name)
+                outputs = run_update(controller, controller.update, (self.t, *self.seen, measured), memory)
+                new = {name: self._scalar(x) for name, x in memory.items()}
+                holds.put(controller.name, [self._scalar(x) for x in outputs], new)
+            else:
+                continue
+            functions[instant.function] = holds.values
+        return functions
 
     def _timed(self) -> list[Scalar]:
         """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""

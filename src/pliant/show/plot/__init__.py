@@ -17,7 +17,7 @@ from pliant.show.plot.contact_forces import contact_forces
 from pliant.show.plot.energy import balance_error, energies, ledger
 from pliant.show.plot.mechanism import mechanism, paths
 from pliant.show.plot.mode_shape import mode_shape
-from pliant.show.plot.over_time import coordinates, tip_deflection
+from pliant.show.plot.over_time import coordinates, states, tip_deflection
 from pliant.show.plot.overview import overview
 from pliant.show.plot.phase_portrait import phase_portrait
 from pliant.show.plot.sections import force_envelope, stress_envelope
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PLOTS: dict[str, Callable[..., Figure]] = {
     draw.__name__: draw
-    for draw in (overview, mechanism, paths, coordinates, tip_deflection, contact_forces, ledger, energies, balance_error,
+    for draw in (overview, mechanism, paths, coordinates, states, tip_deflection, contact_forces, ledger, energies, balance_error,
                  phase_portrait, spectrum, stress_envelope, force_envelope)
 }  # fmt: skip
 
@@ -76,6 +76,7 @@ __all__ = [
     "phase_portrait",
     "save",
     "spectrum",
+    "states",
     "stress_envelope",
     "sweep",
     "tip_deflection",

@@ -31,6 +31,22 @@ def coordinates(result: Result, names: Sequence[str] | None = None) -> Figure:
 
 
 @styled
+def states(result: Result, names: Sequence[str] | None = None) -> Figure:
+    """The user's own states over time, a panel for each."""
+    known = list(result.labels["state"])
+    _check_names("states", "names", names, known)
+    shown = known if names is None else list(names)
+    if not shown:
+        raise ModelError.of("plot states", "result", "must hold states of the user's own", result.name)
+    figure, panels = column(len(shown))
+    for panel, name in zip(panels, shown, strict=True):
+        panel.plot(result.time, result[name])
+        panel.set_ylabel(name)
+    panels[0].set_title(f"{result.name}: states of its own")
+    return figure
+
+
+@styled
 def tip_deflection(result: Result, bodies: Sequence[str] | None = None) -> Figure:
     """Elastic displacement of every beam's tip in the beam's axes: along it, across it."""
     found = deflections(result, bodies)

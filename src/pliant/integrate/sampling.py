@@ -1,0 +1,71 @@
+"""What sampled controllers do where a piece of time begins: they write what is held until the next instant.  Compiled.
+
+What a formula compares may change sides as outputs jump: such flags are set anew, and such events have happened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.phases import act, log
+from pliant.integrate.run_record import TURNS
+from pliant.integrate.status import ON
+
+
+@compiled
+def sample(run: Any) -> int:
+    """Run what is due at the present time; ON, or what an event asks for that outputs set off."""
+    if run.n_updates == 0 or not _any_due(run):
+        return ON
+    if run.n_events > 0:
+        call_kernel(run.events, run.t, run.y, run.p, run.g_low, run.work)
+    due, kernels = ints(run.piece_due + 8 * run.n_updates * run.piece, run.n_updates), ints(run.updates, run.n_updates)
+    for k in range(run.n_updates):
+        if due[k] != 0:
+            if kernels[k] != 0:  # else Python has written it
+                call_kernel(kernels[k], run.t, run.y, run.p, run.held_new, run.work)
+            put(run.y + 8 * run.first_held, run.held_new, run.n_held)
+    run.pace_kept = 1
+    return _jumped(run) if run.n_events > 0 else ON
+
+
+@compiled
+def _any_due(run: Any) -> bool:
+    due = ints(run.piece_due + 8 * run.n_updates * run.piece, run.n_updates)
+    for k in range(run.n_updates):  # noqa: SIM110  a generator has no place in compiled code
+        if due[k] != 0:
+            return True
+    return False
+
+
+@compiled
+def _jumped(run: Any) -> int:
+    """Events whose functions outputs have just pushed across zero have happened: now."""
+    n, answer = run.n_events, ON
+    call_kernel(run.events, run.t, run.y, run.p, run.g_high, run.work)
+    before, after, hit = floats(run.g_low, n), floats(run.g_high, n), ints(run.hit, n)
+    pair, kind, direction, active = ints(run.event_pair, n), flags(run.kind, n), ints(run.direction, n), flags(run.active, n)
+    any_hit = False
+    for e in range(n):
+        hit[e] = 0
+        if before[e] == after[e] or pair[e] >= 0 or not active[e] or not _crossed(before[e], after[e]):
+            continue
+        way = 1 if after[e] > 0.0 else -1
+        if direction[e] != 0 and direction[e] != way:
+            continue
+        if kind[e] > TURNS:
+            log(run, run.t, e, way)
+        else:
+            hit[e], any_hit = way, True
+    if any_hit:
+        answer = act(run)
+        for e in range(n):
+            if answer == ON:
+                hit[e] = 0
+    return answer
+
+
+@compiled
+def _crossed(before: float, after: float) -> bool:
+    return bool((before > 0.0) != (after > 0.0))

@@ -1,0 +1,18 @@
+"""What analyses cannot take along, refused in one way."""
+
+from __future__ import annotations
+
+from pliant.errors import ModelError
+from pliant.model.system import System
+
+
+def refuse_states(system: System, caller: str, instead: str) -> None:
+    """Refuse a System with states of the user's own; instead: what its user may do, a sentence."""
+    if system.states:
+        raise ModelError.of(caller, "system", f"must have no states of its own: {instead}", list(system.states))
+
+
+def refuse_controllers(system: System, caller: str, instead: str) -> None:
+    """The same of sampled controllers, whose outputs jump."""
+    if system.controllers:
+        raise ModelError.of(caller, "system", f"must have no sampled controllers: {instead}", list(system.controllers))

@@ -1,0 +1,106 @@
+"""Which frames formulas ask for: found by calling them once on throwaway symbols, before equations are made.
+
+What stands on a beam depends on the beam's numbers: places must be known to the tree, so that other numbers move them too.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from pliant.codegen.tracer import Scalar, Tracer
+from pliant.errors import PliantError
+from pliant.model.captured import captured, globals_read, names_read
+from pliant.model.frame import GROUND, Frame
+from pliant.model.parameter import evaluated, expression_of
+from pliant.model.signal import Formula
+from pliant.model.system import System
+from pliant.trace.lowered_system import signals_of
+from pliant.trace.world import METHODS, frame_of
+
+DEEPEST = 6  # functions that functions call
+
+
+def frames_read(system: System, values: Mapping[str, float]) -> tuple[Frame, ...]:
+    """Of a System with plain numbers; values: of its parameters."""
+    asking = [function for function in _functions(system) if _may_ask(function, 0)]
+    if not asking:
+        return ()
+    found: dict[Frame, None] = {}
+    tracer = Tracer()
+    tracer.lift = lambda x: evaluated(x, values) if expression_of(x) is not None else float(x)
+    anything = _Anything(tracer, lambda place: found.setdefault(frame_of(system, place, values)))
+    for function in asking:
+        with suppress(PliantError, TypeError, ValueError, ArithmeticError):  # told when the formula is traced
+            _call(function, anything)
+    return tuple(found)
+
+
+def _functions(system: System) -> Iterator[Any]:
+    yield from (signal.function for signal in signals_of(system) if isinstance(signal, Formula))
+    yield from (condition.function for condition in system.conditions.values())
+    for controller in system.controllers.values():
+        update = controller.update
+        yield from update.values() if isinstance(update, Mapping) else () if update is None else (update,)
+
+
+def _call(function: Any, anything: _Anything) -> None:
+    """With three arguments, or the five of a controller."""
+    t = anything["t"]
+    try:
+        function(t, anything, anything)
+    except TypeError:
+        function(t, anything, anything, anything, anything)
+
+
+def _may_ask(function: Any, depth: int) -> bool:
+    """Whether a formula may ask for a frame: it, or a function that it reads, has such a word in it."""
+    text = getattr(function, "text", None)
+    if isinstance(text, str):
+        texts = [text, *(meaning.text for _, meaning in getattr(function, "definitions", ()))]
+        return any(word in each for each in texts for word in METHODS)
+    if not isinstance(function, types.FunctionType) or depth > DEEPEST:
+        return True
+    if names_read(function.__code__) & set(METHODS):
+        return True
+    with suppress(ValueError):  # a variable that is not filled yet
+        inside = [*captured(function), *globals_read(function).values()]
+        return any(_may_ask(each, depth + 1) for each in inside if isinstance(each, types.FunctionType))
+    return True
+
+
+class _Anything(dict[str, Scalar]):
+    """q, v, measured and memory at once: every name has a value, and frames that are asked for are noted."""
+
+    def __init__(self, tracer: Tracer, note: Callable[[Any], object]) -> None:
+        super().__init__()
+        self._tracer, self._note = tracer, note
+
+    def __missing__(self, name: str) -> Scalar:
+        self[name] = self._tracer.symbols("any", 1)[1][0]
+        return self[name]
+
+    def renamed(self, names: Mapping[str, str]) -> _Anything:
+        return self
+
+    def _seen(self, *frames: Any) -> list[Scalar]:
+        for frame in frames:
+            self._note(frame)
+        return list(self._tracer.symbols("any", 3)[1])
+
+    def position(self, frame: Any, seen_from: Any = GROUND) -> list[Scalar]:
+        return self._seen(frame, seen_from)
+
+    velocity = position
+
+    def distance(self, a: Any, b: Any) -> Scalar:
+        return self._seen(a, b)[0]
+
+    distance_rate = distance
+
+    def angle(self, a: Any, b: Any = GROUND, axis: Any = "z") -> Scalar:
+        return self._seen(a, b)[0]
+
+    angle_rate = angle

@@ -1,0 +1,136 @@
+"""What sampled controllers do at their instants, traced: new values of everything that is held, as functions of (t, y, p)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.codegen.tracer import Scalar
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.sampled import Sampled
+from pliant.model.system import System
+from pliant.results.components import component_names
+from pliant.results.table import OBSERVED
+from pliant.trace.formulas import called
+
+SAMPLE, APPLY = "sample", "apply"
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Something that happens every period: a controller is run, or outputs that were on their way begin to act."""
+
+    controller: str
+    kind: str  # SAMPLE or APPLY
+    python: bool = False  # Python has to do it
+
+    @property
+    def function(self) -> str:
+        """The name of the traced function."""
+        return f"{self.kind} {self.controller}"
+
+
+def instants_of(system: System) -> tuple[Instant, ...]:
+    """In the order in which those of one time happen: what falls due, what Python does, then the others as they were declared."""
+    controllers = system.controllers.values()
+    due = [Instant(c.name, APPLY) for c in controllers if c.rest > 0.0]
+    runs = [Instant(c.name, SAMPLE, c.python is not None) for c in controllers]
+    return (*due, *sorted(runs, key=lambda instant: not instant.python))
+
+
+class Measured(Mapping[str, Scalar]):
+    """Quantities of results by the names of their numbers: measured["normal_force contact arm.tip"]."""
+
+    def __init__(self, values: Mapping[str, Sequence[Any]], labels: Mapping[str, Sequence[str]]) -> None:
+        self._values, self._places = values, component_names(OBSERVED, labels)
+
+    def __getitem__(self, name: str) -> Scalar:
+        if name not in self._places:
+            rule = f"must be a number of a result, as 'tip_position arm y'{check.did_you_mean(name, self._places)}"
+            raise ModelError.of("update", "measured", rule, name)
+        quantity, k = self._places[name]
+        return self._values[quantity][k]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Holds:
+    """Everything that controllers hold: outputs and memories, then what is on its way, newest first."""
+
+    def __init__(self, system: System, held: Sequence[Any], pending: Sequence[Any]) -> None:
+        self._controllers = system.controllers
+        self._held, self._pending = list(held), list(pending)
+
+    @property
+    def values(self) -> list[Any]:
+        return [*self._held, *self._pending]
+
+    def memory_of(self, name: str) -> dict[str, Any]:
+        controller, first = self._controllers[name], self._first(name) + len(self._controllers[name].outputs)
+        return dict(zip(controller.memories, self._held[first : first + len(controller.memories)], strict=True))
+
+    def apply(self, name: str) -> None:
+        """The oldest outputs on their way act from now on."""
+        count, first, queue = len(self._controllers[name].outputs), self._first(name), self._queue(name)
+        self._held[first : first + count] = self._pending[queue.stop - count : queue.stop]
+
+    def put(self, name: str, outputs: Sequence[Any], memory: Mapping[str, Any]) -> None:
+        """What a controller has just put out, and its memory; without a delay the outputs act at once."""
+        controller, first = self._controllers[name], self._first(name)
+        count = len(controller.outputs)
+        self._held[first + count : first + len(controller.labels)] = [memory[key] for key in controller.memories]
+        queue = self._queue(name)
+        line = [*outputs, *self._pending[queue]]
+        if controller.rest == 0.0:
+            self._held[first : first + count] = line[len(line) - count :]
+        self._pending[queue] = line[: len(line) - count]
+
+    def _first(self, name: str) -> int:
+        earlier = list(self._controllers).index(name)
+        return sum(len(controller.labels) for controller in list(self._controllers.values())[:earlier])
+
+    def _queue(self, name: str) -> slice:
+        sizes = {key: controller.pending * len(controller.outputs) for key, controller in self._controllers.items()}
+        first = sum(sizes[key] for key in list(sizes)[: list(sizes).index(name)])
+        return slice(first, first + sizes[name])
+
+
+def run_update(
+    controller: Sampled,
+    function: Any,
+    arguments: tuple[Any, Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]],
+    memory: dict[str, Any],
+) -> list[Any]:
+    """The outputs of a controller; its memory is written to."""
+    if isinstance(function, Mapping):
+        new = {name: called(formula, *arguments, memory) for name, formula in function.items()}
+        memory.update((name, value) for name, value in new.items() if name in memory)
+        return [new[name] for name in controller.outputs]
+    before = list(memory)
+    outputs = outputs_of(controller, called(function, *arguments, memory))
+    unknown = [name for name in memory if name not in before]
+    if unknown:
+        rule = f"must hold what start names: {before}{check.did_you_mean(unknown[0], before)}"
+        raise ModelError.of(f"sampled {controller.name!r}", "memory", rule, unknown[0])
+    return outputs
+
+
+def outputs_of(controller: Sampled, given: Any) -> list[Any]:
+    """What an update returned, in the order of the outputs."""
+    part, names = f"sampled {controller.name!r}", controller.outputs
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            raise ModelError.of(part, "update", f"must return the outputs {list(names)}", list(given))
+        return [given[name] for name in names]
+    several = list(given) if isinstance(given, (tuple, list)) or (isinstance(given, np.ndarray) and given.ndim) else [given]
+    if len(several) != len(names):
+        raise ModelError.of(part, "update", f"must return {len(names)} outputs, {', '.join(names)}", f"{len(several)} of them")
+    return several

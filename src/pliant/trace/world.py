@@ -1,0 +1,136 @@
+"""Where frames are and how they move, as formulas ask for it: q.position(arm.tip), q.distance(a, b), q.angle(a, b)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pliant.codegen.tracer import Scalar
+from pliant.dynamics.algebra import Vec, add, cross, dot, sub
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
+from pliant.dynamics.rotation import Rotation
+from pliant.dynamics.tree import Tree
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.frame import GROUND, Frame
+from pliant.model.resolve import resolved
+from pliant.model.system import System
+from pliant.scalar import atan2, sqrt
+
+
+def frame_of(system: System, place: Any, values: Mapping[str, float]) -> Frame:
+    """A frame, or its name: "arm.tip", "arm@0.3" with the station in m, "ground"; at values of the parameters in it."""
+    if isinstance(place, str):
+        place = _named(system, place)
+    check.instance("formula", "frame", place, Frame, "a frame such as arm.tip, or its name")
+    frame: Frame = resolved(place, values)
+    if frame.body != GROUND and frame.body not in system.links:
+        known = [GROUND, *system.links]
+        rule = f"must stand on a body of {known}{check.did_you_mean(frame.body, known)}"
+        raise ModelError.of("formula", "frame", rule, frame.body)
+    return frame
+
+
+def _named(system: System, text: str) -> Frame:
+    if text == GROUND:
+        return system.ground
+    cut = min((text.index(mark) for mark in ".@" if mark in text), default=-1)
+    if cut < 1 or cut == len(text) - 1:
+        raise ModelError.of("formula", "frame", "must be ground, body.tip, body.root, body.frame or body@station", text)
+    body, at = system.handle(text[:cut]), text[cut + 1 :]
+    if text[cut] == ".":
+        return body.at(at)
+    try:
+        return body.at(float(at))
+    except ValueError as trouble:
+        raise ModelError.of("formula", "frame", f"must have a station in m after the @ ({trouble})", text) from None
+
+
+class World:
+    """A System at a traced state, seen through its frames; vectors are in the world's axes unless told otherwise."""
+
+    def __init__(
+        self, system: System, values: Mapping[str, float], tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> None:
+        """system: with plain numbers; values: of parameters that frames are written with."""
+        self._system, self._values, self._tree, self._q, self._v = system, values, tree, q, v
+
+    @cached_property
+    def _bodies(self) -> list[Pose]:
+        return poses(self._tree, self._q)
+
+    @cached_property
+    def _moving(self) -> list[Twist]:
+        return twists(self._tree, self._q, self._v)
+
+    def _pose(self, place: Any) -> Pose:
+        at = self._tree.place(frame_of(self._system, place, self._values))
+        return place_pose(self._tree, at, self._bodies, self._q)
+
+    def _twist(self, place: Any) -> Twist:
+        at = self._tree.place(frame_of(self._system, place, self._values))
+        return place_twist(self._tree, at, self._moving, self._q, self._v)
+
+    def position(self, frame: Any, seen_from: Any = GROUND) -> Vec:
+        """m: the origin of a frame, from that of another and in its axes."""
+        base = self._pose(seen_from)
+        return base.rotation.into(sub(self._pose(frame).position, base.position))
+
+    def velocity(self, frame: Any, seen_from: Any = GROUND) -> Vec:
+        """m/s: the rate of `position`."""
+        base, moving, turn = self._pose(seen_from), self._twist(frame), self._pose(frame).rotation
+        spin = self._twist(seen_from)
+        away = self.position(frame, seen_from)
+        return sub(base.rotation.into(turn.out(moving.velocity)), add(spin.velocity, cross(spin.omega, away)))
+
+    def distance(self, a: Any, b: Any) -> Scalar:
+        """m: between the origins of two frames."""
+        apart = sub(self._pose(a).position, self._pose(b).position)
+        return sqrt(dot(apart, apart))
+
+    def distance_rate(self, a: Any, b: Any) -> Scalar:
+        """m/s: how fast they part."""
+        apart = sub(self._pose(a).position, self._pose(b).position)
+        parting = sub(self._pose(a).rotation.out(self._twist(a).velocity), self._pose(b).rotation.out(self._twist(b).velocity))
+        return dot(apart, parting) / sqrt(dot(apart, apart))
+
+    def angle(self, a: Any, b: Any = GROUND, axis: Any = "z") -> Scalar:
+        """rad: how far frame a is turned from frame b about an axis of b; whole turns count where all turns are about one axis."""
+        return self._turned(a, b, axis)[0]
+
+    def angle_rate(self, a: Any, b: Any = GROUND, axis: Any = "z") -> Scalar:
+        """rad/s: the rate of `angle`."""
+        return self._turned(a, b, axis)[1]
+
+    def _turned(self, a: Any, b: Any, axis: Any) -> tuple[Scalar, Scalar]:
+        """(angle, rate): where an arm across the axis, fixed in a, points in b."""
+        about, first, second = _triad(check.axis("formula", "axis", axis))
+        turn_a, turn_b = self._pose(a).rotation, self._pose(b).rotation
+        omega = sub(turn_b.into(turn_a.out(self._twist(a).omega)), self._twist(b).omega)  # of a against b, in the axes of b
+        own, other = _angle_about(turn_a, about), _angle_about(turn_b, about)
+        if own is not None and other is not None:
+            return own - other, dot(about, omega)
+        arm = turn_b.into(turn_a.out(first))
+        moving = cross(omega, arm)
+        x, y, dx, dy = dot(first, arm), dot(second, arm), dot(first, moving), dot(second, moving)
+        return atan2(y, x), (x * dy - y * dx) / (x * x + y * y)
+
+
+METHODS = ("position", "velocity", "distance", "distance_rate", "angle", "angle_rate")
+
+
+def _angle_about(turn: Rotation, about: Vec) -> Scalar | None:
+    """The angle of a rotation about one of the world's axes, whole turns counted; None of another."""
+    if turn.is_identity:
+        return 0.0
+    return about[turn.index] * turn.angle if turn.index is not None and abs(about[turn.index]) == 1.0 else None
+
+
+def _triad(about: Vec) -> tuple[Vec, Vec, Vec]:
+    """An axis, and two across it, right-handed."""
+    least = min(range(3), key=lambda k: abs(about[k]))
+    first = cross(about, tuple(float(k == least) for k in range(3)))  # type: ignore[arg-type]
+    size = sqrt(dot(first, first))
+    first = tuple(x / size for x in first)
+    return about, first, cross(about, first)
