@@ -66,6 +66,7 @@ from pliant.model.modes import (
     TorsionElements,
     TorsionModes,
 )
+from pliant.model.motor import Motor
 from pliant.model.normal_law import (
     CarvalhoMartins,
     CustomNormal,
@@ -209,6 +210,7 @@ __all__ = [
     "ModelError",
     "Modes",
     "MotionTable",
+    "Motor",
     "Optimum",
     "Parameter",
     "Payload",

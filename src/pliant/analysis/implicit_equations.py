@@ -20,7 +20,7 @@ from pliant.dynamics.algebra import total
 from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.integrate.grip_states import SLIDES, STICKS
 from pliant.model.refused import refuse_controllers
@@ -107,7 +107,7 @@ class ImplicitEquations(Trace):
 
     def _trace_balance(self) -> None:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        self.applied: AppliedForces = applied_forces(self.system, self.tree, self.q, self.v, self.read)
+        self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)
         self.bristle_column = ca.vertcat(bristles, self.own_column)
         self.closures: Closures = self.close(self.applied)
@@ -193,7 +193,7 @@ class ImplicitEquations(Trace):
         power = dict(self.applied.power)
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
-                            self._closing(self.closures), self.cut_joint_states, self.applied.struts)  # fmt: skip
+                            self._closing(self.closures), self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
         quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures)
         self.power_names = tuple(power)
         return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **{name: quantities[name] for name in OBSERVED}}
@@ -216,6 +216,7 @@ class ImplicitEquations(Trace):
             "joint_coordinate": (),
             "joint_rate": (),
             "strut": tuple(self.system.struts),
+            "motor": tuple(self.system.motors),
         }
 
     # ---- numbers
@@ -322,15 +323,18 @@ def _with_own_signals(system: System) -> System:
         own.loads[name] = replace(load, vector=tuple(copy.copy(signal) for signal in load.vector))  # type: ignore[arg-type]
     for name, strut in own.struts.items():
         own.struts[name] = replace(strut, force=copy.copy(strut.force))
+    for name, drive_of_motor in own.motors.items():
+        own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command))
     return own
 
 
 def _signals_of(system: System) -> dict[str, Signal]:
-    """By the names of inputs: drives, components of loads as in "push x", actuators of struts."""
+    """By the names of inputs: drives, components of loads as in "push x", actuators of struts, commands of motors."""
     signals = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         signals |= {f"{load.name} {axis}": signal for axis, signal in zip(AXES, load.vector, strict=True)}
-    return signals | {strut.name: strut.force for strut in system.struts.values() if strut.force is not None}
+    signals |= {strut.name: strut.force for strut in system.struts.values() if strut.force is not None}
+    return signals | {drive.name: drive.command for drive in system.motors.values() if drive.command is not None}
 
 
 def contact_state(sticks: bool, entry: float) -> tuple[float, float]:

@@ -14,10 +14,17 @@ from pliant.scalar import where
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Twist]) -> Scalar:
-    return total(
+    """Of the bodies, and of the rotors of motors."""
+    bodies = total(
         node.shape(q, v).kinetic_energy(twist.omega, twist.velocity)
         for node, twist in zip(tree.nodes, moving, strict=True)
     )
+    return bodies + rotor_energy(tree, v)
+
+
+def rotor_energy(tree: Tree, v: Sequence[Scalar]) -> Scalar:
+    """Of rotors that turn with their coordinates: 1/2 n^2 J v^2."""
+    return total(0.5 * rotor * v[number] * v[number] for number, rotor in tree.rotors.items())
 
 
 def gravity_energy(tree: Tree, q: Sequence[Scalar], bodies: Sequence[Pose]) -> Scalar:

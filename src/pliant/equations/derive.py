@@ -13,7 +13,6 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.closures import ConstraintRows
 from pliant.dynamics.gibbs_appell import inverse_dynamics
-from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.sparse import Row
 from pliant.equations.beam_numbers import symbolic_tree
 from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
@@ -141,7 +140,7 @@ class _Derivation(Trace):
         return self.t
 
     def finish(self) -> Equations:  # type: ignore[override]
-        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read)
+        applied = self.acting()
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         springs(self.rows_of(sprung), sprung, applied)
         held = self._held_rows()
@@ -243,6 +242,7 @@ def _with_own_signals(system: System) -> System:
     own = copy(system)
     own.drives = {name: replace(drive, effort=copy(drive.effort)) for name, drive in system.drives.items()}
     own.loads = {name: replace(load, vector=_copies(load.vector)) for name, load in system.loads.items()}
+    own.motors = {name: replace(drive, command=copy(drive.command)) for name, drive in system.motors.items()}
     own.struts = {name: replace(strut, force=copy(strut.force)) for name, strut in system.struts.items()}
     return own
 
@@ -270,6 +270,7 @@ def _inputs(system: System) -> dict[str, Signal]:
         for axis, component in zip(AXES, load.vector, strict=True):
             if not isinstance(component, Constant):
                 named[f"{load.name}.{axis}"] = component
+    named |= {drive.name: drive.command for drive in system.motors.values() if drive.command is not None}
     for strut in system.struts.values():
         law = isinstance(strut.force, Formula) and isinstance(strut.force.function, OfLength)
         if strut.force is not None and not law and not isinstance(strut.force, Constant):

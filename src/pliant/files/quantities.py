@@ -15,6 +15,7 @@ from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
+from pliant.model.motor import Motor
 from pliant.model.normal_law import PowerLaw
 from pliant.model.outline import FibreOutline
 from pliant.model.play import Backlash, Limits
@@ -85,6 +86,21 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",
+    (System.motor, "command"): "V or 1 or N m",
+    (System.motor, "start"): "A or N m",
+    (Motor, "ratio"): "1 or rad/m",
+    (Motor, "efficiency"): "1",
+    (Motor, "back_efficiency"): "1",
+    (Motor, "transition"): "rad/s",
+    (Motor, "damping"): "N m s/rad",
+    (Motor, "constant"): "N m/A",
+    (Motor, "resistance"): "ohm",
+    (Motor, "inductance"): "H",
+    (Motor, "stall_torque"): "N m",
+    (Motor, "no_load_speed"): "rad/s",
+    (Motor, "time_constant"): "s",
+    (Motor, "max_torque"): "N m",
+    (Motor, "max_current"): "A",
     (System.strut, "stiffness"): "N/m",
     (System.strut, "rest"): "m",
     (System.strut, "damping"): "N s/m",
@@ -116,5 +132,9 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
 }
-FREE_TEXTS = ((RunSettings, "formulation"), (System.drive, "coordinate"))  # checked against what the model or the solver has
+FREE_TEXTS = (  # checked against what the model or the solver has
+    (RunSettings, "formulation"),
+    (System.drive, "coordinate"),
+    (System.motor, "coordinate"),
+)
 OWN_UNITS = ((System.state, "rate"), (System.state, "start"))  # the user decides what the number measures

@@ -22,6 +22,7 @@ from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
 from pliant.model.material import Material
+from pliant.model.motor import COMMAND, CURRENT, TORQUE
 from pliant.model.resolve import resolved
 from pliant.model.rigid import RigidBody
 from pliant.model.segmented import SegmentedBeam, segmented
@@ -111,6 +112,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
     named = [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
+    named += [f"{name}.{own}" for name, _ in _entries(sections, "motors") for own in (CURRENT, TORQUE, COMMAND)]
     scope.coordinates = _coordinates(system, named)
     read_formulas_again(defined)
     for section in CALLS:
@@ -245,7 +247,7 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 
 
 def _coordinates(system: System, named: Sequence[str]) -> Known:
-    """What formulas read by name: coordinates, lengths of struts, states."""
+    """What formulas read by name: coordinates, lengths of struts, states, those of motors among them."""
     links = system.links.values()
     return {
         "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named],

@@ -82,7 +82,8 @@ class Backlash:
 def _check_flank(part: str, flank: Limits | Backlash) -> None:
     """A stiffness, with a damping or a restitution; or a law."""
     object.__setattr__(flank, "damping", check.not_negative(part, "damping", flank.damping))
-    given = {"stiffness": flank.stiffness, "restitution": flank.restitution, "damping": flank.damping or None}
+    damped = flank.damping if flank.damping > 0.0 else None
+    given = {"stiffness": flank.stiffness, "restitution": flank.restitution, "damping": damped}
     if flank.normal is not None:
         object.__setattr__(flank, "normal", normal_law(part, "normal", flank.normal))
         for field, value in given.items():

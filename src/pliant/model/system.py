@@ -18,9 +18,10 @@ from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointFor
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
+from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
 from pliant.model.normal_law import normal_law
 from pliant.model.own_state import OwnState
-from pliant.model.parameter import Parameter
+from pliant.model.parameter import Parameter, expression_of
 from pliant.model.play import Backlash
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
@@ -126,6 +127,7 @@ class System:
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
     struts: dict[str, Strut] = field(default_factory=dict, init=False)
+    motors: dict[str, MotorDrive] = field(default_factory=dict, init=False)
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
@@ -241,6 +243,25 @@ class System:
         self._check_new_name(name)
         self._check_held_frames(part, a, b)
         self.struts[name] = Strut(name, a, b, stiffness, rest, damping, strut_force(name, force))
+
+    def motor(self, name: str, coordinate: str, motor: Motor, command: Any = None, start: float = 0.0) -> None:
+        """A motor on a joint coordinate, as in motor("servo", "arm.angle", Motor(constant=0.05, resistance=1.0), command=24.0).
+
+        command: V of a motor with constant and resistance, the share of its rated voltage of one with a torque-speed line, N m
+        at the rotor of one with neither; a number, a table or a function of (t, q, v). Without it the rotor only turns along.
+        start: of the current, A, or the torque, N m, that follows with a lag.
+        """
+        part = f"motor {name!r}"
+        self._check_new_name(name)
+        self._check_coordinate_name(part, coordinate, "coordinate")
+        check.instance(part, "motor", motor, Motor, "a Motor")
+        begin = check.number(part, "start", start)
+        drive = MotorDrive(name, coordinate, motor, None if command is None else signal(part, COMMAND, command))
+        if drive.state is not None:
+            self.states[drive.state] = OwnState(drive.state, lag_rate(drive), begin)
+        elif expression_of(begin) is not None or begin != 0.0:
+            raise ModelError.of(part, "start", "must be left out where nothing lags", start)
+        self.motors[name] = drive
 
     def contact(
         self,
@@ -406,6 +427,11 @@ class System:
         return parameters_of(self)
 
     @property
+    def own_states(self) -> dict[str, OwnState]:
+        """Those that the user declared, without those of motors."""
+        return {name: state for name, state in self.states.items() if name not in {m.state for m in self.motors.values()}}
+
+    @property
     def mass(self) -> float:
         return sum(link.body.mass for link in self.links.values())
 
@@ -436,12 +462,13 @@ class System:
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
         lines += [f"strut {s.name}: from {_where(s.a)} to {_where(s.b)}, {_strut_parts(s)}" for s in self.struts.values()]
+        lines += [f"motor {m.name}: on {m.coordinate}, {_motor_parts(m)}" for m in self.motors.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
         lines += _ends_of_travel(self)
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
-        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.states.values()]
+        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.own_states.values()]
         lines += [f"sampled {c.name}: {', '.join(c.outputs)} every {c.period:g} s{f', delayed by {c.delay:g} s' * (c.delay > 0.0)}"
                   for c in self.controllers.values()]  # fmt: skip
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
@@ -496,7 +523,7 @@ class System:
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
                             ("closure", self.closures), ("event", self.conditions), ("body", self.segmented),
-                            ("strut", self.struts), ("state", self.states),
+                            ("strut", self.struts), ("motor", self.motors), ("state", self.states),
                             ("sampled controller", self.controllers)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
@@ -579,6 +606,13 @@ def _ends_of_travel(system: System) -> list[str]:
                 lines.append(f"backlash of {label}: {play.gap:g} {unit} about {play.centre:g}, {type(play.law).__name__}")
     gears = [(c.name, c.backlash) for c in system.closures.values() if isinstance(c, GearClosure)]
     return lines + [f"backlash of {name}: {play.gap:g}, {type(play.law).__name__}" for name, play in gears if play is not None]
+
+
+def _motor_parts(drive: MotorDrive) -> str:
+    motor = drive.motor
+    kind = "electrical" if motor.is_electrical else "torque-speed line" if motor.has_line else "torque"
+    rotor = f"rotor {motor.inertia:g} kg m^2 at {motor.ratio:g}:1"
+    return f"{rotor}, {kind if drive.command is not None else 'not driven'}{f', {drive.state} a state' * (drive.state is not None)}"
 
 
 def _strut_parts(strut: Strut) -> str:

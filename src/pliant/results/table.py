@@ -17,8 +17,8 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive, strut; joint_coordinate and joint_rate: of joints that formulation
-# "augmented" takes apart; state: of the user's own.
+# source of work, pair of contact, row of a closure, drive, strut, motor; joint_coordinate and joint_rate: of joints that
+# formulation "augmented" takes apart; state: of the user's own.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -58,8 +58,10 @@ QUANTITIES = {
         Quantity("strut_length", ("strut",), "m", "length of each strut"),
         Quantity("strut_rate", ("strut",), "m/s", "rate at which each strut lengthens"),
         Quantity("strut_force", ("strut",), "N", "force with which each strut pushes its ends apart"),
+        Quantity("motor_speed", ("motor",), "rad/s", "speed of each motor's rotor, before its gear"),
+        Quantity("motor_torque", ("motor",), "N m", "torque of each motor on its rotor, before its gear"),
         Quantity("states", ("state",), "1", "states of the user's own, each in a unit of its own"),
-        Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
+        Quantity("effort", ("drive",), "N m or N", "efforts of drives, of motors behind their gears, of prescribed motions"),
     )
 }
 

@@ -76,10 +76,13 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
     copy.loads |= system.loads
     copy.struts |= system.struts
+    for name, drive in system.motors.items():  # what drives the motion is asked for; its rotor turns along
+        copy.motors[name] = replace(drive, command=None) if drive.coordinate in wanted else drive
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
-    copy.states |= system.states
+    kept = {drive.state for drive in copy.motors.values()} | set(system.own_states)
+    copy.states |= {name: state for name, state in system.states.items() if name in kept}
     copy.controllers |= system.controllers
     copy.cut_joints |= system.cut_joints
     copy.segmented |= system.segmented

@@ -66,6 +66,9 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
         return system, ()
     rule = "must be in the coordinates of the tree where stops have a law, or joints and gears have play, not 'augmented'"
     refuse_coordinate_pairs(system, f"system {system.name!r}", "formulation", rule)
+    if system.motors:
+        rule = "must be in the coordinates of the tree where there are motors, whose rotors turn with them, not 'augmented'"
+        raise ModelError.of(f"system {system.name!r}", "formulation", rule, list(system.motors))
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
     bodies, moving = poses(made.tree, q), twists(made.tree, q, v)

@@ -21,6 +21,7 @@ from pliant.dynamics.energy import (
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.motors import MotorState
 from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.struts import StrutForce, strut_energy
@@ -43,6 +44,7 @@ class TracedState:
     closing: Mapping[int, Wrench]  # of closures on the bodies they hold
     cut_joints: Sequence[CutJointState]
     struts: Sequence[StrutForce]
+    motors: Sequence[MotorState]
 
 
 def observe(
@@ -82,6 +84,8 @@ def observe(
         "joint_v": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.rates],
         "strut_length": [strut.state.length for strut in state.struts],
         "strut_rate": [strut.state.rate for strut in state.struts],
+        "motor_speed": [motor.speed for motor in state.motors],
+        "motor_torque": [motor.torque for motor in state.motors],
         "strut_force": [strut.force for strut in state.struts],
         "tip_position": [],
         "tip_velocity": [],

@@ -13,11 +13,13 @@ from pliant.codegen.numbers import Number
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import damped_stops
+from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
+from pliant.dynamics.motors import MotorState, push_motors
 from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
+from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
@@ -55,6 +57,7 @@ class Signals:
         held = [label for controller in system.controllers.values() for label in controller.labels]
         self.sampled_column, sampled = self.tracer.symbols("sampled", len(held))
         self.sampled = dict(zip(held, sampled, strict=True))  # outputs and memories of controllers
+        self.motors: list[MotorState] = []
         self._own_rates: dict[str, Scalar] = {}
         self._under_way: list[str] = []  # states whose rates are being computed
 
@@ -78,6 +81,7 @@ class Signals:
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
         signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
+        signals |= {drive.name: (drive.command,) for drive in self.system.motors.values() if drive.command is not None}
         signals |= {state.name: (state.rate,) for state in self.system.states.values()}
         owner = next(name for name, own in signals.items() if any(signal is one for one in own))
         return self.switches.watching(f"formula of {owner!r}")
@@ -117,7 +121,27 @@ class Signals:
         own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
         later = {name: partial(self.own_rate, name) for name in self.system.states}
         world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v)
-        return NamedScalars("q", q, own, world=world), NamedScalars("v", v, later=later)
+        told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
+        return NamedScalars("q", q, own, later=told, world=world), NamedScalars("v", v, later=later)
+
+    def _command(self, drive: MotorDrive) -> Scalar:
+        """What a motor is told; formulas may read it, but not the one that it is."""
+        if drive.name in self._under_way:
+            rule = "must not read itself: an algebraic loop"
+            raise ModelError.of(f"motor {drive.name!r}", COMMAND, rule, f"q[{f'{drive.name}.{COMMAND}'!r}]")
+        self._under_way.append(drive.name)
+        command = 0.0 if drive.command is None else self.read(drive.command)
+        self._under_way.pop()
+        return command
+
+    def acting(self, pressed: Mapping[str, Scalar] | None = None) -> AppliedForces:
+        """All that acts at the traced state, but for contacts and closures. pressed: see `AppliedForces`."""
+        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed)
+        driven = [drive for drive in self.system.motors.values() if drive.command is not None]
+        commands = {drive.name: self._command(drive) for drive in driven}
+        own = dict(zip(self.system.states, self.own, strict=True))
+        self.motors = push_motors(self.tree, self.system.motors.values(), self.v, commands, own, applied)
+        return applied
 
     @property
     def own_rates(self) -> list[Scalar]:

@@ -191,6 +191,7 @@ def labels_of(
         "joint_coordinate": tuple(name for c in system.cut_joints.values() for name in c.positions),
         "joint_rate": tuple(name for c in system.cut_joints.values() for name in c.rates),
         "strut": tuple(system.struts),
+        "motor": tuple(system.motors),
     }
 
 

@@ -30,7 +30,7 @@ from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_cou
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
@@ -194,7 +194,7 @@ class Trace(Signals):
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
-        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
+        applied = self.acting(pressed_stops)
         bristle_column, contacts = self._contact_forces(applied)
         closures = self.close(applied)
         forward = self._forward(applied)
@@ -224,7 +224,7 @@ class Trace(Signals):
         events += contact_events(contacts, growing, margins, self.near)
         outer, closing = applied.outer, self._closing(closures)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states,
-                            applied.struts)  # fmt: skip
+                            applied.struts, self.motors)  # fmt: skip
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures)
         # of the state and its derivative, which a step begins with anyway
         slope_column, slopes = self.tracer.symbols("slope", state_column.numel())
@@ -483,8 +483,8 @@ class Trace(Signals):
 
     def _efforts(self, forward: Forward, closures: Closures) -> tuple[tuple[str, ...], list[Scalar]]:
         """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
-        names = [drive.name for drive in self.system.drives.values()]
-        values = [self.read(drive.effort) for drive in self.system.drives.values()]
+        names = [drive.name for drive in self.system.drives.values()] + list(self.system.motors)
+        values = [self.read(drive.effort) for drive in self.system.drives.values()] + [motor.effort for motor in self.motors]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
         driven = [(closures.exact[owner], x) for owner, x in zip(closures.hard.owners, self.multipliers, strict=True)]
         driven = [(closure, x) for closure, x in driven if closure.coordinates and closure.prescribed]
