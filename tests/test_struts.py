@@ -198,6 +198,12 @@ def test_ends_at_one_point_are_refused_at_the_start() -> None:
         pl.simulate(rail(0.0, stiffness=10.0, rest=1.0), 1.0)
 
 
+def test_members_of_an_ensemble_whose_ends_meet_are_refused_and_the_others_run() -> None:
+    members = pl.ensemble(rail(0.5, stiffness=10.0, rest=1.0), 0.1, starts={"cart.displacement": [0.5, 0.0, 0.7]})
+    assert members["ok"].values.tolist() == [True, False, True]
+    assert "strut 'spring': ends must be apart" in str(members["message"].values[1])
+
+
 def test_passing_through_the_other_end_turns_the_force_round_and_keeps_energy() -> None:
     """rest 0: x'' = -k x, smooth through zero. rest > 0: |x| - rest, whose force jumps there; nothing is nan."""
     through = pl.simulate(rail(0.5, stiffness=10.0, rest=0.0), 3.0, save=0.1)

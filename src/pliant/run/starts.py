@@ -25,9 +25,10 @@ SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: a shorter 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
     """Refuse a start from which there are no accelerations, or none that can be believed."""
     traced = compiled.traced
-    observed = compiled.observe(t, y, p)
-    _check_centres(traced, observed[traced.layout.observed["gap"]])
-    _check_lengths(traced, observed[traced.layout.observed["strut_length"]])
+    _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
+    for name, length in short_struts(compiled, t, y, p):
+        rule = "ends must be apart at the start: at one point they have no direction to push in"
+        raise SolveError(f"strut {name!r}: {rule}, got a length of {length:.3g} m")
     _check_finite(traced, compiled.rhs(t, y, p), t)
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
@@ -52,12 +53,14 @@ def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
 
 
-def _check_lengths(traced: TracedSystem, lengths: NDArray[np.float64]) -> None:
-    """A strut whose ends are one point has no direction to push in."""
-    for strut, length in zip(traced.system.struts.values(), lengths.tolist(), strict=True):
-        if not length > SHORTEST * strut.unstretched + SHORTEST_AT_ALL:
-            rule = "ends must be apart at the start: at one point they have no direction to push in"
-            raise SolveError(f"strut {strut.name!r}: {rule}, got a length of {length:.3g} m")
+def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[str, float]]:
+    """Struts whose ends are at one point, so that they have no direction to push in: names and lengths, m."""
+    traced = compiled.traced
+    if not traced.system.struts:
+        return []
+    lengths = compiled.observe(t, y, p)[traced.layout.observed["strut_length"]].tolist()
+    each = zip(traced.system.struts.values(), lengths, strict=True)
+    return [(s.name, length) for s, length in each if not length > SHORTEST * s.unstretched + SHORTEST_AT_ALL]
 
 
 def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:

@@ -26,6 +26,7 @@ from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.prepare import Compiled
 from pliant.run.simulate import AUTO, PIECES_AT_ONCE, Run, check_compiled, method_of, simulate, weight_of
+from pliant.run.starts import short_struts
 from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan, columns_of
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
@@ -165,7 +166,8 @@ class _Worker:
         """Of one structure, with numbers of their own."""
         first, compiled = next(iter(group.items()))
         template = self._template_for(compiled, first)
-        fitting = {member: own for member, own in group.items() if template is not None and template.fits(own)}
+        fitting = {member: own for member, own in group.items()
+                   if template is not None and template.fits(own) and not self._has_short_strut(own, member)}  # fmt: skip
         for member in group.keys() - fitting.keys():
             self._alone(member, group[member])
         if fitting and template is not None:
@@ -179,8 +181,20 @@ class _Worker:
         if template is None or not template.fits(compiled):
             for member in members.tolist():
                 self._alone(member, compiled)
-        else:
-            self._together(template, members, [compiled], self._plan.states(compiled, members))
+            return
+        short = np.array([self._has_short_strut(compiled, member) for member in members.tolist()], dtype=bool)
+        for member in members[short].tolist():
+            self._alone(member, compiled)
+        if not np.all(short):
+            self._together(template, members[~short], [compiled], self._plan.states(compiled, members[~short]))
+
+    def _has_short_strut(self, compiled: Compiled, member: int) -> bool:
+        """Whether a member starts with a strut whose ends are at one point, which `simulate` refuses."""
+        if not compiled.traced.system.struts:
+            return False
+        t = self._plan.t_start
+        y = self._plan.states(compiled, np.array([member]))[0]
+        return bool(short_struts(compiled, t, y, compiled.traced.parameters(t, t)))
 
     def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
         """The memory that members of this structure are run in; made with the first of them that can start."""
