@@ -315,3 +315,10 @@ def test_a_motor_needs_a_coordinate_a_motor_and_a_lag_to_start_from() -> None:
     system.motor("loop", "wheel.angle", pl.Motor(), command=lambda t, q, v: q["loop.command"])
     with pytest.raises(ModelError, match="motor 'loop': command must not read itself"):
         pl.simulate(system, 0.1)
+
+
+def test_equations_take_a_current_that_lags_as_an_input() -> None:
+    equations = pl.equations(driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE)))
+    assert equations.u.names == ("servo.current",) and any("servo.current" in note for note in equations.notes)
+    told = equations.function()(t=0.0, q=[0.0], v=[3.0], u=[2.0], p=[])
+    assert float(told["acceleration"]) == pytest.approx(RATIO * CONSTANT * 2.0 / WHOLE, rel=1e-12)

@@ -254,3 +254,9 @@ def test_equations_hold_the_law_of_a_strut() -> None:
     length, rate, lever = strut_of(0.2, 0.7)
     force = -STIFFNESS * (length - REST) - DAMPING * rate + 5.0 * length - 0.5 * rate
     assert float(told["acceleration"]) == pytest.approx((force * lever - 9.81 * math.cos(0.2)) / INERTIA, rel=1e-10)
+
+
+def test_analyses_refuse_a_point_where_a_strut_has_no_direction() -> None:
+    for analysis in (pl.equilibrium, pl.linearise):
+        with pytest.raises(SolveError, match="strut 'spring': ends must be apart where small motions are looked at"):
+            analysis(rail(0.0, stiffness=10.0, rest=1.0))

@@ -22,12 +22,14 @@ from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
+from pliant.errors import SolveError
 from pliant.integrate.grip_states import SLIDES, STICKS
 from pliant.model.refused import refuse_controllers
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.results.table import AXES, OBSERVED, QUATERNION
+from pliant.run.starts import is_short, no_direction
 from pliant.trace.closures import Closures
 from pliant.trace.contacts import PARAMETERS
 from pliant.trace.layout import CONTACTS
@@ -249,6 +251,15 @@ class ImplicitEquations(Trace):
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
         bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
         return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
+
+    def check_struts(self, point: EvaluationPoint) -> None:
+        """Refuse a point at which a strut has no direction to push in."""
+        if not self.system.struts:
+            return
+        lengths = self.function("lengths", [self.tracer.column([strut.state.length for strut in self.applied.struts])])
+        for strut, length in zip(self.system.struts.values(), np.array(lengths.call(point.arguments)[0]).ravel(), strict=True):
+            if is_short(strut, float(length)):
+                raise SolveError(no_direction(strut, float(length), "where small motions are looked at"))
 
     def tangent(self, q: Floats) -> Floats:
         """dq/dxi: coordinates moved along rates; of balls q (0, xi/2)."""

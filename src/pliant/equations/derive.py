@@ -130,6 +130,8 @@ class _Derivation(Trace):
         self.u_names = tuple(named)
         self.u_column, symbols = self.tracer.symbols("u", len(named))
         self._inputs = {id(signal): u for signal, u in zip(named.values(), symbols, strict=True)}
+        for k, state in enumerate(self.system.states.values()):  # currents of motors are inputs
+            self.own[k] = self._inputs.get(id(state.rate), self.own[k])
 
     def read(self, signal: Signal) -> Scalar:
         """Inputs are symbols, whatever the model drives them with."""
@@ -188,8 +190,11 @@ class _Derivation(Trace):
 
     def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
         notes = [f"contact forces are left out: {', '.join(pair.name for pair in self.pairs)}"] if self.pairs else []
-        if self.system.states:
-            notes.append(f"states of the user's own are left out: {', '.join(self.system.states)}")
+        if self.system.own_states:
+            notes.append(f"states of the user's own are left out: {', '.join(self.system.own_states)}")
+        lagging = [drive.state for drive in self.system.motors.values() if drive.state is not None]
+        if lagging:
+            notes.append(f"inputs whose own equations are left out: {', '.join(lagging)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order
@@ -270,7 +275,11 @@ def _inputs(system: System) -> dict[str, Signal]:
         for axis, component in zip(AXES, load.vector, strict=True):
             if not isinstance(component, Constant):
                 named[f"{load.name}.{axis}"] = component
-    named |= {drive.name: drive.command for drive in system.motors.values() if drive.command is not None}
+    for drive_of_motor in system.motors.values():
+        if drive_of_motor.state is not None:
+            named[drive_of_motor.state] = system.states[drive_of_motor.state].rate
+        elif drive_of_motor.command is not None:
+            named[drive_of_motor.name] = drive_of_motor.command
     for strut in system.struts.values():
         law = isinstance(strut.force, Formula) and isinstance(strut.force.function, OfLength)
         if strut.force is not None and not law and not isinstance(strut.force, Constant):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pliant.errors import SolveError
 from pliant.integrate.batch_record import COINCIDENT_SHARE
 from pliant.model.contact import ContactPair, Plane
+from pliant.model.strut import Strut
 from pliant.run.inertia import Resistance
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats,
     """Refuse a start from which there are no accelerations, or none that can be believed."""
     traced = compiled.traced
     _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
-    for name, length in short_struts(compiled, t, y, p):
-        rule = "ends must be apart at the start: at one point they have no direction to push in"
-        raise SolveError(f"strut {name!r}: {rule}, got a length of {length:.3g} m")
+    for strut, length in short_struts(compiled, t, y, p):
+        raise SolveError(no_direction(strut, length, "at the start"))
     _check_finite(traced, compiled.rhs(t, y, p), t)
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
@@ -53,14 +53,22 @@ def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
 
 
-def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[str, float]]:
-    """Struts whose ends are at one point, so that they have no direction to push in: names and lengths, m."""
+def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[Strut, float]]:
+    """Struts whose ends are at one point, with their lengths, m."""
     traced = compiled.traced
     if not traced.system.struts:
         return []
     lengths = compiled.observe(t, y, p)[traced.layout.observed["strut_length"]].tolist()
-    each = zip(traced.system.struts.values(), lengths, strict=True)
-    return [(s.name, length) for s, length in each if not length > SHORTEST * s.unstretched + SHORTEST_AT_ALL]
+    return [(s, length) for s, length in zip(traced.system.struts.values(), lengths, strict=True) if is_short(s, length)]
+
+
+def is_short(strut: Strut, length: float) -> bool:
+    return not length > SHORTEST * strut.unstretched + SHORTEST_AT_ALL
+
+
+def no_direction(strut: Strut, length: float, where: str) -> str:
+    rule = f"ends must be apart {where}: at one point they have no direction to push in"
+    return f"strut {strut.name!r}: {rule}, got a length of {length:.3g} m"
 
 
 def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:
