@@ -47,6 +47,9 @@ class NamedScalars(Mapping[str, Scalar]):
             raise ModelError.of("formula", self._kind, rule, name)
         return self._coordinates[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._coordinates or name in self._own or name in self._later
+
     def __iter__(self) -> Iterator[str]:
         yield from (*self._coordinates, *self._own, *self._later)
 
