@@ -210,6 +210,22 @@ def test_an_event_that_outputs_set_off_stops_the_run_and_is_not_met_again():
     assert second["ctrl.n"][-1] == 7.0
 
 
+def test_friction_that_holds_gives_way_at_the_instant_that_asks_for_more():
+    """A foot of 0.5 kg under a cart holds 0.5 m g = 2.45 N; the push jumps from 1 N to 8 N at 0.05 s."""
+    system = pl.System("push", gravity=(0.0, -9.81))
+    cart = system.add("cart", pl.RigidBody(mass=0.5, inertia=0.01), joint=pl.Prismatic(axis="x"))
+    foot = system.add("foot", pl.RigidBody(mass=0.5, inertia=0.01), joint=pl.Prismatic(axis="y"), on=cart.root)
+    system.contact(points=foot.root, against=pl.Plane(normal="y"), normal=pl.HuntCrossley(stiffness=1e6, restitution=0.2),
+                   friction=pl.Karnopp(mu_static=0.5, mu_kinetic=0.4, band=1e-3))  # fmt: skip
+    system.sampled("push", H, lambda t, q, v, measured, memory: pl.where(t < 4.5 * H, 1.0, 8.0), outputs="force")
+    system.drive("motor", "cart.displacement", lambda t, q, v: q["push.force"])
+    run = pl.simulate(system, 0.15, save=[0.05, 0.15])
+    slid = 0.5 * (8.0 - 0.4 * 0.5 * 9.81) / 1.0 * 0.1**2  # m
+    assert abs(run["cart.displacement"][0]) < 1e-4  # as it settles
+    assert run["cart.displacement"][1] - run["cart.displacement"][0] == pytest.approx(slid, rel=2e-3)
+    assert run.ledger.relative_error_max < 1e-9
+
+
 def test_an_ensemble_and_other_formulations_go_along():
     gain = pl.Parameter("gain", KP)
     system = controlled(lambda t, q, v, measured, memory: -gain * q["arm.angle"] - KD * v["arm.angle"])

@@ -302,7 +302,8 @@ class Trace(Signals):
                 holds.apply(controller.name)
             elif not instant.python:
                 memory = holds.memory_of(controller.name)
-                outputs = run_update(controller, controller.update, (self.t, *self.seen, measured), memory)
+                seen = self.seen(f"sampled {controller.name!r}")
+                outputs = run_update(controller, controller.update, (self.t, *seen, measured), memory)
                 new = {name: self._scalar(x) for name, x in memory.items()}
                 holds.put(controller.name, [self._scalar(x) for x in outputs], new)
             else:
