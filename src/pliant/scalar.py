@@ -127,6 +127,12 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return _method(condition, "where")(a, b)
 
 
+def below(x: Scalar, corner: Scalar) -> Scalar:
+    """x < corner; in a formula that a run reads, the corner is an event, and no step sees both sides of it."""
+    decide = getattr(x, "below", None)
+    return x < corner if decide is None else decide(corner)
+
+
 FUNCTIONS: dict[str, Callable[..., Scalar]] = {
     f.__name__: f
     for f in (sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, sqrt, absolute, sign, floor,

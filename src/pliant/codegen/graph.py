@@ -45,6 +45,7 @@ class Graph:
         self.lift: Callable[[Any], Scalar] = float  # what neither a number nor a scalar of this graph is: as one of them
         # (below, above) -> what stands for below < above; None: the comparison itself
         self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
+        self.on_corner: Callable[[Scalar, Scalar], Scalar | None] | None = None  # the same where a table has a corner
 
     def arguments(self, node: int) -> list[int]:
         if self.kind[node] < 0:
@@ -437,6 +438,15 @@ def _sign(self: TracedScalar) -> Scalar:
 
 
 TracedScalar.sign = _sign  # type: ignore[attr-defined]
+
+
+def _below(self: TracedScalar, corner: Scalar) -> Scalar:
+    """self < corner, where a table has one."""
+    decided = None if self.graph.on_corner is None else self.graph.on_corner(self, corner)
+    return self < corner if decided is None else decided
+
+
+TracedScalar.below = _below  # type: ignore[attr-defined]
 
 _UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

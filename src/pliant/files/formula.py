@@ -22,17 +22,25 @@ from pliant.errors import ModelError
 from pliant.files import dimension, units
 from pliant.files.dimension import ANGLE, PI, PLAIN, PURE, Kind
 from pliant.model.parameter import Definition, Parameter, TextExpression, TiedFloat, expression_of
+from pliant.model.signal import MotionTable, PiecewiseLinear
 from pliant.scalar import FUNCTIONS, Scalar, deg, pi, where
 
 MAX_LENGTH = 4000  # characters of one formula
 MAX_DEPTH = 100  # levels of one formula; keeps every recursion far from Python's limit
 STATE_VARIABLES = ("t", "q", "v")
-BY_COORDINATE = ("q", "v")
+BY_COORDINATE = ("q", "v", "measured", "memory")
+EXAMPLES = {"measured": "tip_position arm y", "memory": "integral"}  # of names that these are read by
+AXES = ("x", "y", "z")
+PLACES = "places"  # bodies that frames may stand on, in what is known
+TABLES: dict[str, type[PiecewiseLinear] | type[MotionTable]] = {"table": PiecewiseLinear, "spline": MotionTable}
+# Functions of frames: how many texts they must be given, and how many they may be.
+OF_FRAMES = {"position": (2, 3), "velocity": (2, 3), "distance": (2, 2), "distance_rate": (2, 2), "angle": (1, 3),
+             "angle_rate": (1, 3)}  # fmt: skip
 
 Environment = Mapping[str, Any]
-Known = Mapping[str, Collection[str]]  # the coordinates that q and v have, where known
+Known = Mapping[str, Collection[str]]  # the names that q, v and memory have, and bodies, where known
 # What the arguments of formulas are called, of signals, of shapes and of laws: no definition may take these names.
-ARGUMENTS = (*STATE_VARIABLES, "x", "depth", "rate", "entry_speed", "speed", "normal")
+ARGUMENTS = (*STATE_VARIABLES, "x", "depth", "rate", "entry_speed", "speed", "normal", "measured", "memory")
 
 
 def _power(base: Scalar, exponent: Scalar) -> Scalar:
@@ -281,7 +289,7 @@ class _Parser:
             self.needs.add(name)
             return _Value(lambda e: e[name], False)
         if name in self.variables:
-            raise self._error(node, f"must be read by coordinate, as in {name}['arm.angle']")
+            raise self._error(node, f"must be read by coordinate, as in {_example(name)}")
         if name in CALLS and name not in CONSTANTS:
             raise self._error(node, f"is a function: write {name}(...)")
         if name in self.definitions:
@@ -358,6 +366,10 @@ class _Parser:
         if not isinstance(node.func, ast.Name):
             raise self._error(node, "must call a function by its bare name")
         name = node.func.id
+        if name in OF_FRAMES and "q" in self.variables:
+            return self._of_frames(node, name)
+        if name in TABLES:
+            return self._table(node, TABLES[name], depth)
         function = CALLS.get(name)
         if function is None:
             raise self._unknown(node.func, name, list(CALLS), "function")
@@ -370,6 +382,43 @@ class _Parser:
         kind = self._kind_of_call(node, name, pieces)
         return self._folded(node, kind, lambda e: function(*(p.evaluate(e) for p in pieces)), *pieces)
 
+    def _table(self, node: ast.Call, kind: type[PiecewiseLinear] | type[MotionTable], depth: int) -> _Value:
+        """table(x, x0, y0, x1, y1, ...): straight lines through points; spline(...): a smooth curve."""
+        if node.keywords or len(node.args) % 2 == 0 or len(node.args) < 5:
+            raise self._error(node, "must hold a value and pairs of numbers, as in table(t, 0, 1, 2.5, 3)")
+        x, *points = [self.value(argument, depth) for argument in node.args]
+        numbers = [self._plain(argument, piece) for argument, piece in zip(node.args[1:], points, strict=True)]
+        try:
+            table = kind(numbers[::2], numbers[1::2])
+        except ModelError as trouble:
+            raise self._error(node, f"must be a table ({trouble})") from None
+        return self._folded(node, None, lambda e: table(x.evaluate(e)), x)
+
+    def _plain(self, node: ast.expr, piece: _Value) -> float:
+        if not piece.constant or piece.named:
+            raise self._error(node, "must be a plain number, as a point of a table")
+        return self._computed(node, piece.evaluate)
+
+    def _of_frames(self, node: ast.Call, name: str) -> _Value:
+        """position('arm.tip', 'x'), distance('arm.tip', 'ground'), angle('arm.tip', 'ground', 'z')."""
+        least, most = OF_FRAMES[name]
+        texts = [x.value for x in node.args if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+        if node.keywords or len(texts) < len(node.args) or not least <= len(texts) <= most:
+            counted = f"{least}" if least == most else f"{least} to {most}"
+            raise self._error(node, f"must hold {counted} texts in quotes, as in {_frame_example(name)}")
+        of_axis = {"position": 1, "velocity": 1, "angle": 2, "angle_rate": 2}.get(name)
+        if of_axis is not None and len(texts) > of_axis and texts[of_axis] not in AXES:
+            raise self._error(node, f"must have an axis x, y or z, as in {_frame_example(name)}")
+        for place in (text for k, text in enumerate(texts) if k != of_axis):
+            body = re.split("[.@]", place)[0]
+            if PLACES in self.known and body not in self.known[PLACES]:
+                raise self._unknown(node, body, list(self.known[PLACES]), f"body in {place!r}")
+        self.needs.add("q")
+        if name in ("position", "velocity"):
+            frame, axis, *seen_from = texts
+            return _Value(lambda e: getattr(e["q"], name)(frame, *seen_from)[AXES.index(axis)], False)
+        return _Value(lambda e: getattr(e["q"], name)(*texts), False)
+
     def _kind_of_call(self, node: ast.Call, name: str, pieces: list[_Value]) -> Kind:
         if name in OF_PLAIN:
             self._without_dimension(node, node.args[0], pieces[0])
@@ -381,11 +430,11 @@ class _Parser:
     def _coordinate(self, node: ast.Subscript, depth: int) -> _Value:
         table = node.value.id if isinstance(node.value, ast.Name) else ""
         if table not in BY_COORDINATE or table not in self.variables:
-            able = [f"{name}['arm.angle']" for name in BY_COORDINATE if name in self.variables]
+            able = [_example(name) for name in BY_COORDINATE if name in self.variables]
             rule = f"may only be read as {' or '.join(able)}" if able else "is not allowed here"
             raise self._error(node, rule)
         if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
-            raise self._error(node, f"must name a coordinate in quotes, as in {table}['arm.angle']")
+            raise self._error(node, f"must name a coordinate in quotes, as in {_example(table)}")
         name = node.slice.value
         if table in self.known and name not in self.known[table]:
             raise self._unknown(node, name, list(self.known[table]), "coordinate")
@@ -463,6 +512,14 @@ class _Parser:
     def _piece(self, node: ast.expr) -> str:
         """What the node was written as."""
         return ast.get_source_segment(self.text, node) or ""
+
+
+def _example(table: str) -> str:
+    return f"{table}['{EXAMPLES.get(table, 'arm.angle')}']"
+
+
+def _frame_example(name: str) -> str:
+    return f"{name}('arm.tip', '{'x' if name in ('position', 'velocity') else 'ground'}')"
 
 
 def _at(text: str, names: list[str], evaluate: Callable[[Environment], Scalar]) -> Callable[..., Scalar]:

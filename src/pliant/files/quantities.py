@@ -41,7 +41,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "viscous": "s/m", "xi": "s/m", "chi": "s/m",
     "gravity": "m/s^2", "alpha": "1/s", "beta": "s", "tau_dwell": "s",
     "times": "s", "breakpoints": "s", "step": "s", "max_step": "s", "first_step": "s", "t_start": "s", "t_end": "s",
-    "save": "s", "max_seconds": "s",
+    "save": "s", "max_seconds": "s", "period": "s", "delay": "s",
     "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
     "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
     "nodes": "1", "interface": "1",
@@ -132,9 +132,11 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
 }
-FREE_TEXTS = (  # checked against what the model or the solver has
+FREE_TEXTS = (  # checked against what the model or the solver has, or names that the user makes up
     (RunSettings, "formulation"),
     (System.drive, "coordinate"),
     (System.motor, "coordinate"),
+    (System.sampled, "outputs"),
 )
-OWN_UNITS = ((System.state, "rate"), (System.state, "start"))  # the user decides what the number measures
+# Numbers of which the user decides what they measure.
+OWN_UNITS = ((System.state, "rate"), (System.state, "start"), (System.sampled, "start"))

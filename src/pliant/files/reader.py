@@ -10,13 +10,13 @@ from typing import Any
 from pliant.files.contacts import read_contact
 from pliant.files.definitions import check_given, read_definitions, read_formulas_again
 from pliant.files.document import Item, Scope, build, did_you_mean, read_document
-from pliant.files.formula import Known
+from pliant.files.formula import PLACES, Known, ParsedFormula, parse_formula
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import read_strut_force
 from pliant.files.values import read, read_built, read_formula, read_object
-from pliant.files.vocabulary import CALLS, MATERIALS, builders, call_hints, call_unit
+from pliant.files.vocabulary import CALLS, MATERIALS, UPDATE, builders, call_hints, call_unit
 from pliant.model.body import Body
 from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
@@ -111,9 +111,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
-    named = [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
-    named += [f"{name}.{own}" for name, _ in _entries(sections, "motors") for own in (CURRENT, TORQUE, COMMAND)]
-    scope.coordinates = _coordinates(system, named)
+    scope.coordinates = _coordinates(system, sections)
     read_formulas_again(defined)
     for section in CALLS:
         for name, item in _entries(sections, section):
@@ -246,13 +244,33 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 # ---- what acts, and what is watched
 
 
-def _coordinates(system: System, named: Sequence[str]) -> Known:
-    """What formulas read by name: coordinates, lengths of struts, states, those of motors among them."""
-    links = system.links.values()
+def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
+    """What formulas read by name: coordinates, struts, states, what motors and controllers hold; and bodies of frames."""
+    links, named = system.links.values(), [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
+    held = [f"{name}.{own}" for name, item in _entries(sections, "sampled") for own in _held_names(item)]
+    held += [f"{name}.{own}" for name, _ in _entries(sections, "motors") for own in (CURRENT, TORQUE, COMMAND)]
     return {
-        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named],
+        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named, *held],
         "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *named],
+        PLACES: [GROUND, *system.links, *system.segmented],
     }
+
+
+def _held_names(item: Item) -> list[str]:
+    """Outputs of a sampled controller, then its memories; what is wrong with them is told when it is read."""
+    found = item.mapping() if item.is_mapping else {}
+    outputs, start = found.get("outputs"), found.get("start")
+    given = [] if outputs is None else outputs.items() if outputs.is_list else [outputs]
+    names = [each.text() for each in given if each.is_scalar]
+    return [*names, *(key for key in (start.mapping() if start is not None and start.is_mapping else {}) if key not in names)]
+
+
+def _read_update(item: Item, controller: Item) -> dict[str, ParsedFormula]:
+    """What a sampled controller does: formulas by the names of its outputs and memories."""
+    scope = item.scope
+    known = {**(scope.coordinates or {}), "memory": _held_names(controller)}
+    return {name: build(parse_formula, inner, inner.text("a formula"), UPDATE, known, scope.definitions)
+            for name, inner in item.mapping("a mapping of names and formulas").items()}  # fmt: skip
 
 
 def _read_call(system: System, section: str, name: str, item: Item) -> None:
@@ -264,6 +282,9 @@ def _read_call(system: System, section: str, name: str, item: Item) -> None:
     found = item.fields(hints, required)
     values: dict[str, Any] = {}
     for key, value in found.items():
+        if (section, key) == ("sampled", "update"):
+            values[key] = _read_update(value, item)
+            continue
         value = value.of_unit(call_unit(section, key))
         if (section, key) == ("struts", "force"):
             values[key] = read_strut_force(name, value)

@@ -42,6 +42,8 @@ WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
 
 STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
+UPDATE = (*STATE, "measured", "memory")  # variables of what a sampled controller does
+NOT_IN_CALLS = (("sampled", "compiled"),)  # what a function of Python's own needs
 # Fields that are formulas, with their variables.
 FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
     Formula: {"function": STATE},
@@ -79,6 +81,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "closures": System.close,
     "events": System.event,
     "states": System.state,
+    "sampled": System.sampled,
 }
 CALL_HINTS: dict[tuple[str, str], Any] = {
     ("drives", "effort"): Signal,
@@ -94,6 +97,7 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,
     ("events", "function"): Formula,
     ("states", "rate"): Signal,
+    ("sampled", "update"): Mapping[str, Formula],
 }
 
 
@@ -204,7 +208,8 @@ def builder_hints(build: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]
 def call_hints(section: str) -> tuple[dict[str, Any], list[str]]:
     """Keys of an entry of a section, with their types, and those that must be given; its name is the entry's key."""
     hints, required = builder_hints(CALLS[section])
-    own = {name: CALL_HINTS.get((section, name), hint) for name, hint in hints.items() if name != "name"}
+    own = {name: CALL_HINTS.get((section, name), hint) for name, hint in hints.items()
+           if name != "name" and (section, name) not in NOT_IN_CALLS}  # fmt: skip
     return own, [name for name in required if name in own]
 
 

@@ -17,6 +17,7 @@ from pliant.files.reader import SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import write_strut
 from pliant.files.written import (
+    PYTHON_FUNCTION,
     Data,
     definitions_in,
     write,
@@ -31,6 +32,7 @@ from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint, Weld
 from pliant.model.resolve import checked_values
+from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import BODIES, PAYLOAD, Link, System
@@ -76,6 +78,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "closures": {c.name: _closure(system, c) for c in system.closures.values()},
         "events": {c.name: _event(c) for c in system.conditions.values()},
         "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()},
+        "sampled": {c.name: _controller(c) for c in system.controllers.values()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if run is not None:
@@ -198,6 +201,16 @@ def _closure_field(part: str, value: Any) -> Any:
 def _event(condition: Condition) -> Data:
     text = write_text(f"event {condition.name!r}", condition.function, "")
     return {"function": text, "direction": condition.direction, "stop": write_truth(condition.stop)}
+
+
+def _controller(controller: Sampled) -> Data:
+    part, update = f"sampled {controller.name!r}", controller.update
+    if not isinstance(update, Mapping):
+        raise ModelError(f"{part}: {PYTHON_FUNCTION}, got {update or controller.python!r}")
+    data: Data = {"period": controller.period, "outputs": list(controller.outputs)}
+    data["update"] = {name: write_text(f"{part}: update[{name!r}]", formula, "") for name, formula in update.items()}
+    data |= {"start": dict(controller.start)} if controller.start else {}
+    return data | ({"delay": controller.delay} if controller.delay else {})
 
 
 def _signal(part: str, signal: Signal) -> Any:

@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.parameter import expression_of
+from pliant.scalar import Scalar, below, where
+
+MOST_CORNERS = 500  # of a table that a formula reads: each is an event of the run
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,10 @@ class Constant:
 
 @dataclass(frozen=True)
 class PiecewiseConstant:
-    """values[k] from times[k] until the next time; values[0] also before times[0]."""
+    """values[k] from times[k] until the next time; values[0] also before times[0].
+
+    A formula may call it, with any scalar: table(q["arm.angle"]).
+    """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
@@ -43,10 +49,17 @@ class PiecewiseConstant:
         k = max(_last_at_or_before(self.times, t), 0)
         return (self.values[k], 0.0, 0.0)
 
+    def __call__(self, x: Scalar) -> Scalar:
+        """The value at x, which may be traced."""
+        return _chosen(self, x, self.times[1:], self.values)
+
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
-    """Straight lines through (times[k], values[k]); constant before the first and after the last."""
+    """Straight lines through (times[k], values[k]); constant before the first and after the last.
+
+    A formula may call it, with any scalar: table(q["arm.angle"]).
+    """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
@@ -69,6 +82,12 @@ class PiecewiseLinear:
             return (self.values[-1], 0.0, 0.0)
         slope = (self.values[k + 1] - self.values[k]) / (self.times[k + 1] - self.times[k])
         return (self.values[k], slope, self.times[k])
+
+    def __call__(self, x: Scalar) -> Scalar:
+        """The value at x, which may be traced."""
+        lines = [v0 + (v1 - v0) / (t1 - t0) * (x - t0)
+                 for t0, t1, v0, v1 in zip(self.times, self.times[1:], self.values, self.values[1:], strict=False)]  # fmt: skip
+        return _chosen(self, x, self.times, [self.values[0], *lines, self.values[-1]])
 
 
 @dataclass(frozen=True)
@@ -114,7 +133,10 @@ class Prescribed:
 
 @dataclass(frozen=True)
 class MotionTable:
-    """A joint coordinate through points (times[k], values[k]): a cubic spline, so that its acceleration is continuous."""
+    """A joint coordinate through points (times[k], values[k]): a cubic spline, so that its acceleration is continuous.
+
+    A formula may call it, with any scalar: table(q["arm.angle"]).
+    """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
@@ -135,6 +157,14 @@ class MotionTable:
         coefficients = self._spline
         k = min(max(_last_at_or_before(self.times, t), 0), len(self.times) - 2)
         return (*(float(c) for c in coefficients[::-1, k]), self.times[k])
+
+    def __call__(self, x: Scalar) -> Scalar:
+        """The value at x, which may be traced; the outer cubics go on beyond the ends."""
+        if any(expression_of(number) is not None for number in (*self.times, *self.values)):
+            raise ModelError.of("MotionTable", "values", "must be plain numbers where a formula calls it", list(self.values))
+        pieces = [self.piece(time) for time in self.times[:-1]]
+        cubics = [((c3 * (x - origin) + c2) * (x - origin) + c1) * (x - origin) + c0 for c0, c1, c2, c3, origin in pieces]
+        return _chosen(self, x, self.times[1:-1], cubics)
 
     @cached_property
     def _spline(self) -> Any:
@@ -158,7 +188,7 @@ PrescribedMotion = Prescribed | MotionTable
 def prescribed(part: str, field: str, value: Any) -> PrescribedMotion:
     if isinstance(value, (Prescribed, MotionTable)):
         return value
-    if callable(value):
+    if callable(value) and not isinstance(value, (PiecewiseConstant, PiecewiseLinear)):
         return Prescribed(value, getattr(value, "breakpoints", ()), getattr(value, "text", ""))
     raise ModelError.of(part, field, "must be a function of t, a Prescribed or a MotionTable", value)
 
@@ -184,6 +214,17 @@ def _check_table(part: str, table: Any) -> None:
     check.increasing(part, "times", times)
     object.__setattr__(table, "times", times)
     object.__setattr__(table, "values", values)
+
+
+def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Scalar]) -> Scalar:
+    """The piece that x is on: pieces[k] below corners[k], the last one beyond all of them."""
+    if len(corners) > MOST_CORNERS:
+        rule = f"must be at most {MOST_CORNERS} where a formula reads the table"
+        raise ModelError.of(type(table).__name__, "times", rule, len(corners))
+    value = pieces[-1]
+    for corner, piece in zip(reversed(corners), reversed(pieces[:-1]), strict=True):
+        value = where(below(x, corner), piece, value)
+    return value
 
 
 def _last_at_or_before(times: Sequence[float], t: float) -> int:

@@ -24,10 +24,11 @@ from pliant.model.system import System
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
+from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
-from pliant.run.simulate import AUTO, PIECES_AT_ONCE, Run, check_compiled, method_of, simulate, weight_of
+from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, weight_of
 from pliant.run.starts import short_struts
-from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan, columns_of
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
 
@@ -42,6 +43,7 @@ Ints = NDArray[np.int64]
 
 SPAN_SECONDS = 0.05  # of computing that a thread takes on at once: short enough for the last members to be shared out
 MOST_AT_ONCE = 4096
+MOST_PIECES = 100_000  # of time, in memory once for all members
 LOOK = 0.1  # s between two looks at progress and Ctrl-C
 
 
@@ -259,8 +261,8 @@ class _Template:
         self.compiled = compiled
         start = start_at(compiled, plan.t_start, y)
         self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
-        self.pieces = next(self.run.pieces_of_time())
-        self.simple = traced.timed is None and self.run.sampling.is_one_batch(PIECES_AT_ONCE) and _is_judged_inside(traced)
+        self.pieces = next(self.run.pieces_of_time(MOST_PIECES))
+        self.simple = traced.timed is None and self.run.sampling.is_one_batch(MOST_PIECES) and _is_judged_inside(traced)
         self.runs = self.run.stepper.members(self.pieces)
         self.runs.judge_by(_start_rules(compiled, study.method))
         places = columns_of(traced, study.kept.quantities)

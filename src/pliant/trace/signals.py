@@ -74,17 +74,20 @@ class Signals:
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 
-    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
+    def _switching(self, signal: Formula) -> AbstractContextManager[None]:
         """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
-        if self.switches is None:
-            return nullcontext()
+        return nullcontext() if self.switches is None else self.switches.watching(self._part(signal.function))
+
+    def _part(self, function: Any) -> str:
+        """Whose formula it is, in words."""
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
         signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
         signals |= {drive.name: (drive.command,) for drive in self.system.motors.values() if drive.command is not None}
         signals |= {state.name: (state.rate,) for state in self.system.states.values()}
-        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
-        return self.switches.watching(f"formula of {owner!r}")
+        owners = [name for name, own in signals.items() for each in own if isinstance(each, Formula) and each.function is function]
+        owners += [condition.name for condition in self.system.conditions.values() if condition.function is function]
+        return f"formula of {owners[0]!r}" if owners else "formula"
 
     def _depends_on_state(self, node: int) -> bool:
         state = {x.number for x in [*self.q, *self.v, *self.own] if not is_constant(x)}
@@ -105,11 +108,10 @@ class Signals:
         return self.p[first + starts[k] : first + starts[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        return self._scalar(called(function, t, *self.seen))
+        return self._scalar(called(function, t, *self.seen(self._part(function))))
 
-    @property
-    def seen(self) -> tuple[NamedScalars, NamedScalars]:
-        """q and v as formulas see them."""
+    def seen(self, part: str) -> tuple[NamedScalars, NamedScalars]:
+        """q and v as formulas see them; part: whose formula it is."""
         found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
@@ -120,9 +122,9 @@ class Signals:
         v |= {state.strut.name: state.rate for state in self.strut_states}
         own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
         later = {name: partial(self.own_rate, name) for name in self.system.states}
-        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v)
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part)
         told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
-        return NamedScalars("q", q, own, later=told, world=world), NamedScalars("v", v, later=later)
+        return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
 
     def _command(self, drive: MotorDrive) -> Scalar:
         """What a motor is told; formulas may read it, but not the one that it is."""

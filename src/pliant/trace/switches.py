@@ -25,17 +25,18 @@ class Switches:
     @contextmanager
     def watching(self, owner: str) -> Iterator[None]:
         """Comparisons made in here are switches, and belong to `owner`."""
-        around = self.tracer.on_comparison  # a formula that reads a rate has that formula inside
-        self.tracer.on_comparison = lambda below, above: self._decided(owner, below, above)
+        around = self.tracer.on_comparison, self.tracer.on_corner  # a formula that reads a rate has that formula inside
+        self.tracer.on_comparison = lambda below, above: self._decided(owner, below, above, timed=False)
+        self.tracer.on_corner = lambda below, above: self._decided(owner, below, above, timed=True)
         try:
             yield
         finally:
-            self.tracer.on_comparison = around
+            self.tracer.on_comparison, self.tracer.on_corner = around
 
-    def _decided(self, owner: str, below: Scalar, above: Scalar) -> Scalar | None:
-        """below < above, by a flag; None where time alone decides, whose jumps are breakpoints."""
+    def _decided(self, owner: str, below: Scalar, above: Scalar, timed: bool) -> Scalar | None:
+        """below < above, by a flag; None where time alone decides, unless `timed`: its jumps are breakpoints."""
         g = above - below
-        if not isinstance(g, TracedScalar) or not self.of_state(g.number):
+        if not isinstance(g, TracedScalar) or not (timed or self.of_state(g.number)):
             return None
         if g.number not in self._found:
             column, (flag,) = self.tracer.symbols("switch", 1)

@@ -158,6 +158,14 @@ class TracedSystem:
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other
 
+    @cached_property
+    def start_places(self) -> dict[str, dict[str, int]]:
+        """Where in y stands what a run may be told to start with, by name: coordinates and states, and rates of coordinates."""
+        y, tree = self.layout.y, self.tree
+        starts = {tree.positions[k]: y[POSITIONS].start + i for i, k in enumerate(self.free_q)}
+        starts |= {name: y[OWN].start + i for i, name in enumerate(self.system.states)}
+        return {"starts": starts, "rates": {tree.rates[k]: y[RATES].start + i for i, k in enumerate(self.free_v)}}
+
     def _start(self, lowered: LoweredSystem) -> NDArray[np.float64]:
         """y at the start: bristles, works and impulses begin at zero."""
         y0, places = np.zeros(self.y0.size), self.layout.y

@@ -54,7 +54,7 @@ from pliant.trace.lowering import numbered
 from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.preparation import Preparation
-from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, run_update
+from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, measured_places, run_update
 from pliant.trace.signals import Signals
 from pliant.trace.switches import Switches
 from pliant.trace.traced_system import TracedSystem, labels_of, owners_of
@@ -237,7 +237,8 @@ class Trace(Signals):
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
         labels = labels_of(self.system, self.tree, tuple(power), drives, tuple(pair.name for pair in self.pairs), closures.names)
-        functions |= self._updates(Measured(observed, labels), pending)
+        if self.system.controllers:
+            functions |= self._updates(Measured(functions["observe"], measured_places(labels)), pending)
         if solved is not None:
             functions["project"] = self._projected(solved, state_column)
         if closures.implied:
@@ -302,7 +303,8 @@ class Trace(Signals):
                 holds.apply(controller.name)
             elif not instant.python:
                 memory = holds.memory_of(controller.name)
-                outputs = run_update(controller, controller.update, (self.t, *self.seen, measured), memory)
+                seen = self.seen(f"sampled {controller.name!r}")
+                outputs = run_update(controller, controller.update, (self.t, *seen, measured), memory)
                 new = {name: self._scalar(x) for name, x in memory.items()}
                 holds.put(controller.name, [self._scalar(x) for x in outputs], new)
             else:
