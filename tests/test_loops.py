@@ -277,3 +277,27 @@ def test_assembly_turns_joints_before_it_bends_links():
     traced = compile_system(system).traced
     modes = [k for node in traced.tree.nodes for k in node.own_q]
     assert np.max(np.abs(traced.y0[modes])) < 1e-5
+
+
+def test_a_gear_held_by_springs_is_a_torsion_spring_of_newton_metres_a_radian():
+    """Two discs geared 2:1 by 8 N m/rad, wound by more than half a turn: a harmonic motion, so linear at any angle."""
+    system = pl.System("discs", gravity=(0, 0))
+    for name in ("first", "second"):
+        system.add(name, pl.RigidBody(mass=1.0, inertia=0.5), joint=pl.Revolute(rate=30.0 if name == "first" else 0.0))
+    system.close("mesh", "gear", "first.angle", "second.angle", ratio=2.0, by="springs", stiffness=8.0)
+    run = pl.simulate(system, 2.0, method=TIGHT, save=0.1)
+    wound = run["first.angle"] - 2.0 * run["second.angle"]
+    frequency = np.sqrt(8.0 * (1.0 / 0.5 + 4.0 / 0.5))
+    assert np.max(np.abs(wound)) > np.pi
+    assert wound == pytest.approx(30.0 / frequency * np.sin(frequency * run.time), abs=1e-8)
+    assert run.values["a"][:, 1] == pytest.approx(2.0 * 8.0 * wound / 0.5, abs=1e-9)
+    assert run.values["spring"] == pytest.approx(4.0 * wound**2, abs=1e-9)
+
+
+def test_a_file_gives_a_gears_spring_in_newton_metres_a_radian():
+    system = pl.System("discs", gravity=(0, 0))
+    for name in ("first", "second"):
+        system.add(name, pl.RigidBody(mass=1.0, inertia=0.5), joint=pl.Revolute())
+    system.close("mesh", "gear", "first.angle", "second.angle", ratio=2.0, by="springs", stiffness=8.0)
+    text = pl.dump_model(system).replace("stiffness: 8.0", "stiffness: 8000 N mm/rad")
+    assert pl.loads_model(text).system.closures == system.closures

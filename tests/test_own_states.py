@@ -164,7 +164,7 @@ def wrong_models():
 
     return {
         "never declared": (lambda: pl.simulate(read_before("sum"), 1.0),
-                           r"formula: q must name one of .* \(a state is declared by system.state\), got 'sum'"),
+                           r"formula of .other.: q must name one of .* \(a state is declared by system.state\), got 'sum'"),
         "itself": (lambda: pl.simulate(declared("x", lambda t, q, v: v["x"]), 1.0),
                    r"state 'x': rate must not depend on itself: an algebraic loop"),
         "name taken": (lambda: declared("motor", 1.0), r"name must be unique \(a drive has it already\), got 'motor'"),
@@ -187,3 +187,11 @@ def test_an_algebraic_loop_through_several_rates_is_named():
     system.state("b", rate=lambda t, q, v: 2.0 * v["a"])
     with pytest.raises(pl.ModelError, match=r"got \"v\['a'\] reads v\['b'\] reads v\['a'\]\""):
         pl.simulate(system, 1.0)
+
+
+def test_members_and_derivatives_may_start_it_elsewhere():
+    members = pl.ensemble(arm(), 1.0, starts={"integral": [0.0, 0.4]}, method=pl.DOP853(rtol=1e-11, atol=1e-13))
+    assert members.q_end.values[:, 0] == pytest.approx([closed_form(1.0, z)[0] for z in (0.0, 0.4)], abs=1e-10)
+    found = pl.sensitivities(arm(), 1.0, starts=["arm.angle", "integral"], rates=["arm.angle"],
+                             method=pl.DOP853(rtol=1e-11, atol=1e-13))  # fmt: skip
+    assert found.at_end("states")[1][0] == pytest.approx(expm(PID)[2, [0, 2, 1]], abs=1e-9)

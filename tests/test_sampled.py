@@ -210,6 +210,22 @@ def test_an_event_that_outputs_set_off_stops_the_run_and_is_not_met_again():
     assert second["ctrl.n"][-1] == 7.0
 
 
+def test_friction_that_holds_gives_way_at_the_instant_that_asks_for_more():
+    """A foot of 0.5 kg under a cart holds 0.5 m g = 2.45 N; the push jumps from 1 N to 8 N at 0.05 s."""
+    system = pl.System("push", gravity=(0.0, -9.81))
+    cart = system.add("cart", pl.RigidBody(mass=0.5, inertia=0.01), joint=pl.Prismatic(axis="x"))
+    foot = system.add("foot", pl.RigidBody(mass=0.5, inertia=0.01), joint=pl.Prismatic(axis="y"), on=cart.root)
+    system.contact(points=foot.root, against=pl.Plane(normal="y"), normal=pl.HuntCrossley(stiffness=1e6, restitution=0.2),
+                   friction=pl.Karnopp(mu_static=0.5, mu_kinetic=0.4, band=1e-3))  # fmt: skip
+    system.sampled("push", H, lambda t, q, v, measured, memory: pl.where(t < 4.5 * H, 1.0, 8.0), outputs="force")
+    system.drive("motor", "cart.displacement", lambda t, q, v: q["push.force"])
+    run = pl.simulate(system, 0.15, save=[0.05, 0.15])
+    slid = 0.5 * (8.0 - 0.4 * 0.5 * 9.81) / 1.0 * 0.1**2  # m
+    assert abs(run["cart.displacement"][0]) < 1e-4  # as it settles
+    assert run["cart.displacement"][1] - run["cart.displacement"][0] == pytest.approx(slid, rel=2e-3)
+    assert run.ledger.relative_error_max < 1e-9
+
+
 def test_an_ensemble_and_other_formulations_go_along():
     gain = pl.Parameter("gain", KP)
     system = controlled(lambda t, q, v, measured, memory: -gain * q["arm.angle"] - KD * v["arm.angle"])
@@ -219,6 +235,36 @@ def test_an_ensemble_and_other_formulations_go_along():
         assert members.q_end.values[k, 0] == alone["arm.angle"][-1]
     apart = pl.simulate(system, 0.5, formulation="augmented", save=[0.5], method=PRECISE)
     assert apart["arm.angle"][-1] == pytest.approx(exact(50, DELAYS[0.0])[0][-1, 0], abs=1e-10)
+
+
+def test_many_instants_stay_inside_the_loop_of_an_ensemble():
+    """400 instants, more pieces of time than a run hands over at once; what is held is kept like any quantity."""
+    system = controlled(period=1e-3)
+    members = pl.ensemble(system, 0.4, starts={"arm.angle": [0.3, 0.1]}, keep=["final", pl.ValuesAt([0.2, 0.4], "states")])
+    alone = pl.simulate(system, 0.4, save=[0.2, 0.4])
+    assert members.q_end.values[0, 0] == alone["arm.angle"][-1]
+    assert members["states"].values[0, :, 0].tolist() == alone["ctrl.u"].tolist()
+
+
+def test_a_closed_loop_is_controlled_and_its_books_balance():
+    """A four-bar whose crank is held by a sampled controller that also reads what the coupler's pin carries."""
+    system = pl.System("four-bar", gravity=(0.0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(length=0.3, mass=0.3), joint=pl.Revolute(angle=1.0))
+    coupler = system.add("coupler", pl.RigidBody.rod(length=0.6, mass=0.6), joint=pl.Revolute(angle=-0.8), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(length=0.5, mass=0.5), joint=pl.Revolute(angle=1.4),
+                        on=system.ground.moved((0.7, 0.0)))  # fmt: skip
+    system.close("pin", "revolute", coupler.tip, rocker.tip)
+
+    def update(t, q, v, measured, memory):
+        return 5.0 * (1.2 - q["crank.angle"]) - v["crank.angle"], measured["multiplier pin 1"]
+
+    system.sampled("ctrl", 1e-3, update, outputs=["u", "carried"])
+    system.drive("motor", "crank.angle", lambda t, q, v: q["ctrl.u"])
+    run = pl.simulate(system, 0.2, save=1e-3)
+    assert run.ok and run.ledger.relative_error_max < 1e-10
+    row = run.values["multiplier"][:, list(run.labels["row"]).index("pin 1")]
+    assert run["ctrl.carried"][1:-1] == pytest.approx(row[1:-1], rel=0.01)  # just before the instant, and just after
+    assert np.max(np.abs(run["ctrl.carried"])) > 1.0
 
 
 MODEL = """

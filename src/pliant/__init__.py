@@ -47,7 +47,6 @@ from pliant.model.joint import (
     Cylindrical,
     Damper,
     Free,
-    Limits,
     Planar,
     Prismatic,
     Revolute,
@@ -69,6 +68,7 @@ from pliant.model.modes import (
     TorsionElements,
     TorsionModes,
 )
+from pliant.model.motor import Motor
 from pliant.model.normal_law import (
     CarvalhoMartins,
     CustomNormal,
@@ -90,6 +90,7 @@ from pliant.model.normal_law import (
 )
 from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
 from pliant.model.parameter import Parameter
+from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
@@ -155,6 +156,7 @@ __all__ = [
     "Auto",
     "AxialElements",
     "AxialModes",
+    "Backlash",
     "Beam",
     "BengisuAkay",
     "Campbell",
@@ -213,6 +215,7 @@ __all__ = [
     "ModelError",
     "Modes",
     "MotionTable",
+    "Motor",
     "Optimum",
     "Parameter",
     "Payload",

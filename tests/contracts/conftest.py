@@ -16,6 +16,8 @@ def some_of_everything():
     system.drive("motor", "arm.angle", 2.0)
     system.state("travel", rate=lambda t, q, v: v["arm.angle"], start=1.0)
     system.close("rope", "distance", link.tip, system.ground, length=1.1)
+    system.motor("hub", "arm.angle", pl.Motor(inertia=1e-4, ratio=10.0, constant=0.05, resistance=1.0), command=2.0)
+    system.strut("jack", arm.tip, system.ground.moved((0.0, -0.5)), stiffness=20.0, rest=0.6, damping=0.5)
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal="y"),
                    normal=pl.HuntCrossley(stiffness=1e5, restitution=0.7), friction=pl.Coulomb(mu=0.3))  # fmt: skip
     return system

@@ -98,7 +98,7 @@ TRACED = ["sin(t)*cos(t) - tan(t)", "asin(t) + acos(t)/atan(t)", "sinh(t)*cosh(t
           "hypot(3, t) + hypot(t, 3)",
           "min(t, 0.5) - max(0.5, t)", "2**t + t**3 + t**0.5 + t**t", "deg(t) + t*deg + pi", "1/t - t/3 + -t + +t",
           "1 if t < 0.5 else -1", "3*(0.2 <= t <= 0.4 or not 0.8 > t)",
-          "where(t >= 0.3 and t < 0.6, t, 2)"]  # fmt: skip
+          "where(t >= 0.3 and t < 0.6, t, 2)", "clip(t, 0.2, 0.6) + saturate(3*t, 2)*quantise(t, 0.3)"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", TRACED)

@@ -183,7 +183,7 @@ WRONG = {
     "more modes than memory": (lambda: pl.Modes("cf", 10**12), "Modes: count must be <= 10000, got 1000000000000"),
     "no bodies": (lambda: pl.simulate(pl.System("s", (0, 0)), 1.0), "system 's': bodies must hold at least one body, got 0"),
     "nothing can move": (lambda: _nothing_moves(), "system 's': degrees of freedom must be >= 1, got 0"),
-    "unknown coordinate in a formula": (lambda: _bad_formula(), "formula: q must name one of ['a.angle', 'a.y1'"),
+    "unknown coordinate in a formula": (lambda: _bad_formula(), "formula of 'm': q must name one of ['a.angle', 'a.y1'"),
     "modal ratios for other modes": (lambda: pl.simulate(system(b={
         "body": beam(damping=pl.ModalDamping((0.1, 0.1))), "joint": pl.Weld()}), 1.0), "ratios"),
 }  # fmt: skip

@@ -27,7 +27,26 @@ def geared(start=0.3):
     return system
 
 
-SYSTEMS = {"geared": geared, **mechanisms.ALL, **{one.name: one.build for one in REPRESENTATIVES}}
+def with_elements():
+    """Struts, stops with laws, play, motors: every number of theirs that equations may read."""
+    system = pl.System("elements", gravity=(0, -9.81))
+    wheel = pl.RigidBody(mass=0.4, inertia=0.02, com=(0.1, 0.03), tip=(0.3, 0.1))
+    stop, soft = pl.Limits(low=-0.31, high=0.37, stiffness=210.0, restitution=0.63), pl.Limits(low=-0.2, high=0.4, stiffness=31.0)
+    play = pl.Backlash(gap=0.013, centre=0.021, stiffness=170.0, damping=0.7)
+    sun = system.add("sun", wheel, joint=pl.Revolute(angle=0.3, limits=stop))
+    system.add("planet", wheel, joint=pl.Revolute(angle=-0.2, backlash=play), on=sun.tip)
+    system.add("ring", wheel, joint=pl.Revolute(angle=0.1, limits=soft), on=system.ground.moved((0.6, 0.0)))
+    law = pl.HuntCrossley(stiffness=900.0, restitution=0.8, exponent=1.3)
+    system.close("mesh", "gear", "sun.angle", "ring.angle", ratio=-1.7, backlash=pl.Backlash(gap=0.02, normal=law))
+    system.strut("jack", sun.tip, system.ground.moved((0.2, 0.9)), stiffness=130.0, rest=0.47, damping=1.9, force=2.3)
+    line = {"stall_torque": 0.7, "no_load_speed": 310.0, "time_constant": 0.013, "max_torque": 0.6, "damping": 3e-4}
+    electrical = {"constant": 0.06, "resistance": 0.9, "inductance": 2e-3, "max_current": 7.0, "efficiency": 0.83}
+    system.motor("servo", "sun.angle", pl.Motor(inertia=3e-5, ratio=40.0, **electrical), command=11.0)
+    system.motor("fan", "ring.angle", pl.Motor(inertia=2e-5, ratio=12.0, back_efficiency=0.71, **line), command=0.6)
+    return system
+
+
+SYSTEMS = {"geared": geared, "elements": with_elements, **mechanisms.ALL, **{one.name: one.build for one in REPRESENTATIVES}}
 
 @pytest.mark.parametrize("formulation", ["articulated", "lagrange"])
 @pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS)

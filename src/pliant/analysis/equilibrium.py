@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
+from pliant.model.coordinate_pair import coordinate_pairs
 from pliant.model.joint import BALL
 from pliant.model.refused import refuse_controllers, refuse_states
 from pliant.model.system import System
@@ -128,8 +129,10 @@ class Equilibrium:
     def __str__(self) -> str:
         lines = [repr(self)]
         lines += [f"  {name} = {value:.6g}" for name, value in self.coordinates.items()]
+        turning = {pair.name: pair.units for pair in coordinate_pairs(self.system)}
         for pair, contact in self.contacts.items():
-            words = f"pressed with {contact.force:.6g} N" if contact.closed else f"open by {contact.gap:.3g} m"
+            metre, newton = turning.get(pair, ("m", "N"))
+            words = f"pressed with {contact.force:.6g} {newton}" if contact.closed else f"open by {contact.gap:.3g} {metre}"
             lines.append(f"  {pair}: {words}")
         return "\n".join(lines)
 

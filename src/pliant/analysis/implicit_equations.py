@@ -20,14 +20,16 @@ from pliant.dynamics.algebra import total
 from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
+from pliant.errors import SolveError
 from pliant.integrate.grip_states import SLIDES, STICKS
 from pliant.model.refused import refuse_controllers
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.results.table import AXES, OBSERVED, QUATERNION
+from pliant.run.starts import is_short, no_direction
 from pliant.trace.closures import Closures
 from pliant.trace.contacts import PARAMETERS
 from pliant.trace.joint_friction import NO_FRICTION, observed_friction
@@ -109,7 +111,7 @@ class ImplicitEquations(Trace):
 
     def _trace_balance(self) -> None:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        self.applied: AppliedForces = applied_forces(self.system, self.tree, self.q, self.v, self.read)
+        self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)
         self.bristle_column = ca.vertcat(bristles, self.own_column)
         self.closures: Closures = self.close(self.applied)
@@ -195,7 +197,7 @@ class ImplicitEquations(Trace):
         power = dict(self.applied.power)
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
-                            self._closing(self.closures), self.cut_joint_states)  # fmt: skip
+                            self._closing(self.closures), self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
         none = observed_friction([], NO_FRICTION)
         quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, none)
         self.power_names = tuple(power)
@@ -220,6 +222,8 @@ class ImplicitEquations(Trace):
             "friction_rate": (),
             "joint_coordinate": (),
             "joint_rate": (),
+            "strut": tuple(self.system.struts),
+            "motor": tuple(self.system.motors),
         }
 
     # ---- numbers
@@ -252,6 +256,15 @@ class ImplicitEquations(Trace):
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
         bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
         return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
+
+    def check_struts(self, point: EvaluationPoint) -> None:
+        """Refuse a point at which a strut has no direction to push in."""
+        if not self.system.struts:
+            return
+        lengths = self.function("lengths", [self.tracer.column([strut.state.length for strut in self.applied.struts])])
+        for strut, length in zip(self.system.struts.values(), np.array(lengths.call(point.arguments)[0]).ravel(), strict=True):
+            if is_short(strut, float(length)):
+                raise SolveError(no_direction(strut, float(length), "where small motions are looked at"))
 
     def tangent(self, q: Floats) -> Floats:
         """dq/dxi: coordinates moved along rates; of balls q (0, xi/2)."""
@@ -324,15 +337,20 @@ def _with_own_signals(system: System) -> System:
         own.drives[name] = replace(drive, effort=copy.copy(drive.effort))
     for name, load in own.loads.items():
         own.loads[name] = replace(load, vector=tuple(copy.copy(signal) for signal in load.vector))  # type: ignore[arg-type]
+    for name, strut in own.struts.items():
+        own.struts[name] = replace(strut, force=copy.copy(strut.force))
+    for name, drive_of_motor in own.motors.items():
+        own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command))
     return own
 
 
 def _signals_of(system: System) -> dict[str, Signal]:
-    """By the names of inputs: drives, and components of loads as in "push x"."""
+    """By the names of inputs: drives, components of loads as in "push x", actuators of struts, commands of motors."""
     signals = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         signals |= {f"{load.name} {axis}": signal for axis, signal in zip(AXES, load.vector, strict=True)}
-    return signals
+    signals |= {strut.name: strut.force for strut in system.struts.values() if strut.force is not None}
+    return signals | {drive.name: drive.command for drive in system.motors.values() if drive.command is not None}
 
 
 def contact_state(sticks: bool, entry: float) -> tuple[float, float]:

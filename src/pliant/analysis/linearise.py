@@ -83,7 +83,8 @@ def _linearised(
 def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: Sequence[str] | str | None) -> Mapping[str, str]:
     """Each input with what it is: a signal, an effort, an acceleration, a parameter."""
     if inputs is None:
-        inputs = [drive.name for drive in equations.system.drives.values()]
+        driven_motors = [drive.name for drive in equations.system.motors.values() if drive.command is not None]
+        inputs = [*(drive.name for drive in equations.system.drives.values()), *driven_motors]
     wanted: dict[str, str] = {}
     driven = {*(equations.tree.rates[k] for k in equations.moved_v), *operating.held}
     for name in [inputs] if isinstance(inputs, str) else inputs:
@@ -95,7 +96,8 @@ def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: 
             wanted[name] = PARAMETER
         else:
             known = [*equations.signal_names, *equations.tree.rates, *equations.values]
-            rule = f"must name drives, components of loads, coordinates or parameters: {known}{did_you_mean(name, known)}"
+            kinds = "drives, motors, struts, components of loads, coordinates or parameters"
+            rule = f"must name {kinds}: {known}{did_you_mean(name, known)}"
             raise ModelError.of("linearise", "inputs", rule, name)
     return wanted
 

@@ -1,4 +1,4 @@
-"""All that pushes on bodies at single places, row by row of a result: loads, contacts, closures, and the bodies that they carry.
+"""All that pushes on bodies at single places, row by row of a result: loads, contacts, struts, closures, and bodies they carry.
 
 Each is a wrench on one body where it acts, so that a section of a beam can tell what is outboard of it.
 """
@@ -41,7 +41,7 @@ class PlacedWrench:
 
 def placed_wrenches(motion: RecordedMotion) -> list[PlacedWrench]:
     """Everything that acts on any body from without, but for its own inboard joint."""
-    every = [*_carried(motion), *_contacts(motion), *_traced(motion)]
+    every = [*_carried(motion), *_contacts(motion), *_struts(motion), *_traced(motion)]
     return [wrench for wrench in every if wrench.frame.body != GROUND]
 
 
@@ -60,6 +60,17 @@ def _contacts(motion: RecordedMotion) -> Iterator[PlacedWrench]:
         force = values["normal_force"][:, k, None] * values["contact_normal"][:, k] + values["friction_force"][:, k]
         for frame, sign in zip(pair.frames, (1.0, -1.0), strict=True):
             yield PlacedWrench(frame, values["contact_point"][:, k], sign * force, np.zeros_like(force))
+
+
+def _struts(motion: RecordedMotion) -> Iterator[PlacedWrench]:
+    """Along the line between the two ends, as long as the result has it."""
+    values = motion.result.values
+    for k, strut in enumerate(motion.system.struts.values()):
+        poses_of_ends = (place_pose(motion.tree, motion.tree.place(frame), motion.bodies, motion.q) for frame in strut.frames)
+        a, b = (motion.array(pose.position) for pose in poses_of_ends)
+        force = (values["strut_force"][:, k] / values["strut_length"][:, k])[:, None] * (a - b)
+        for frame, point, sign in ((strut.a, a, 1.0), (strut.b, b, -1.0)):
+            yield PlacedWrench(frame, point, sign * force, np.zeros_like(force))
 
 
 # ---- what only the traced System tells: signals of loads, directions of closures

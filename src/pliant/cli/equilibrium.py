@@ -89,7 +89,7 @@ def _print(rest: Equilibrium) -> None:
         column.justify = "right"
     console.print(table)
     if rest.contacts:
-        table = Table("contact", "state", "gap, m", "force, N", title="contacts", title_justify="left", box=None)
+        table = Table("contact", "state", "gap, m or rad", "force, N or N m", title="contacts", title_justify="left", box=None)
         for pair, contact in rest.contacts.items():
             table.add_row(plain(pair), "closed" if contact.closed else "open", f"{contact.gap:.4g}", f"{contact.force:.5g}")
         console.print(table)

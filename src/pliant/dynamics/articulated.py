@@ -141,13 +141,15 @@ def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) ->
 class _Block:
     """A body with what hangs on it, before its own coordinates are eliminated."""
 
-    def __init__(self, shape: Shape, omega: Vec, load: BodyLoad, tau: Sequence[Scalar]) -> None:
+    def __init__(self, shape: Shape, omega: Vec, load: BodyLoad, tau: Sequence[Scalar], rotors: Sequence[Scalar]) -> None:
         moment, force, own = shape.bias(omega)
         self.J, self.H, self.M = shape.inertia(), skew(shape.moment), mat_scale(shape.fields.mass, ONE)
         self.n, self.f = sub(moment, load.moment), sub(force, load.force)
         count = range(shape.count)
         self.columns = [shape.coupling(j) for j in count]
         self.own = [[shape.own_mass(max(j, k), min(j, k)) for k in count] for j in count]
+        for j, rotor in enumerate(rotors):
+            self.own[j][j] = self.own[j][j] + rotor
         self.p = [own[j] - tau[j] - load.own[j] for j in count]
 
     def hang(self, child: Articulated, step: Bend | None, bias: tuple[Vec, Vec]) -> None:
@@ -224,7 +226,8 @@ def _inward(
     """All pivots by coordinate, what is seen at each prescribed one, and the rows of prescribed own coordinates."""
     blocks = []
     for k, node in enumerate(tree.nodes):
-        blocks.append(_Block(node.shape(q, v), omegas[k], loads[k], [tau[i] for i in node.own_v]))
+        own = [tree.rotors.get(i, 0.0) for i in node.own_v]
+        blocks.append(_Block(node.shape(q, v), omegas[k], loads[k], [tau[i] for i in node.own_v], own))
     pivots: dict[int, Pivot] = {}
     seen: dict[int, Articulated] = {}
     rows: list[list[OwnRow]] = [[] for _ in tree.nodes]
@@ -238,7 +241,7 @@ def _inward(
             if isinstance(step, Bend):
                 place = step
             else:
-                art = _before(step, bias, art, tau, known, pivots, seen)
+                art = _before(step, bias, art, tau, known, pivots, seen, tree.rotors)
         if node.parent != ROOT:
             blocks[node.parent].hang(art, place, bias)
     return pivots, seen, rows
@@ -252,6 +255,7 @@ def _before(
     known: dict[int, Scalar],
     pivots: dict[int, Pivot],
     seen: dict[int, Articulated],
+    rotors: Mapping[int, Scalar],
 ) -> Articulated:
     """The subtree as seen before a joint step: free directions eliminated, then moved or turned."""
     for column in reversed(step_columns(step)):
@@ -259,7 +263,7 @@ def _before(
             seen[column.v] = art
             art = art.with_bias(*_along(column, known[column.v]))
         else:
-            art, pivots[column.v] = eliminate(art, column, tau[column.v])
+            art, pivots[column.v] = eliminate(art, column, tau[column.v], rotors.get(column.v, 0.0))
     art = art.with_bias(*bias)
     if isinstance(step, Shift):
         return shifted(art, step.r)
@@ -268,8 +272,11 @@ def _before(
                        turn.out(art.n), turn.out(art.f))  # fmt: skip
 
 
-def eliminate(art: Articulated, column: Column, effort: Scalar) -> tuple[Articulated, Pivot]:
-    """Project a free direction out. Along it the subtree then has no inertia and hands on just the effort."""
+def eliminate(art: Articulated, column: Column, effort: Scalar, rotor: Scalar = 0.0) -> tuple[Articulated, Pivot]:
+    """Project a free direction out. Along it the subtree then has no inertia and hands on just the effort.
+
+    rotor: inertia along the direction alone, which turns against the frame before it; what it takes of the effort is handed on too.
+    """
     s = column.axis
     if column.angular:
         angular, linear = times(art.J, s), transposed_times(art.H, s)
@@ -277,13 +284,15 @@ def eliminate(art: Articulated, column: Column, effort: Scalar) -> tuple[Articul
     else:
         angular, linear = times(art.H, s), times(art.M, s)
         resisting, bias = dot(s, linear), dot(s, art.f)
+    resisting = resisting + rotor
     if is_zero(resisting):
         raise _Unresisted(column.v)
     inverse = 1.0 / resisting
     gain = (effort - bias) * inverse
     scaled = (scale(inverse, angular), scale(inverse, linear))
     reduced = rank_one(art, (angular, linear), scaled, gain)
-    return _cleared(reduced, column, effort), Pivot(column.v, *scaled, gain)
+    handed_on = _cleared(reduced, column, effort) if is_zero(rotor) else reduced
+    return handed_on, Pivot(column.v, *scaled, gain)
 
 
 def rank_one(art: Articulated, u: tuple[Vec, Vec], scaled: tuple[Vec, Vec], gain: Scalar) -> Articulated:
@@ -328,7 +337,8 @@ def _outward_accelerations(
                 along = _along(column, rates[column.v])
                 motion = (add(motion[0], along[0]), add(motion[1], along[1]))
                 if column.prescribed:
-                    efforts[column.v] = _effort(seen[column.v], column, motion) - tau[column.v]
+                    rotor = tree.rotors.get(column.v, 0.0) * rates[column.v]
+                    efforts[column.v] = _effort(seen[column.v], column, motion) + rotor - tau[column.v]
         motions.append(motion)
         for number in node.own_v:
             rates[number] = known[number] if number in known else _solve(pivots[number], motion, rates)

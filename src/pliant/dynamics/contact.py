@@ -16,6 +16,7 @@ from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
+from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
@@ -26,17 +27,18 @@ COINCIDENT = 1e-100  # m between centres: nearer, two balls have no normal, and 
 class ContactKinematics:
     """One pair at a state: where the surfaces are and how they move."""
 
-    pair: ContactPair
-    places: tuple[Place, Place]
+    pair: Pair
+    places: tuple[Place, ...]  # two; none of a coordinate
     gap: Scalar  # m, negative when pressed
     closing: Scalar  # m/s, rate of the depth
     normal: Vec  # out of B into A, world axes
     tangents: tuple[Vec, ...]  # world axes, without those along which nothing can slip
     slip: tuple[Scalar, ...]  # m/s, A against B along the tangents
     point: Vec  # c, world axes
-    centres: tuple[Vec, Vec]  # origins of the two places, world axes
+    centres: tuple[Vec, ...]  # origins of the places, world axes
     drift: Vec  # m/s, of A's centre against B's, world axes
     turning: tuple[Vec, Vec]  # rad/s, of what carries the two centres round, own axes
+    efforts: tuple[tuple[int, Scalar], ...] = ()  # of a coordinate: the rate's number, and its effort for a unit of force
 
     @property
     def motion(self) -> tuple[Scalar, ...]:
@@ -87,13 +89,14 @@ class ContactForce:
 
 def contact_kinematics(
     tree: Tree,
-    pairs: Sequence[ContactPair],
+    pairs: Sequence[Pair],
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
 ) -> list[ContactKinematics]:
-    return [_pair_kinematics(tree, pair, q, v, bodies, moving) for pair in pairs]
+    return [_coordinate_kinematics(tree, pair, q, v) if isinstance(pair, CoordinatePair)
+            else _pair_kinematics(tree, pair, q, v, bodies, moving) for pair in pairs]  # fmt: skip
 
 
 def contact_force(
@@ -132,7 +135,11 @@ def contact_force(
 
 def apply(tree: Tree, contact: ContactForce, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
           applied: AppliedForces) -> None:  # fmt: skip
-    """Put the force on both bodies."""
+    """Put the force on both bodies, or on the coordinates that touch."""
+    for number, share in contact.kinematics.efforts:
+        applied.tau[number] = applied.tau[number] + share * contact.force
+    if not contact.kinematics.places:
+        return
     force = contact.vector
     for place, centre, sign in zip(contact.kinematics.places, contact.kinematics.centres, (1.0, -1.0), strict=True):
         if place.node == ROOT:
@@ -169,7 +176,7 @@ def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar
     for k, kinematics in enumerate(contacts):
         rates = (0.0,) * 9 if changes is None else changes[9 * k : 9 * k + 9]
         limits = [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
-        if not isinstance(kinematics.pair.against, Plane):
+        if isinstance(kinematics.pair, ContactPair) and not isinstance(kinematics.pair.against, Plane):
             way = maximum(kinematics.gap, 0.5 * (kinematics.pair.radius + kinematics.pair.other_radius))
             limits.append(_step_within(way, kinematics.motion[:3], rates[:3]))
         for own in limits:
@@ -223,6 +230,33 @@ def _pair_kinematics(
         centres=(ball.position, other.position),
         drift=sub(_velocity(tree, a, ball, moving, q, v), _velocity(tree, b, other, moving, q, v)),
         turning=(_turning(tree, a, moving), _turning(tree, b, moving, isinstance(pair.against, Plane))),
+    )
+
+
+def _coordinate_kinematics(tree: Tree, pair: CoordinatePair, q: Sequence[Scalar], v: Sequence[Scalar]) -> ContactKinematics:
+    """gap = side (limit - x), x a coordinate, or a - ratio b counted from where these start; the force works along -side x'."""
+    weights = (1.0, -pair.ratio)[: len(pair.coordinates)]
+    geared = len(pair.coordinates) > 1
+    beyond, rate, efforts = pair.limit, 0.0, []
+    for name, weight in zip(pair.coordinates, weights, strict=True):
+        number = tree.rates.index(name)
+        x = q[tree.positions.index(name)]
+        beyond = beyond - weight * (x - tree.counted_from[name] if geared else x)
+        rate = rate + weight * v[number]
+        efforts.append((number, -pair.side * weight))
+    return ContactKinematics(
+        pair=pair,
+        places=(),
+        gap=pair.side * beyond,
+        closing=pair.side * rate,
+        normal=ZERO,
+        tangents=(),
+        slip=(),
+        point=ZERO,
+        centres=(),
+        drift=ZERO,
+        turning=(ZERO, ZERO),
+        efforts=tuple(efforts),
     )
 
 

@@ -97,6 +97,8 @@ def natural(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calc
         M.append(mass)
         H.append(convective)
     inertia, coriolis = _assembled(complement, rate, M, H, len(tree.rates))
+    for number, rotor in tree.rotors.items():  # of motors, which turn against the bodies that carry them
+        inertia[number][number] = inertia[number][number] + rotor
     weights = [matvec(mass, _falling(node, tree.gravity)) for mass, node in zip(M, tree.nodes, strict=True)]
     return Natural(complement, rate, M, H, inertia, coriolis, complement.project(weights))
 

@@ -9,15 +9,22 @@ from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import ball_turn, sleeve_stop
 from pliant.dynamics.tree import Tree
-from pliant.model.joint import Limits
+from pliant.model.play import Limits
 from pliant.scalar import where
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Twist]) -> Scalar:
-    return total(
+    """Of the bodies, and of the rotors of motors."""
+    bodies = total(
         node.shape(q, v).kinetic_energy(twist.omega, twist.velocity)
         for node, twist in zip(tree.nodes, moving, strict=True)
     )
+    return bodies + rotor_energy(tree, v)
+
+
+def rotor_energy(tree: Tree, v: Sequence[Scalar]) -> Scalar:
+    """Of rotors that turn with their coordinates: 1/2 n^2 J v^2."""
+    return total(0.5 * rotor * v[number] * v[number] for number, rotor in tree.rotors.items())
 
 
 def gravity_energy(tree: Tree, q: Sequence[Scalar], bodies: Sequence[Pose]) -> Scalar:
@@ -67,6 +74,7 @@ def cut_joint_energy(cut_joints: Sequence[CutJointState]) -> Scalar:
 
 def _stop_energy(stop: Limits, x: Scalar) -> Scalar:
     depths = (x - stop.high, stop.low - x)
+    assert stop.stiffness is not None  # of a stop without a law
     return total(where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0) for depth in depths)
 
 

@@ -30,6 +30,7 @@ from pliant.dynamics.algebra import (
 )
 from pliant.dynamics.body import combine
 from pliant.dynamics.calculus import Calculus
+from pliant.dynamics.energy import rotor_energy
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.kinematics import poses
 from pliant.dynamics.lagrange import solve
@@ -71,6 +72,7 @@ def equations(
         _gibbs(tree, node, pose.position, pose.rotation.matrix, charted, rates, seconds, derivatives)
         for node, pose in zip(tree.nodes, poses(tree, charted), strict=True)
     )
+    gibbs = gibbs + rotor_energy(tree, seconds)  # of accelerations: 1/2 J a^2
     asked = calculus.gradient(gibbs, second)
     mass = calculus.jacobian(asked, second)
     flat = [m for row in mass for m in row] + asked

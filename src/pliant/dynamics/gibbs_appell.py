@@ -89,6 +89,8 @@ def inward(
         parent = tree.nodes[k].parent
         if parent != ROOT:
             wrenches[parent] = (add(wrenches[parent][0], n), add(wrenches[parent][1], f))
+    for number, rotor in tree.rotors.items():
+        tau[number] = tau[number] + rotor * a[number]
     return tau
 
 

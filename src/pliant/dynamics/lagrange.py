@@ -11,7 +11,7 @@ from typing import Any
 
 from pliant.dynamics.algebra import Mat, Scalar, Vec, total, vanishes
 from pliant.dynamics.calculus import Calculus
-from pliant.dynamics.energy import gravity_energy
+from pliant.dynamics.energy import gravity_energy, rotor_energy
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import Pose, poses
@@ -92,7 +92,7 @@ def kinetic_by_differentiation(
         turning: Mat = (tuple(moving[3:6]), tuple(moving[6:9]), tuple(moving[9:12]))
         velocity: Vec = pose.rotation.into(tuple(moving[:3]))
         energies.append(node.shape(q, rates).kinetic_energy(spin(matrix, turning), velocity))
-    return total(energies)
+    return total(energies) + rotor_energy(tree, rates)
 
 
 def generalised(tree: Tree, q: Sequence[Scalar], loads: Sequence[BodyLoad], calculus: Calculus) -> list[Scalar]:

@@ -10,9 +10,11 @@ from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
 from pliant.dynamics.steps import Bend, Turn, steps_to_place
+from pliant.dynamics.struts import StrutForce, StrutState, strut_states
 from pliant.dynamics.tree import ROOT, Node, Place, Slot, Tree
 from pliant.model.force import PointForce, PointMoment
-from pliant.model.joint import Joint, Limits, Motion
+from pliant.model.joint import Joint, Motion
+from pliant.model.play import Limits
 from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.scalar import maximum, where
@@ -52,6 +54,7 @@ class AppliedForces:
     pressed: Mapping[str, Scalar] = field(default_factory=dict)
     inner: dict[int, BodyLoad] = field(default_factory=dict)  # of loads, what joints apart from the tree do, by body
     dissipative: dict[str, bool] = field(default_factory=dict)  # sources that must only take energy; see `dissipate`
+    struts: list[StrutForce] = field(default_factory=list)
 
     def dissipate(self, source: str, power: Scalar, returns: bool = False) -> None:
         """Power of a source that must take energy: at every moment, or on the whole where it `returns` what it has stored."""
@@ -87,12 +90,14 @@ def applied_forces(
         effort, number = read(drive.effort), rates[drive.coordinate]
         applied.tau[number] = applied.tau[number] + effort
         applied.power[drive.name] = effort * v[number]
-    if system.loads or system.cut_joints:
+    if system.loads or system.cut_joints or system.struts:
         bodies, moving = poses(tree, q), twists(tree, q, v)
         for cut_joint in system.cut_joints.values():
             _cut_joint_elements(system, tree, cut_joint_state(tree, cut_joint, q, v, bodies, moving), bodies, q, v, read, applied)
         for load in system.loads.values():
             _point_load(tree, load, bodies, moving, q, v, read, applied)
+        for strut in strut_states(tree, system.struts.values(), q, v, bodies, moving):
+            _push_strut(tree, strut, bodies, q, v, read, applied)
     return applied
 
 
@@ -197,6 +202,7 @@ def stop_force(
     """
     total: Scalar = 0.0
     lost: Scalar = 0.0
+    assert stop.stiffness is not None  # of a stop without a law
     for end, depth, closing, sign in (("high", x - stop.high, rate, -1.0), ("low", stop.low - x, -rate, 1.0)):
         spring = stop.stiffness * depth
         pushed = maximum(spring + stop.damping * closing, 0.0) if stop.damping > 0.0 else spring
@@ -236,6 +242,33 @@ def _point_load(
     force, moment = (on_body, ZERO) if is_force else (ZERO, on_body)
     applied.power[load.name] = dot(local, twist.velocity if is_force else twist.omega)
     applied.loads[place.node] = applied.loads[place.node].plus(at_place(tree, place, force, moment, q, v))
+
+
+def _push_strut(
+    tree: Tree,
+    state: StrutState,
+    bodies: Sequence[Pose],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    read: Read,
+    applied: AppliedForces,
+) -> None:
+    """A strut's force on its two bodies; its damper and its actuator are sources, its spring is a potential."""
+    strut = state.strut
+    force = -strut.stiffness * state.stretch
+    if strut.damping > 0.0:
+        resisting = -strut.damping * state.rate
+        force = force + resisting
+        applied.dissipate(f"{strut.name} damper", resisting * state.rate)
+    if strut.force is not None:
+        effort = read(strut.force)
+        force = force + effort
+        applied.power[strut.name] = effort * state.rate
+    for place, sign in zip(state.places, (1.0, -1.0), strict=True):
+        if place.node != ROOT:
+            here = bodies[place.node].rotation.into(scale(sign * force, state.direction))
+            applied.loads[place.node] = applied.loads[place.node].plus(at_place(tree, place, here, ZERO, q, v))
+    applied.struts.append(StrutForce(state, force))
 
 
 def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scalar], v: Sequence[Scalar]) -> BodyLoad:

@@ -110,6 +110,7 @@ class Tree:
     bodies: dict[str, Integrated]  # by name
     places: dict[Frame, Place]  # of all frames that the System uses
     cut_joints: tuple[CutJoint, ...]  # joints apart from the tree
+    rotors: dict[int, Any]  # by number in v: the inertia that rotors of motors add along a coordinate, kg m^2 or kg
 
     @property
     def slots(self) -> list[Slot]:
@@ -168,8 +169,13 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
     start_rates = [x for link in system.links.values() for x in link.start_rates]
     held = {name for closure in system.closures.values() for name in closure.coordinates}
     counted = {name: x for name, x in zip(positions, start, strict=True) if name in held}
+    rotors: dict[int, Any] = {}
+    for drive in system.motors.values():
+        number, motor = rates.index(drive.coordinate), drive.motor
+        if not _is_nothing(motor.inertia):
+            rotors[number] = rotors.get(number, 0.0) + motor.ratio * motor.ratio * motor.inertia
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
-                tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()))  # fmt: skip
+                tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors)  # fmt: skip
     tree.places.update({node.link.on: node.place for node in nodes})
     tree.places.update({frame: tree.place(frame) for frame in (*system.frames(), *frames)})
     return tree
@@ -187,9 +193,9 @@ class RememberedTree:
     def of(self, system: System, frames: Sequence[Frame] = ()) -> Tree:
         """frames: that formulas look at."""
         # parts by their identity, which none can take over while they are kept here; 0.0 and -0.0 are two numbers
-        parts = [*system.links.values(), *system.frames(), *system.cut_joints.values()]
+        parts = [*system.links.values(), *system.frames(), *system.cut_joints.values(), *system.motors.values()]
         held = [closure.coordinates for closure in system.closures.values()]
-        rest = (len(system.links), len(system.cut_joints), repr(system.gravity), held, repr(frames))
+        rest = (len(system.links), len(system.cut_joints), len(system.motors), repr(system.gravity), held, repr(frames))
         known: dict[int, Integrated] = {}
         last = self._last  # which another thread may exchange
         if last is not None:
@@ -200,6 +206,10 @@ class RememberedTree:
         tree = build_tree(system, known, frames)
         self._last = (parts, rest, tree)
         return tree
+
+
+def _is_nothing(x: Any) -> bool:
+    return isinstance(x, (int, float)) and x == 0.0
 
 
 def _place(node: int, body: Integrated | None, frame: Frame) -> Place:

@@ -13,14 +13,14 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.closures import ConstraintRows
 from pliant.dynamics.gibbs_appell import inverse_dynamics
-from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.sparse import Row
 from pliant.equations.beam_numbers import symbolic_tree
 from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
 from pliant.equations.symbols import Symbols
 from pliant.errors import ModelError
 from pliant.model.resolve import checked_values, resolved
-from pliant.model.signal import Constant, MotionTable, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, Signal
+from pliant.model.strut import OfLength
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.trace.closures import chosen, row_names, springs
@@ -140,6 +140,8 @@ class _Derivation(Trace):
         self.u_names = tuple(named)
         self.u_column, symbols = self.tracer.symbols("u", len(named))
         self._inputs = {id(signal): u for signal, u in zip(named.values(), symbols, strict=True)}
+        for k, state in enumerate(self.system.states.values()):  # currents of motors are inputs
+            self.own[k] = self._inputs.get(id(state.rate), self.own[k])
 
     def read(self, signal: Signal) -> Scalar:
         """Inputs are symbols, whatever the model drives them with."""
@@ -150,7 +152,7 @@ class _Derivation(Trace):
         return self.t
 
     def finish(self) -> Equations:  # type: ignore[override]
-        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read)
+        applied = self.acting()
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         springs(self.rows_of(sprung), sprung, applied)
         held = self._held_rows()
@@ -197,9 +199,12 @@ class _Derivation(Trace):
         return tuple(name for name in self.symbols.values if name in self.symbols.parameters or name in used)
 
     def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
-        notes = [f"contact forces are left out: {', '.join(self.system.contacts)}"] if self.system.contacts else []
-        if self.system.states:
-            notes.append(f"states of the user's own are left out: {', '.join(self.system.states)}")
+        notes = [f"contact forces are left out: {', '.join(pair.name for pair in self.pairs)}"] if self.pairs else []
+        if self.system.own_states:
+            notes.append(f"states of the user's own are left out: {', '.join(self.system.own_states)}")
+        lagging = [drive.state for drive in self.system.motors.values() if drive.state is not None]
+        if lagging:
+            notes.append(f"inputs whose own equations are left out: {', '.join(lagging)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
         rubbing = [link.name for link in self.system.links.values() if link.joint.frictions]
@@ -255,6 +260,8 @@ def _with_own_signals(system: System) -> System:
     own = copy(system)
     own.drives = {name: replace(drive, effort=copy(drive.effort)) for name, drive in system.drives.items()}
     own.loads = {name: replace(load, vector=_copies(load.vector)) for name, load in system.loads.items()}
+    own.motors = {name: replace(drive, command=copy(drive.command)) for name, drive in system.motors.items()}
+    own.struts = {name: replace(strut, force=copy(strut.force)) for name, strut in system.struts.items()}
     return own
 
 
@@ -275,12 +282,21 @@ def _refuse_tables(trace: Trace) -> None:
 
 
 def _inputs(system: System) -> dict[str, Signal]:
-    """Drives by name, and the components of loads that are not constant."""
+    """Drives by name, the components of loads that are not constant, and actuators of struts that are no laws of its length."""
     named: dict[str, Signal] = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         for axis, component in zip(AXES, load.vector, strict=True):
             if not isinstance(component, Constant):
                 named[f"{load.name}.{axis}"] = component
+    for drive_of_motor in system.motors.values():
+        if drive_of_motor.state is not None:
+            named[drive_of_motor.state] = system.states[drive_of_motor.state].rate
+        elif drive_of_motor.command is not None:
+            named[drive_of_motor.name] = drive_of_motor.command
+    for strut in system.struts.values():
+        law = isinstance(strut.force, Formula) and isinstance(strut.force.function, OfLength)
+        if strut.force is not None and not law and not isinstance(strut.force, Constant):
+            named[strut.name] = strut.force
     return named
 
 

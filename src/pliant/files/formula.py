@@ -289,7 +289,7 @@ class _Parser:
             self.needs.add(name)
             return _Value(lambda e: e[name], False)
         if name in self.variables:
-            raise self._error(node, f"must be read by name, as in {_example(name)}")
+            raise self._error(node, f"must be read by coordinate, as in {_example(name)}")
         if name in CALLS and name not in CONSTANTS:
             raise self._error(node, f"is a function: write {name}(...)")
         if name in self.definitions:

@@ -13,10 +13,12 @@ from pliant.files.run_settings import RunSettings
 from pliant.model import beam, closure, damping, force, modes, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, LuGre
-from pliant.model.joint import Cylindrical, Damper, Limits, Planar, Prismatic, Revolute, Spring
+from pliant.model.joint import Cylindrical, Damper, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
+from pliant.model.motor import Motor
 from pliant.model.normal_law import PowerLaw
 from pliant.model.outline import FibreOutline
+from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
 from pliant.model.system import System
@@ -59,6 +61,10 @@ UNITS: dict[tuple[Any, str], str] = {
     (Limits, "high"): EITHER,
     (Limits, "stiffness"): STIFFNESS,
     (Limits, "damping"): DRAG,
+    (Backlash, "gap"): EITHER,
+    (Backlash, "centre"): EITHER,
+    (Backlash, "stiffness"): STIFFNESS,
+    (Backlash, "damping"): DRAG,
     (Prismatic, "rate"): SPEED,
     (TelescopicBeam, "rate"): SPEED,
     (Cylindrical, "rates"): "m/s or rad/s",
@@ -81,8 +87,27 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",
-    (System.close, "stiffness"): "N/m",
-    (System.close, "damping"): "N s/m",
+    (System.motor, "command"): "V or 1 or N m",
+    (System.motor, "start"): "A or N m",
+    (Motor, "ratio"): "1 or rad/m",
+    (Motor, "efficiency"): "1",
+    (Motor, "back_efficiency"): "1",
+    (Motor, "transition"): "rad/s",
+    (Motor, "damping"): "N m s/rad",
+    (Motor, "constant"): "N m/A",
+    (Motor, "resistance"): "ohm",
+    (Motor, "inductance"): "H",
+    (Motor, "stall_torque"): "N m",
+    (Motor, "no_load_speed"): "rad/s",
+    (Motor, "time_constant"): "s",
+    (Motor, "max_torque"): "N m",
+    (Motor, "max_current"): "A",
+    (System.strut, "stiffness"): "N/m",
+    (System.strut, "rest"): "m",
+    (System.strut, "damping"): "N s/m",
+    (System.strut, "force"): "N",
+    (System.close, "stiffness"): STIFFNESS,
+    (System.close, "damping"): DRAG,
     (System.close, "motion"): EITHER,
 }
 
@@ -108,7 +133,11 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
 }
-# Checked against what the model or the solver has, or names that the user makes up.
-FREE_TEXTS = ((RunSettings, "formulation"), (System.drive, "coordinate"), (System.sampled, "outputs"))
+FREE_TEXTS = (  # checked against what the model or the solver has, or names that the user makes up
+    (RunSettings, "formulation"),
+    (System.drive, "coordinate"),
+    (System.motor, "coordinate"),
+    (System.sampled, "outputs"),
+)
 # Numbers of which the user decides what they measure.
 OWN_UNITS = ((System.state, "rate"), (System.state, "start"), (System.sampled, "start"))

@@ -14,6 +14,7 @@ from pliant.files.formula import PLACES, Known, ParsedFormula, parse_formula
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.run_settings import RunSettings
+from pliant.files.struts import read_strut_force
 from pliant.files.values import read, read_built, read_formula, read_object
 from pliant.files.vocabulary import CALLS, MATERIALS, UPDATE, builders, call_hints, call_unit
 from pliant.model.body import Body
@@ -21,6 +22,7 @@ from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
 from pliant.model.joint import Joint
 from pliant.model.material import Material
+from pliant.model.motor import COMMAND, CURRENT, TORQUE
 from pliant.model.resolve import resolved
 from pliant.model.rigid import RigidBody
 from pliant.model.segmented import SegmentedBeam, segmented
@@ -243,12 +245,13 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 
 
 def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
-    """What formulas read by name: coordinates, states, what sampled controllers hold; and bodies that frames stand on."""
-    links, states = system.links.values(), [name for name, _ in _entries(sections, "states")]
+    """What formulas read by name: coordinates, struts, states, what motors and controllers hold; and bodies of frames."""
+    links, named = system.links.values(), [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
     held = [f"{name}.{own}" for name, item in _entries(sections, "sampled") for own in _held_names(item)]
+    held += [f"{name}.{own}" for name, _ in _entries(sections, "motors") for own in (CURRENT, TORQUE, COMMAND)]
     return {
-        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *states, *held],
-        "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *states],
+        "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named, *held],
+        "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *named],
         PLACES: [GROUND, *system.links, *system.segmented],
     }
 
@@ -283,5 +286,8 @@ def _read_call(system: System, section: str, name: str, item: Item) -> None:
             values[key] = _read_update(value, item)
             continue
         value = value.of_unit(call_unit(section, key))
+        if (section, key) == ("struts", "force"):
+            values[key] = read_strut_force(name, value)
+            continue
         values[key] = read_formula(value) if hints[key] is Formula else read(hints[key], value)
     build(CALLS[section], item, system, name, **values)

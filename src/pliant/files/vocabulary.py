@@ -27,6 +27,7 @@ from pliant.model.joint import JOINTS, Joint
 from pliant.model.joint_friction import JointFriction
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, PowerLaw
+from pliant.model.play import Backlash, Limits
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -63,6 +64,8 @@ HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fit
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
     (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],
+    (Limits, "normal"): Normal | None,
+    (Backlash, "normal"): Normal | None,
     (Plane, "normal"): Any,  # a vector, or one of x, y, z
     (RunSettings, "method"): Union[(*METHODS, None)],
 }
@@ -74,6 +77,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "drives": System.drive,
     "forces": System.force,
     "moments": System.moment,
+    "struts": System.strut,
+    "motors": System.motor,
     "contacts": System.contact,
     "closures": System.close,
     "events": System.event,
@@ -84,6 +89,8 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("drives", "effort"): Signal,
     ("forces", "vector"): Sequence[Signal],
     ("moments", "vector"): Sequence[Signal] | Signal,
+    ("struts", "force"): Signal | None,
+    ("motors", "command"): Signal | None,
     ("contacts", "points"): Body | Sequence[Body],
     ("contacts", "against"): Plane | Point | Sphere,
     ("contacts", "normal"): Normal,

@@ -10,10 +10,12 @@ import yaml
 
 from pliant.errors import ModelError
 from pliant.files.contacts import write_contacts
+from pliant.files.motors import write_motor
 from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
 from pliant.files.reader import SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
+from pliant.files.struts import write_strut
 from pliant.files.written import (
     PYTHON_FUNCTION,
     Data,
@@ -71,10 +73,12 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
                    for d in system.drives.values()},
         "forces": {load.name: _load(system, load) for load in loads if isinstance(load, PointForce)},
         "moments": {load.name: _load(system, load) for load in loads if isinstance(load, PointMoment)},
+        "motors": {m.name: write_motor(system, m) for m in system.motors.values()},
+        "struts": {s.name: write_strut(system, s) for s in system.struts.values()},
         "contacts": write_contacts(system),
         "closures": {c.name: _closure(system, c) for c in system.closures.values()},
         "events": {c.name: _event(c) for c in system.conditions.values()},
-        "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.states.values()},
+        "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()},
         "sampled": {c.name: _controller(c) for c in system.controllers.values()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}

@@ -76,8 +76,8 @@ def _advance(run: Any) -> int:
     if run.entering:
         if run.starting and run.judging:
             begin(run)
-        code = sample(run)
         settle_grips(run)
+        code = sample(run)
         code = _enter(run) if code == ON else _stay(run, code)
         run.entering = 0
     while code == ON:

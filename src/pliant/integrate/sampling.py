@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.integrate.event_log import log
+from pliant.integrate.grips import settle_grips
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
 from pliant.integrate.phases import act
 from pliant.integrate.run_record import TURNS
@@ -28,7 +29,9 @@ def sample(run: Any) -> int:
                 call_kernel(kernels[k], run.t, run.y, run.p, run.held_new, run.work)
             put(run.y + 8 * run.first_held, run.held_new, run.n_held)
     run.pace_kept = 1
-    return _jumped(run) if run.n_events > 0 else ON
+    answer = _jumped(run) if run.n_events > 0 else ON
+    settle_grips(run)  # friction that holds may be asked for more now
+    return answer
 
 
 @compiled

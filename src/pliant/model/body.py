@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pliant.model.frame import Frame
-from pliant.model.joint import Limits
+from pliant.model.play import Limits
 from pliant.model.signal import PrescribedMotion
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from pliant.model.check import Vector
 from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion, surfaces_of
 from pliant.model.joint_friction import Frictions, JointFriction, frictions_of
+from pliant.model.play import Backlash
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
-MULTIPLIERS, SPRINGS = "multipliers", "springs"
-WAYS = (MULTIPLIERS, SPRINGS)
+MULTIPLIERS, SPRINGS, BACKLASH = "multipliers", "springs", "backlash"
+WAYS = (MULTIPLIERS, SPRINGS, BACKLASH)  # the last of gears that have play
 Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-9  # of 1: what the cosine between two axes may be off by before they are one
 
@@ -39,8 +40,8 @@ class Closure:
     b: Frame | str | None
     _: KW_ONLY
     by: str = MULTIPLIERS
-    stiffness: float | None = None  # Ks of virtual springs, N/m
-    damping: float = 0.0  # of virtual springs, N s/m
+    stiffness: float | None = None  # Ks of virtual springs, N/m; of rows that are angles N m/rad
+    damping: float = 0.0  # of virtual springs, N s/m; of rows that are angles N m s/rad
     friction: Frictions = None  # by the closure's own reaction
 
     def __post_init__(self) -> None:
@@ -51,7 +52,11 @@ class Closure:
                 raise ModelError.of(self.part, "stiffness", "must be given for virtual springs", self.stiffness)
             self._set("stiffness", check.positive(self.part, "stiffness", self.stiffness, "N/m"))
         elif self.stiffness is not None:
-            raise ModelError.of(self.part, "stiffness", "must be left out where multipliers close the loop", self.stiffness)
+            rule = "must be left out where multipliers close the loop"
+            rule = "must be left out beside a backlash, which has its own" if self.by == BACKLASH else rule
+            raise ModelError.of(self.part, "stiffness", rule, self.stiffness)
+        if self.by == BACKLASH and getattr(self, "backlash", None) is None:
+            raise ModelError.of(self.part, "by", "must be backlash for a gear with a backlash only", self.by)
         self._set("damping", check.not_negative(self.part, "damping", self.damping, "N s/m"))
 
     @property
@@ -90,7 +95,7 @@ class Closure:
 
     @property
     def spring(self) -> float:
-        """Ks of virtual springs, N/m; 0 where multipliers hold it."""
+        """Ks of virtual springs, N/m or N m/rad; 0 where multipliers hold it."""
         return 0.0 if self.stiffness is None else self.stiffness
 
     def _set(self, field: str, value: Any) -> None:
@@ -254,15 +259,23 @@ class PrismaticClosure(_AlongAxisClosure):
 
 @dataclass(frozen=True)
 class GearClosure(Closure):
-    """Coordinate a moves `ratio` times as far as coordinate b, both from where they start."""
+    """Coordinate a moves `ratio` times as far as coordinate b, both from where they start; with a backlash only so nearly."""
 
     kind = "gear"
     counts_turns = True
 
     _: KW_ONLY
     ratio: float
+    backlash: Backlash | None = None  # of a - ratio b, in the unit of a
 
     def __post_init__(self) -> None:
+        if self.backlash is not None:
+            check.instance(self.part, "backlash", self.backlash, Backlash, "a Backlash")
+            if self.by == SPRINGS:
+                raise ModelError.of(self.part, "by", "must be left out beside a backlash, which has its own spring", self.by)
+            if self.damping != 0.0:
+                raise ModelError.of(self.part, "damping", "must be left out beside a backlash, which has its own", self.damping)
+            self._set("by", BACKLASH)
         super().__post_init__()
         if self.ratio is None:
             raise ModelError.of(self.part, "ratio", "must be given for a gear", self.ratio)

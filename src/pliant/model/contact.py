@@ -91,6 +91,16 @@ class ContactPair:
         return self.against.radius if isinstance(self.against, Sphere) else 0.0
 
     @property
+    def reach(self) -> float:
+        """The size of the numbers that its gap is the difference of, besides those of the touching point, m."""
+        return abs(self.radius) + abs(self.other_radius)
+
+    @property
+    def units(self) -> tuple[str, str]:
+        """Of depth and force."""
+        return "m", "N"
+
+    @property
     def frames(self) -> tuple[Frame, Frame]:
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 

@@ -10,6 +10,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Vector
 from pliant.model.joint_friction import BALLS, BOTH, SLIDES, TURNS, Frictions, JointFriction, frictions_of
+from pliant.model.play import Backlash, Limits
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
@@ -67,25 +68,6 @@ class Damper:
         object.__setattr__(self, "coefficient", check.not_negative("Damper", "coefficient", self.coefficient))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """End stops: a spring (and damper while pressed) beyond `low` and `high`; the stop never pulls."""
-
-    low: float
-    high: float
-    stiffness: float
-    damping: float = 0.0
-
-    def __post_init__(self) -> None:
-        part = "Limits"
-        object.__setattr__(self, "low", check.number(part, "low", self.low))
-        object.__setattr__(self, "high", check.number(part, "high", self.high))
-        if not self.low < self.high:
-            raise ModelError.of(part, "low", f"must be < high = {self.high!r}", self.low)
-        object.__setattr__(self, "stiffness", check.positive(part, "stiffness", self.stiffness))
-        object.__setattr__(self, "damping", check.not_negative(part, "damping", self.damping))
-
-
 Element = TypeVar("Element")
 OneMotion = Prescribed | MotionTable | Callable[..., Any]
 Motions = OneMotion | Mapping[str, OneMotion] | None
@@ -102,6 +84,7 @@ class Joint:
     damper: Damper | Mapping[str, Damper] | None = None
     limits: Limits | Mapping[str, Limits] | None = None
     friction: Frictions = None  # by the joint's own reaction
+    backlash: Backlash | Mapping[str, Backlash] | None = None
     motion: Motions = None  # prescribed functions of t
 
     def __post_init__(self) -> None:
@@ -113,6 +96,7 @@ class Joint:
         object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
         object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
         object.__setattr__(self, "friction", frictions_of(self.part, self.friction, self.surfaces))
+        object.__setattr__(self, "backlash", self._by_coordinate("backlash", self.backlash, Backlash, balls=False))
         motions = self._by_coordinate("motion", self.motion, object, balls=False)
         clean = {name: prescribed(self.part, f"motion[{name!r}]", f) for name, f in motions.items()}
         object.__setattr__(self, "motion", clean)
@@ -148,6 +132,11 @@ class Joint:
 
     @property
     def stops(self) -> Mapping[str, Limits]:
+        """End stops of a spring and a damper; those that have a law of contacts are contacts, see `coordinate_pair.py`."""
+        return {name: stop for name, stop in self.limited.items() if stop.law is None}
+
+    @property
+    def limited(self) -> Mapping[str, Limits]:
         return self.limits  # type: ignore[return-value]
 
     @property
@@ -158,6 +147,10 @@ class Joint:
     def surfaces(self) -> dict[str, str]:
         """What each motion that may have friction does: one whose reaction is across it."""
         return surfaces_of(self.motions)
+
+    @property
+    def plays(self) -> Mapping[str, Backlash]:
+        return self.backlash  # type: ignore[return-value]
 
     @property
     def prescribed(self) -> Mapping[str, PrescribedMotion]:

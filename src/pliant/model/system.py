@@ -11,7 +11,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
-from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, closure, closure_tolerance
+from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, GearClosure, closure, closure_tolerance
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -19,14 +19,17 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
+from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
 from pliant.model.normal_law import normal_law
 from pliant.model.own_state import OwnState
-from pliant.model.parameter import Parameter
+from pliant.model.parameter import Parameter, expression_of
+from pliant.model.play import Backlash
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
+from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
 
@@ -125,6 +128,8 @@ class System:
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
+    struts: dict[str, Strut] = field(default_factory=dict, init=False)
+    motors: dict[str, MotorDrive] = field(default_factory=dict, init=False)
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
@@ -219,6 +224,47 @@ class System:
             raise ModelError.of(part, "vector", "must be 1 or 3 components", vector)
         self.loads[name] = PointMoment(name, at, _components(part, parts), expressed)
 
+    def strut(
+        self,
+        name: str,
+        a: Frame,
+        b: Frame,
+        *,
+        stiffness: float = 0.0,
+        rest: float | None = None,
+        damping: float = 0.0,
+        force: Any = None,
+    ) -> None:
+        """A spring, a damper and an actuator between the origins of two frames, along the line that joins them.
+
+        It pushes them apart with -stiffness (length - rest) - damping rate + force. rest: the spring's length without force, given
+        with a stiffness. force: a number, a table, a function of (length, rate) or of (t, q, v). Formulas read the length as
+        q["name"] and its rate as v["name"].
+        """
+        part = f"strut {name!r}"
+        self._check_new_name(name)
+        self._check_held_frames(part, a, b)
+        self.struts[name] = Strut(name, a, b, stiffness, rest, damping, strut_force(name, force))
+
+    def motor(self, name: str, coordinate: str, motor: Motor, command: Any = None, start: float = 0.0) -> None:
+        """A motor on a joint coordinate, as in motor("servo", "arm.angle", Motor(constant=0.05, resistance=1.0), command=24.0).
+
+        command: V of a motor with constant and resistance, the share of its rated voltage of one with a torque-speed line, N m
+        at the rotor of one with neither; a number, a table or a function of (t, q, v). Without it the rotor only turns along.
+        start: of the current, A, or the torque, N m, that follows with a lag.
+        """
+        part = f"motor {name!r}"
+        self._check_new_name(name)
+        self._check_coordinate_name(part, coordinate, "coordinate")
+        check.instance(part, "motor", motor, Motor, "a Motor")
+        begin = check.number(part, "start", start)
+        drive = MotorDrive(name, coordinate, motor, None if command is None else signal(part, COMMAND, command))
+        if drive.state is not None:
+            self.states[drive.state] = OwnState(drive.state, lag_rate(drive), begin)
+        elif expression_of(begin) is not None or begin != 0.0:
+            raise ModelError.of(part, "start", "must be left out where nothing lags", start)
+        self.motors[name] = drive
+
     def contact(
         self,
         *,
@@ -270,19 +316,20 @@ class System:
         damping: float = 0.0,
         other_axis: Any = "z",
         friction: Frictions = None,
+        backlash: Backlash | None = None,
     ) -> None:
         """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
 
         kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
         other_axis of a universal in those of a. gear: coordinate a (a name, as "crank.angle") moves `ratio` times as far as
-        coordinate b. prescribed: coordinate a, or frame a's origin in the axes of b, follows `motion`, functions of t; so may a
-        slider along its axis, and a distance's length. friction: JointFriction between the frames of a point, spherical, revolute,
-        prismatic, slider or cylindrical closure, pressed by the closure's own reaction.
+        coordinate b, or nearly so with a `backlash`, the play of a - ratio b. prescribed: coordinate a, or frame a's origin in the
+        axes of b, follows `motion`, functions of t; so may a slider along its axis, and a distance's length. friction:
+        JointFriction between the frames of a point, spherical, revolute, prismatic, slider or cylindrical closure, by its reaction.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
         ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
-        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion}
+        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         made = closure(kind, name, a, b, ways, own)
         if made.coordinates:
             self._check_held_coordinates(part, made)
@@ -319,7 +366,8 @@ class System:
         touching = [frame for pair in self.contacts.values() for frame in pair.frames]
         closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]
         cut = [frame for joint in self.cut_joints.values() for frame in (joint.a, joint.b)]
-        return [*own, *loaded, *touching, *closed, *cut]
+        pushed = [frame for strut in self.struts.values() for frame in strut.frames]
+        return [*own, *loaded, *touching, *closed, *cut, *pushed]
 
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of whatever floats on the ground."""
@@ -386,6 +434,11 @@ class System:
         return parameters_of(self)
 
     @property
+    def own_states(self) -> dict[str, OwnState]:
+        """Those that the user declared, without those of motors."""
+        return {name: state for name, state in self.states.items() if name not in {m.state for m in self.motors.values()}}
+
+    @property
     def mass(self) -> float:
         return sum(link.body.mass for link in self.links.values())
 
@@ -415,11 +468,14 @@ class System:
         lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
+        lines += [f"strut {s.name}: from {_where(s.a)} to {_where(s.b)}, {_strut_parts(s)}" for s in self.struts.values()]
+        lines += [f"motor {m.name}: on {m.coordinate}, {_motor_parts(m)}" for m in self.motors.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
+        lines += _ends_of_travel(self)
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
-        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.states.values()]
+        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.own_states.values()]
         lines += [f"sampled {c.name}: {', '.join(c.outputs)} every {c.period:g} s{f', delayed by {c.delay:g} s' * (c.delay > 0.0)}"
                   for c in self.controllers.values()]  # fmt: skip
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
@@ -477,7 +533,8 @@ class System:
         check.identifier(part, "name", name)
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
                             ("closure", self.closures), ("event", self.conditions), ("body", self.segmented),
-                            ("state", self.states), ("sampled controller", self.controllers)):  # fmt: skip
+                            ("strut", self.struts), ("motor", self.motors), ("state", self.states),
+                            ("sampled controller", self.controllers)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
         if name == GROUND:
@@ -543,6 +600,35 @@ def _held(made: Closure) -> str:
 
 def _where(frame: Frame) -> str:
     return frame.body if frame.station is None else f"{frame.body} at {frame.station:g} m"
+
+
+def _ends_of_travel(system: System) -> list[str]:
+    """Stops and backlash of joints, and of gears, in words."""
+    lines = []
+    for link in system.links.values():
+        for motion in link.joint.motions:
+            label, unit = f"{link.name}.{motion.name}", motion.unit
+            stop, play = link.joint.limited.get(motion.name), link.joint.plays.get(motion.name)
+            if stop is not None:
+                law = "spring" if stop.law is None else type(stop.law).__name__
+                lines.append(f"stops of {label}: {stop.low:g} to {stop.high:g} {unit}, {law}")
+            if play is not None:
+                lines.append(f"backlash of {label}: {play.gap:g} {unit} about {play.centre:g}, {type(play.law).__name__}")
+    gears = [(c.name, c.backlash) for c in system.closures.values() if isinstance(c, GearClosure)]
+    return lines + [f"backlash of {name}: {play.gap:g}, {type(play.law).__name__}" for name, play in gears if play is not None]
+
+
+def _motor_parts(drive: MotorDrive) -> str:
+    motor = drive.motor
+    kind = "electrical" if motor.is_electrical else "torque-speed line" if motor.has_line else "torque"
+    rotor = f"rotor {motor.inertia:g} kg m^2 at {motor.ratio:g}:1"
+    return f"{rotor}, {kind if drive.command is not None else 'not driven'}{f', {drive.state} a state' * (drive.state is not None)}"
+
+
+def _strut_parts(strut: Strut) -> str:
+    spring = [] if strut.rest is None else [f"spring {strut.stiffness:g} N/m of {strut.rest:g} m"]
+    damper = [f"damper {strut.damping:g} N s/m"] if strut.damping else []
+    return ", ".join([*spring, *damper, *(["actuator"] if strut.force is not None else [])])
 
 
 def _kind(load: PointForce | PointMoment) -> str:

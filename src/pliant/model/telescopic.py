@@ -17,9 +17,9 @@ from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh
 from pliant.model.frame import Frame
 from pliant.model.friction_law import FrictionLaw, friction_law
-from pliant.model.joint import Limits
 from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
+from pliant.model.play import Limits
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed

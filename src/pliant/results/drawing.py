@@ -65,7 +65,7 @@ class Drawing:
     units: dict[str, str]  # of every coordinate
     ground: Floats  # (points, 3), where joints and closures stand on the ground
     bodies: tuple[BodyDrawing, ...]
-    closures: tuple[tuple[str, Spot, Spot], ...]  # kind and the two places held together
+    closures: tuple[tuple[str, Spot, Spot], ...]  # kind and the two places held together, or joined by a strut
     contacts: tuple[ContactDrawing, ...]
 
     @classmethod

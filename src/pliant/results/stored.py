@@ -88,7 +88,8 @@ def _check_drawing(drawing: Drawing, result: Result) -> None:
     _be(isinstance(drawing.units, Mapping) and all(isinstance(unit, str) for unit in drawing.units.values()), "units are texts")
     _be(set(result.labels["coordinate"]) <= set(drawing.units), "every coordinate has its unit")
     _be([body.name for body in drawing.bodies] == list(result.labels["body"]), "the outline draws the result's bodies")
-    _be([contact.pair for contact in drawing.contacts] == list(result.labels["pair"]), "and its contacts")
+    drawn = [contact.pair for contact in drawing.contacts]  # behind them are stops and backlash, which have no place in space
+    _be(drawn == list(result.labels["pair"])[: len(drawn)], "and its contacts")
     for body in drawing.bodies:
         _check_body(body, result)
     for number, point in spots:

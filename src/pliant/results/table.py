@@ -17,8 +17,8 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive; state: of the user's own; friction_joint and friction_rate: joints that
-# rub and the rates they rub along; joint_coordinate and joint_rate: of joints that formulation "augmented" takes apart.
+# source of work, pair of contact, row of a closure, drive, strut, motor; state: of the user's own; friction_joint, friction_rate:
+# joints that rub and the rates they rub along; joint_coordinate and joint_rate: of joints that formulation "augmented" takes apart.
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -33,13 +33,14 @@ QUANTITIES = {
         Quantity("kinetic", (), "J", "kinetic energy"),
         Quantity("gravity", (), "J", "potential energy of gravity"),
         Quantity("strain", (), "J", "strain energy of the beams"),
-        Quantity("spring", (), "J", "energy in joint springs, end stops and virtual springs"),
+        Quantity("spring", (), "J", "energy in joint springs, end stops, struts and virtual springs"),
         Quantity("contact", (), "J", "elastic energy in closed contacts"),
         Quantity("work", ("source",), "J", "work done on the mechanism since the start, by source"),
         Quantity("power", ("source",), "W", "power put into the mechanism, by source"),
         Quantity("momentum", ("axis",), "kg m/s", "momentum, world axes"),
         Quantity("angular_momentum", ("axis",), "kg m^2/s", "angular momentum about the world's origin"),
-        Quantity("gap", ("pair",), "m", "gap of each contact pair, negative when pressed"),
+        Quantity("gap", ("pair",), "m", "gap of each contact pair, negative when pressed; of stops and backlash of rotations rad, "
+                 "their speeds rad/s, their forces N m"),
         Quantity("closing_speed", ("pair",), "m/s", "speed at which each gap closes"),
         Quantity("normal_force", ("pair",), "N", "normal force of each contact pair"),
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
@@ -54,12 +55,18 @@ QUANTITIES = {
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops, of rows that others imply too"),
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
+        Quantity("strut_length", ("strut",), "m", "length of each strut"),
+        Quantity("strut_rate", ("strut",), "m/s", "rate at which each strut lengthens"),
+        Quantity("strut_force", ("strut",), "N", "force with which each strut pushes its ends apart"),
+        Quantity("motor_speed", ("motor",), "rad/s", "speed of each motor's rotor, before its gear"),
+        Quantity("motor_torque", ("motor",), "N m", "torque of each motor on its rotor, before its gear"),
         Quantity("states", ("state",), "1", "states of the user's own, each in a unit of its own"),
         Quantity("joint_friction", ("friction_rate",), "N m or N", "effort of the friction inside joints and closures"),
         Quantity("joint_slip", ("friction_rate",), "m/s", "slip of their surfaces: the rate, of a turn times the radius"),
         Quantity("joint_load", ("friction_joint",), "N", "normal load: what of the reaction is across the motion, and the preload"),
         Quantity("joint_sticks", ("friction_joint",), "1", "1 while a joint whose friction holds sticks, 0 while it slips"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
+        Quantity("effort", ("drive",), "N m or N", "efforts of drives, of motors behind their gears, of prescribed motions"),
     )
 }
 

@@ -178,6 +178,7 @@ def _more_acts_on(evidence: Rows, node: Node) -> bool:
     frames = [load.at for load in system.loads.values()]
     frames += [frame for pair in system.contacts.values() for frame in pair.frames]
     frames += [frame for closure in system.closures.values() for frame in closure.frames or ()]
+    frames += [frame for strut in system.struts.values() for frame in strut.frames]
     return any(frame.body == node.name for frame in frames)
 
 

@@ -114,7 +114,7 @@ def _numbers(slots: PairSlots) -> list[float]:
     """In the order of `run_record`: ENTRY_FLOOR, REACH, BAND."""
     pair = slots.pair
     band = math.nan if slots.grip is None else float(pair.friction.band)  # type: ignore[union-attr]
-    return [float(pair.normal.entry_floor), abs(pair.radius) + abs(pair.other_radius), band]
+    return [float(pair.normal.entry_floor), float(pair.reach), band]
 
 
 class Contacts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pliant.model.contact import ContactPair
+from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import HysteresisLaw, PowerLaw
 from pliant.run.evidence import Evidence
 
@@ -27,9 +28,10 @@ def deep_start(evidence: Evidence) -> Iterator[str]:
             continue
         force, stored = (float(x) for x in (slots.pair.normal.elastic(-gap), slots.pair.normal.stored(-gap)))
         if stored > DEEP * evidence.at_hand and force > PRESSED * weight:
+            (m, newton), kind = slots.pair.units, "contact" if isinstance(slots.pair, ContactPair) else "stop"
             height = f", enough to lift the whole mechanism by {stored / weight:.3g} m" if weight > 0.0 else ""
             yield (
-                f"contact {slots.pair.name!r} starts {-gap:.3g} m deep, pressed by {force:.3g} N and holding {stored:.3g} J"
+                f"{kind} {slots.pair.name!r} starts {-gap:.3g} {m} deep, pressed by {force:.3g} {newton} and holding {stored:.3g} J"
                 f"{height}: start the bodies apart, or as deep as they rest"
             )
 
@@ -61,12 +63,12 @@ def indentation(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def _touched(evidence: Evidence) -> list[ContactPair]:
+def _touched(evidence: Evidence) -> list[Pair]:
     names = {touch.pair for touch in evidence.contacts}
     return [slots.pair for slots in evidence.traced.pairs if slots.pair.name in names]
 
 
-def _radius(pair: ContactPair) -> float:
+def _radius(pair: Pair) -> float:
     """That of the sphere that presses a plane as these two do, m; 0 where a point touches."""
     curvature = sum(1.0 / radius for radius in (pair.radius, pair.other_radius) if radius != 0.0)
     return 1.0 / curvature if curvature > 0.0 else 0.0

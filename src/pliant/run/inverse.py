@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
+from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
@@ -74,10 +75,14 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
         copy.links[link.name] = _prescribed_link(link, own)
     copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
     copy.loads |= system.loads
+    copy.struts |= system.struts
+    for name, drive in system.motors.items():  # what drives the motion is asked for; its rotor turns along
+        copy.motors[name] = replace(drive, command=None) if drive.coordinate in wanted else drive
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
-    copy.states |= system.states
+    kept = {drive.state for drive in copy.motors.values()} | set(system.own_states)
+    copy.states |= {name: state for name, state in system.states.items() if name in kept}
     copy.controllers |= system.controllers
     copy.cut_joints |= system.cut_joints
     copy.segmented |= system.segmented
@@ -123,6 +128,8 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
     """Without a run there are no contacts that close and no options of a run."""
     if system.contacts:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where there are contacts", sorted(system.contacts))
+    rule = "must be integrated where stops have a law, or joints and gears have play"
+    refuse_coordinate_pairs(system, "inverse_dynamics", "elastic", rule)
     if system.closures:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
     if system.states or system.controllers:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.results.table import OBSERVED, QUANTITIES
+from pliant.results.table import OBSERVED, QUANTITIES, STATES
 from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
 
 if TYPE_CHECKING:
@@ -31,6 +32,27 @@ def values_of(
     values["q"][:, [coordinate.q for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_POSITIONS]]
     values["v"][:, [coordinate.v for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_RATES]]
     return {name: values[name] for name in QUANTITIES}
+
+
+def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """Of each quantity its places in a row, flat: in what is observed, or component i of the state as -1 - i."""
+    layout, places = traced.layout, {}
+    for name in quantities:
+        if name not in STATES:
+            places[name] = np.arange(layout.observed[name].start, layout.observed[name].stop)
+        elif name in ("work", "states"):
+            own = layout.y[WORKS] if name == "work" else layout.states
+            places[name] = -1 - np.arange(own.start, own.stop)
+        else:
+            positions = name == "q"
+            free, own = (traced.free_q, layout.y[POSITIONS]) if positions else (traced.free_v, layout.y[RATES])
+            prescribed = layout.observed[PRESCRIBED_POSITIONS if positions else PRESCRIBED_RATES]
+            place = np.empty(len(traced.columns["coordinate" if positions else "rate"]), dtype=np.int64)
+            place[list(free)] = -1 - np.arange(own.start, own.stop)
+            own_place = [coordinate.q if positions else coordinate.v for coordinate in traced.tree.prescribed]
+            place[own_place] = np.arange(prescribed.start, prescribed.stop)
+            places[name] = place
+    return places
 
 
 def component_name(traced: TracedSystem, k: int) -> str:

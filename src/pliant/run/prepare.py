@@ -224,7 +224,7 @@ def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stag
     for name, function in _wanted(traced).items():
         # what is called for saved rows only is just translated: a fifth of the time to compile, a third more to run
         largest = 0 if name == "observe" else LARGEST_OPTIMISED_IN_RUN
-        with stages.stage("compile", _compiling(COMPILED.get(name, name), folder)):
+        with stages.stage("compile", _compiling(COMPILED.get(name, "what sampled controllers do"), folder)):
             code[name] = compile_function(function, cache=folder, largest=largest)
     with stages.stage("prepare", _compiling("what numbers become", folder)):
         constants = traced.preparation.constants(lowered.numbers)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.results.table import OBSERVED
+from pliant.results.table import QUANTITIES
 from pliant.run.instants import Schedule
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
@@ -95,29 +96,34 @@ class Sampling:
         """One of Python's controllers, called with plain numbers."""
         from pliant.trace.sampling import Measured, run_update
 
-        controller, traced = self._system.controllers[name], self._traced
+        controller = self._system.controllers[name]
         row = self._compiled.observe(t, y, p)
-        observed = {quantity: row[traced.layout.observed[quantity]].tolist() for quantity in OBSERVED}
+        both = np.concatenate([row, y[::-1]])  # a component i of the state is its number -1 - i
+        q, v = (dict(zip(names, both[places].tolist(), strict=True)) for names, places in self._named)
         memory = holds.memory_of(name)
-        outputs = run_update(controller, controller.python, (t, *self._seen(y, row), Measured(observed, traced.columns)), memory)
+        outputs = run_update(controller, controller.python, (t, q, v, Measured(row.tolist(), self._measured)), memory)
         part = f"sampled {name!r}"
         numbers = [_number(part, x) for x in outputs]
         holds.put(name, numbers, {key: _number(part, x) for key, x in memory.items()})
 
-    def _seen(self, y: Floats, row: Floats) -> tuple[dict[str, float], dict[str, float]]:
-        """q and v by name."""
-        from pliant.run.observed import values_of
+    @cached_property
+    def _measured(self) -> dict[str, int]:
+        from pliant.trace.sampling import measured_places
+
+        return measured_places(self._traced.columns)
+
+    @cached_property
+    def _named(self) -> tuple[tuple[list[str], NDArray[np.int64]], ...]:
+        """Names and places of q and of v; joints apart keep the names that they have in the tree."""
+        from pliant.run.observed import columns_of
         from pliant.trace.absolute import JOINT
 
-        columns = self._traced.columns
-        values = values_of(self._traced, np.zeros(1), y[None], row[None])
-
-        def by_name(dimension: str, quantity: str) -> dict[str, float]:
-            names = [name.replace(f"{JOINT}.", ".") for name in columns[dimension]]  # joints apart keep their names in the tree
-            return dict(zip(names, values[quantity][0].tolist(), strict=True))
-
-        q = {**by_name("coordinate", "q"), **by_name("joint_coordinate", "joint_q"), **by_name("state", "states")}
-        return q, {**by_name("rate", "v"), **by_name("joint_rate", "joint_v")}
+        columns, found = self._traced.columns, []
+        for kinds in (("q", "joint_q", "states"), ("v", "joint_v")):
+            names = [name.replace(f"{JOINT}.", ".") for kind in kinds for name in columns[QUANTITIES[kind].dims[0]]]
+            places = columns_of(self._traced, kinds)
+            found.append((names, np.concatenate([places[kind] for kind in kinds])))
+        return tuple(found)
 
 
 def _number(part: str, x: Any) -> float:

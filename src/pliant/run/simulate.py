@@ -325,16 +325,15 @@ class Run:
                 if self.outcome.status is not Status.REACHED:
                     return
 
-    def pieces_of_time(self) -> Iterator[PiecesOfTime]:
+    def pieces_of_time(self, most: int = PIECES_AT_ONCE) -> Iterator[PiecesOfTime]:
         """What the loop runs through at once, with p's head on each piece; Python's controllers run in between."""
         from pliant.integrate.phase_tables import PiecesOfTime
 
         schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
-        for first, last in self.sampling.batches(PIECES_AT_ONCE):
-            due = self.sampling.due(first, last, self.stepper)
-            tail = np.append(np.any(schedule.due, axis=1), False)[first + 1 : last + 1]
-            own = np.array([heads[k] for k in schedule.breaks[first:last]])
-            yield PiecesOfTime(schedule.times[first + 1 : last + 1], own, due, tail)
+        table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)
+        for first, last in self.sampling.batches(most):
+            due, ends = self.sampling.due(first, last, self.stepper), slice(first + 1, last + 1)
+            yield PiecesOfTime(schedule.times[ends], table[schedule.breaks[first:last]], due, any_due[ends])
 
     @property
     def state(self) -> FinalState:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.integrate.batch_record import COINCIDENT_SHARE
-from pliant.model.contact import Plane
+from pliant.model.contact import ContactPair, Plane
+from pliant.model.strut import Strut
 from pliant.run.inertia import Resistance
 
 if TYPE_CHECKING:
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: a shorter strut has no direction that could be believed
 
 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
     """Refuse a start from which there are no accelerations, or none that can be believed."""
     traced = compiled.traced
     _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
+    for strut, length in short_struts(compiled, t, y, p):
+        raise SolveError(no_direction(strut, length, "at the start"))
     _check_finite(traced, compiled.rhs(t, y, p), t)
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
@@ -41,12 +45,30 @@ def unresisted(t: float, coordinates: str) -> str:
 def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
     """Two balls about one centre have no direction to press in."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
-        if isinstance(slots.pair.against, Plane):
+        if not isinstance(slots.pair, ContactPair) or isinstance(slots.pair.against, Plane):
             continue
         reach = slots.pair.radius + slots.pair.other_radius
         if gap + reach <= COINCIDENT_SHARE * reach:
             rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[Strut, float]]:
+    """Struts whose ends are at one point, with their lengths, m."""
+    traced = compiled.traced
+    if not traced.system.struts:
+        return []
+    lengths = compiled.observe(t, y, p)[traced.layout.observed["strut_length"]].tolist()
+    return [(s, length) for s, length in zip(traced.system.struts.values(), lengths, strict=True) if is_short(s, length)]
+
+
+def is_short(strut: Strut, length: float) -> bool:
+    return not length > SHORTEST * strut.unstretched + SHORTEST_AT_ALL
+
+
+def no_direction(strut: Strut, length: float, where: str) -> str:
+    rule = f"ends must be apart {where}: at one point they have no direction to push in"
+    return f"strut {strut.name!r}: {rule}, got a length of {length:.3g} m"
 
 
 def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:

@@ -64,7 +64,7 @@ class ThetaPlan:
         for name in self.parameters:
             if name not in known:
                 checked_values(known, {name: 0.0})  # refuses the name, and tells the nearest
-        free = {"starts": [traced.tree.positions[k] for k in traced.free_q], "rates": [traced.tree.rates[k] for k in traced.free_v]}
+        free = traced.start_places
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
             if len(set(names)) < len(names):
                 raise ModelError.of("sensitivities", kind, "must be different names", list(names))
@@ -187,10 +187,9 @@ def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int) -> 
     columns[y[POSITIONS]] = start[:n_q][list(traced.free_q)]
     columns[y[RATES]] = start[n_q : n_q + n_v][list(traced.free_v)]
     columns[y[OWN]] = start[n_q + n_v :]
-    for k, name in enumerate((*plan.starts, *plan.rates), start=count):
-        is_rate = k >= count + len(plan.starts)
-        labels = [traced.tree.rates[i] for i in traced.free_v] if is_rate else [traced.tree.positions[i] for i in traced.free_q]
-        columns[y[RATES if is_rate else POSITIONS].start + labels.index(name), k] = 1.0
+    for kind, names in (("starts", plan.starts), ("rates", plan.rates)):
+        for k, name in enumerate(names, start=count + (len(plan.starts) if kind == "rates" else 0)):
+            columns[traced.start_places[kind][name], k] = 1.0
     return columns
 
 

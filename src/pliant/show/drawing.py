@@ -43,12 +43,13 @@ def draw(system: System, tree: Tree) -> Drawing:
     on = [spots.at(node.link.on) for node in tree.nodes]
     pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no places
     closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
+    struts = tuple(("strut", spots.at(strut.a), spots.at(strut.b)) for strut in system.struts.values())
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     held = _held(on, [*(spot for _, a, b in closures for spot in (a, b)), *touching])
     bodies = tuple(part.drawing(on[k], held[k], library) for k, part in enumerate(parts))
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
-    return Drawing((x, y, z), _units(system), ground.array, bodies, closures, contacts)
+    return Drawing((x, y, z), _units(system), ground.array, bodies, closures + struts, contacts)
 
 
 def _held(on: Sequence[Spot], fixed: Sequence[Spot]) -> list[set[int]]:

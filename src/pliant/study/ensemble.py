@@ -18,14 +18,17 @@ from pliant.host.stages import Stages
 from pliant.integrate.methods import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
-from pliant.model.contact import Plane
+from pliant.model.contact import ContactPair, Plane
+from pliant.model.coordinate_pair import Pair
 from pliant.model.system import System
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
+from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
-from pliant.run.simulate import AUTO, PIECES_AT_ONCE, Run, check_compiled, method_of, simulate, weight_of
-from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan, columns_of
+from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, weight_of
+from pliant.run.starts import short_struts
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
 
@@ -40,6 +43,7 @@ Ints = NDArray[np.int64]
 
 SPAN_SECONDS = 0.05  # of computing that a thread takes on at once: short enough for the last members to be shared out
 MOST_AT_ONCE = 4096
+MOST_PIECES = 100_000  # of time, in memory once for all members
 LOOK = 0.1  # s between two looks at progress and Ctrl-C
 
 
@@ -164,7 +168,8 @@ class _Worker:
         """Of one structure, with numbers of their own."""
         first, compiled = next(iter(group.items()))
         template = self._template_for(compiled, first)
-        fitting = {member: own for member, own in group.items() if template is not None and template.fits(own)}
+        fitting = {member: own for member, own in group.items()
+                   if template is not None and template.fits(own) and not self._has_short_strut(own, member)}  # fmt: skip
         for member in group.keys() - fitting.keys():
             self._alone(member, group[member])
         if fitting and template is not None:
@@ -178,8 +183,20 @@ class _Worker:
         if template is None or not template.fits(compiled):
             for member in members.tolist():
                 self._alone(member, compiled)
-        else:
-            self._together(template, members, [compiled], self._plan.states(compiled, members))
+            return
+        short = np.array([self._has_short_strut(compiled, member) for member in members.tolist()], dtype=bool)
+        for member in members[short].tolist():
+            self._alone(member, compiled)
+        if not np.all(short):
+            self._together(template, members[~short], [compiled], self._plan.states(compiled, members[~short]))
+
+    def _has_short_strut(self, compiled: Compiled, member: int) -> bool:
+        """Whether a member starts with a strut whose ends are at one point, which `simulate` refuses."""
+        if not compiled.traced.system.struts:
+            return False
+        t = self._plan.t_start
+        y = self._plan.states(compiled, np.array([member]))[0]
+        return bool(short_struts(compiled, t, y, compiled.traced.parameters(t, t)))
 
     def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
         """The memory that members of this structure are run in; made with the first of them that can start."""
@@ -244,8 +261,8 @@ class _Template:
         self.compiled = compiled
         start = start_at(compiled, plan.t_start, y)
         self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
-        self.pieces = next(self.run.pieces_of_time())
-        self.simple = traced.timed is None and self.run.sampling.is_one_batch(PIECES_AT_ONCE) and _is_judged_inside(traced)
+        self.pieces = next(self.run.pieces_of_time(MOST_PIECES))
+        self.simple = traced.timed is None and self.run.sampling.is_one_batch(MOST_PIECES) and _is_judged_inside(traced)
         self.runs = self.run.stepper.members(self.pieces)
         self.runs.judge_by(_start_rules(compiled, study.method))
         places = columns_of(traced, study.kept.quantities)
@@ -294,8 +311,13 @@ def _start_rules(compiled: Compiled, method: Method) -> StartRules:
         first_rate=len(traced.free_q),
         n_rates=len(traced.free_v),
         judges=len(traced.free_v) <= ALL_JUDGED,
-        balls=np.array([not isinstance(slots.pair.against, Plane) for slots in traced.pairs], dtype=np.int64),
+        balls=np.array([_are_balls(slots.pair) for slots in traced.pairs], dtype=np.int64),
         n_controlled=traced.n_controlled,
         n_added=len(traced.sources),
         rtol=method.rtol,
     )
+
+
+def _are_balls(pair: Pair) -> bool:
+    """Whether both sides of a pair are balls, which must not have one centre."""
+    return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)

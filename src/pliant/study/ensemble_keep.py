@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.results.table import QUANTITIES, STATES
+from pliant.results.table import QUANTITIES
 from pliant.run.save_times import save_times
 
 if TYPE_CHECKING:
@@ -99,29 +99,6 @@ def _only_one(items: Sequence[Any], kind: type) -> Any:
     if len(chosen) > 1:
         raise ModelError.of("ensemble", "keep", f"must hold at most one {kind.__name__}", items)
     return chosen[0] if chosen else None
-
-
-def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Of each quantity its places in a row, flat: in what is observed, or component i of the state as -1 - i."""
-    from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
-
-    layout, places = traced.layout, {}
-    for name in quantities:
-        if name not in STATES:
-            places[name] = np.arange(layout.observed[name].start, layout.observed[name].stop)
-        elif name in ("work", "states"):
-            own = layout.y[WORKS] if name == "work" else layout.states
-            places[name] = -1 - np.arange(own.start, own.stop)
-        else:
-            positions = name == "q"
-            free, own = (traced.free_q, layout.y[POSITIONS]) if positions else (traced.free_v, layout.y[RATES])
-            prescribed = layout.observed[PRESCRIBED_POSITIONS if positions else PRESCRIBED_RATES]
-            place = np.empty(len(traced.columns["coordinate" if positions else "rate"]), dtype=np.int64)
-            place[list(free)] = -1 - np.arange(own.start, own.stop)
-            own_place = [coordinate.q if positions else coordinate.v for coordinate in traced.tree.prescribed]
-            place[own_place] = np.arange(prescribed.start, prescribed.stop)
-            places[name] = place
-    return places
 
 
 def shape_of(traced: TracedSystem, quantity: str) -> tuple[int, ...]:

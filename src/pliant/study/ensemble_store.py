@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from pliant.integrate.status import AT_EVENT, Status
 from pliant.results.contacts import NUMBERS, ContactTable
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
-from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, KeepPlan, columns_of, shape_of
+from pliant.run.observed import columns_of
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, KeepPlan, shape_of
 from pliant.study.members import MemberPlan
 
 if TYPE_CHECKING:

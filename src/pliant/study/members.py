@@ -100,15 +100,13 @@ class MemberPlan:
         if traced.rows:
             rule = "must not be given where loops are closed: give parameters in joints, whose start is assembled"
             raise ModelError.of("ensemble", "starts", rule, [*self.starts.positions, *self.starts.rates])
-        free = {"starts": [traced.tree.positions[k] for k in traced.free_q], "rates": [traced.tree.rates[k] for k in traced.free_v]}
-        first = {"starts": 0, "rates": len(traced.free_q)}
-        places = {}
+        free, places = traced.start_places, {}
         for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
             for name in series:
                 if name not in free[kind]:
                     rule = f"must be free coordinates of the mechanism{did_you_mean(name, free[kind])}"
                     raise ModelError.of("ensemble", kind, rule, name)
-                places[kind, name] = first[kind] + free[kind].index(name)
+                places[kind, name] = free[kind][name]
         return places
 
     def states(self, compiled: Compiled, members: NDArray[np.int64]) -> Floats:

@@ -27,6 +27,7 @@ from pliant.model.closure import (
     UniversalClosure,
     WeldClosure,
 )
+from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
@@ -63,6 +64,11 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
     """
     if system.cut_joints:  # apart already
         return system, ()
+    rule = "must be in the coordinates of the tree where stops have a law, or joints and gears have play, not 'augmented'"
+    refuse_coordinate_pairs(system, f"system {system.name!r}", "formulation", rule)
+    if system.motors:
+        rule = "must be in the coordinates of the tree where there are motors, whose rotors turn with them, not 'augmented'"
+        raise ModelError.of(f"system {system.name!r}", "formulation", rule, list(system.motors))
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
     bodies, moving = poses(made.tree, q), twists(made.tree, q, v)
@@ -76,7 +82,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
         if not stands:
             _take_apart(found, node, q)
     _check_inertia(found)
-    _carry_over(system, found, _renamed(made.tree, kept))
+    _carry_over(system, found, _renamed(made.tree, kept) | {name: name for name in system.struts})
     return found, tuple(made.warnings)
 
 
@@ -98,6 +104,9 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
         found.controllers[controller.name] = replace(controller, update=_asked_update(controller.update, rename))
     for condition in system.conditions.values():
         found.conditions[condition.name] = replace(condition, function=_asked_by_joint(condition.function, rename))
+    for strut in system.struts.values():
+        force = None if strut.force is None else _translated(strut.force, rename)
+        found.struts[strut.name] = replace(strut, force=force)
     found.contacts.update(system.contacts)
 
 

@@ -11,7 +11,7 @@ from pliant.dynamics.grip import Grip
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
-from pliant.model.contact import ContactPair
+from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
 from pliant.trace.holding import Holder
 from pliant.trace.layout import OPEN
@@ -23,7 +23,7 @@ PARAMETERS = len(OPEN)  # entries of p, of each pair
 class PairSlots:
     """Where one pair stands in p, in y and among the event functions and works."""
 
-    pair: ContactPair
+    pair: Pair
     closed: int  # in p
     entry: int  # in p
     grip: int | None  # in p: what a law that holds is doing, and behind it the direction in which it yields
@@ -37,7 +37,7 @@ class PairSlots:
     near: int | None
     switches: range
 
-    def of(self, pair: ContactPair) -> PairSlots:
+    def of(self, pair: Pair) -> PairSlots:
         """The same place for a pair of other numbers."""
         return self if pair is self.pair else replace(self, pair=pair)
 

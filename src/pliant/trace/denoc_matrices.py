@@ -14,7 +14,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.closure_twists import TwistRow
 from pliant.dynamics.denoc import Block, Complement, Natural, natural, numbers, size, wrenches
 from pliant.dynamics.kinematics import poses
-from pliant.dynamics.loads import AppliedForces, applied_forces
+from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure
 from pliant.model.system import System
@@ -43,7 +43,7 @@ def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str,
     made = Trace(system, "denoc", t_start=t)
     for node in made.tree.nodes:
         check_formulation(node, "denoc")
-    applied = applied_forces(system, made.tree, made.q, made.v, made.read)
+    applied = made.acting()
     closures = made.close(AppliedForces([0.0] * len(made.tree.rates), []))
     of = natural(made.tree, made.q, made.v, made.tracer)
     matrices, vectors = _matrices(made, of, closures), _vectors(made, of, applied, closures)

@@ -12,7 +12,8 @@ from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.tree import Node, Tree
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.model.force import DIRECTIONS
-from pliant.model.joint import ROTATION, Limits
+from pliant.model.joint import ROTATION
+from pliant.model.play import Limits
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import absolute, pi

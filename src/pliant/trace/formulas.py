@@ -24,16 +24,20 @@ class NamedScalars(Mapping[str, Scalar]):
         own: Mapping[str, Scalar] | None = None,
         later: Mapping[str, Callable[[], Scalar]] | None = None,
         world: World | None = None,
+        part: str = "formula",
     ) -> None:
-        """own: what the user declared; later: what is computed when it is asked for; world: where frames are."""
+        """own: what the user declared; later: what is computed when it is asked for; world: where frames are; part: whose it is."""
         self._kind, self._coordinates, self._own, self._later = kind, coordinates, own or {}, later or {}
-        self._world = world
+        self._world, self._part = world, part
 
     def __getattr__(self, name: str) -> Any:
         """q.position(arm.tip) and the like."""
         if name in METHODS and self._world is not None:
             return getattr(self._world, name)
-        raise AttributeError(f"{self._kind} has no {name!r}; {self._kind} of a formula has {', '.join(METHODS)}")
+        if name.startswith("_"):  # what Python itself looks for
+            raise AttributeError(name)
+        rule = f"must be read by name, or asked as q for one of {', '.join(METHODS)}{check.did_you_mean(name, METHODS)}"
+        raise ModelError.of(self._part, self._kind, rule, name)
 
     def __getitem__(self, name: str) -> Scalar:
         if name in self._later:
@@ -44,8 +48,11 @@ class NamedScalars(Mapping[str, Scalar]):
             known = list(self)
             state = " (a state is declared by system.state)" if "." not in str(name) else ""
             rule = f"must name one of {known}{check.did_you_mean(name, known)}{state}"
-            raise ModelError.of("formula", self._kind, rule, name)
+            raise ModelError.of(self._part, self._kind, rule, name)
         return self._coordinates[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._coordinates or name in self._own or name in self._later
 
     def __iter__(self) -> Iterator[str]:
         yield from (*self._coordinates, *self._own, *self._later)
@@ -56,7 +63,7 @@ class NamedScalars(Mapping[str, Scalar]):
     def renamed(self, names: Mapping[str, str]) -> NamedScalars:
         """The same where coordinates are asked for by other names; those that have none are out of sight."""
         seen = {old: self._coordinates[new] for old, new in names.items() if new in self._coordinates}
-        return NamedScalars(self._kind, seen, self._own, self._later, self._world)
+        return NamedScalars(self._kind, seen, self._own, self._later, self._world, self._part)
 
 
 def called(function: Any, *arguments: Any) -> Scalar:

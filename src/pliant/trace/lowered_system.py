@@ -69,10 +69,12 @@ class LoweredSystem:
 
 
 def signals_of(system: System) -> list[Signal]:
-    """Of drives, of loads, and of the rates of states."""
+    """Of drives, of loads, of struts, of motors, and of the rates of states."""
     drives = [drive.effort for drive in system.drives.values()]
     loads = [component for load in system.loads.values() for component in load.vector]
-    return [*drives, *loads, *(state.rate for state in system.states.values())]
+    struts = [strut.force for strut in system.struts.values() if strut.force is not None]
+    motors = [drive.command for drive in system.motors.values() if drive.command is not None]
+    return [*drives, *loads, *struts, *motors, *(state.rate for state in system.states.values())]
 
 
 def tables(system: System, tree: Tree) -> tuple[Table, ...]:

@@ -21,8 +21,10 @@ from pliant.dynamics.energy import (
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import BodyLoad
+from pliant.dynamics.motors import MotorState
 from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
+from pliant.dynamics.struts import StrutForce, strut_energy
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.system import System
 from pliant.trace.closures import Closures
@@ -41,6 +43,8 @@ class TracedState:
     loads: Sequence[BodyLoad]  # but for those of joints apart
     closing: Mapping[int, Wrench]  # of closures on the bodies they hold
     cut_joints: Sequence[CutJointState]
+    struts: Sequence[StrutForce]
+    motors: Sequence[MotorState]
 
 
 def observe(
@@ -63,7 +67,7 @@ def observe(
         "kinetic": [kinetic_energy(tree, q, v, moving)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored],
+        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored + strut_energy(state.struts)],
         "contact": [total(contact.stored for contact in contacts)],
         "power": list(power.values()),
         "momentum": list(momentum),
@@ -79,6 +83,11 @@ def observe(
         "effort": list(efforts),
         "joint_q": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.positions],
         "joint_v": [x for cut in state.cut_joints for coordinate in cut.coordinates for x in coordinate.rates],
+        "strut_length": [strut.state.length for strut in state.struts],
+        "strut_rate": [strut.state.rate for strut in state.struts],
+        "motor_speed": [motor.speed for motor in state.motors],
+        "motor_torque": [motor.torque for motor in state.motors],
+        "strut_force": [strut.force for strut in state.struts],
         "tip_position": [],
         "tip_velocity": [],
         "tip_deflection": [],

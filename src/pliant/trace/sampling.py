@@ -25,41 +25,50 @@ class Instant:
     """Something that happens every period: a controller is run, or outputs that were on their way begin to act."""
 
     controller: str
+    number: int  # of the controller
     kind: str  # SAMPLE or APPLY
     python: bool = False  # Python has to do it
 
     @property
     def function(self) -> str:
         """The name of the traced function."""
-        return f"{self.kind} {self.controller}"
+        return f"{self.kind}_{self.number}"
 
 
 def instants_of(system: System) -> tuple[Instant, ...]:
     """In the order in which those of one time happen: what falls due, what Python does, then the others as they were declared."""
-    controllers = system.controllers.values()
-    due = [Instant(c.name, APPLY) for c in controllers if c.rest > 0.0]
-    runs = [Instant(c.name, SAMPLE, c.python is not None) for c in controllers]
+    controllers = list(enumerate(system.controllers.values()))
+    due = [Instant(c.name, k, APPLY) for k, c in controllers if c.rest > 0.0]
+    runs = [Instant(c.name, k, SAMPLE, c.python is not None) for k, c in controllers]
     return (*due, *sorted(runs, key=lambda instant: not instant.python))
 
 
 class Measured(Mapping[str, Scalar]):
-    """Quantities of results by the names of their numbers: measured["normal_force contact arm.tip"]."""
+    """Numbers of a result by their names: measured["normal_force contact arm.tip"]."""
 
-    def __init__(self, values: Mapping[str, Sequence[Any]], labels: Mapping[str, Sequence[str]]) -> None:
-        self._values, self._places = values, component_names(OBSERVED, labels)
+    def __init__(self, values: Sequence[Scalar], places: Mapping[str, int]) -> None:
+        """places: of the names among the values."""
+        self._values, self._places = values, places
 
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._places:
             rule = f"must be a number of a result, as 'tip_position arm y'{check.did_you_mean(name, self._places)}"
             raise ModelError.of("update", "measured", rule, name)
-        quantity, k = self._places[name]
-        return self._values[quantity][k]
+        return self._values[self._places[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+def measured_places(labels: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Of every number that is observed, in the order of the observed row."""
+    return {name: k for k, name in enumerate(component_names(OBSERVED, labels))}
 
 
 class Holds:

@@ -13,9 +13,13 @@ from pliant.codegen.numbers import Number
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import damped_stops
+from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
+from pliant.dynamics.motors import MotorState, push_motors
+from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
+from pliant.model.coordinate_pair import Pair, coordinate_pairs
+from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
@@ -40,7 +44,7 @@ class Signals:
         self.tracer.lift = self._lifted
         self.signals = tables(system, tree)
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
-        self.pairs = list(system.contacts.values())
+        self.pairs: list[Pair] = [*system.contacts.values(), *coordinate_pairs(system)]
         stops = damped_stops(system, tree)
         self.owners: tuple[ParameterOwner, ...] = (
             Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)),
@@ -55,6 +59,7 @@ class Signals:
         held = [label for controller in system.controllers.values() for label in controller.labels]
         self.sampled_column, sampled = self.tracer.symbols("sampled", len(held))
         self.sampled = dict(zip(held, sampled, strict=True))  # outputs and memories of controllers
+        self.motors: list[MotorState] = []
         self._own_rates: dict[str, Scalar] = {}
         self._under_way: list[str] = []  # states whose rates are being computed
 
@@ -71,15 +76,20 @@ class Signals:
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 
-    def _switching(self, signal: Signal) -> AbstractContextManager[None]:
+    def _switching(self, signal: Formula) -> AbstractContextManager[None]:
         """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
-        if self.switches is None:
-            return nullcontext()
+        return nullcontext() if self.switches is None else self.switches.watching(self._part(signal.function))
+
+    def _part(self, function: Any) -> str:
+        """Whose formula it is, in words."""
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
+        signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
+        signals |= {drive.name: (drive.command,) for drive in self.system.motors.values() if drive.command is not None}
         signals |= {state.name: (state.rate,) for state in self.system.states.values()}
-        owner = next(name for name, own in signals.items() if any(signal is one for one in own))
-        return self.switches.watching(f"formula of {owner!r}")
+        owners = [name for name, own in signals.items() for each in own if isinstance(each, Formula) and each.function is function]
+        owners += [condition.name for condition in self.system.conditions.values() if condition.function is function]
+        return f"formula of {owners[0]!r}" if owners else "formula"
 
     def _depends_on_state(self, node: int) -> bool:
         state = {x.number for x in [*self.q, *self.v, *self.own] if not is_constant(x)}
@@ -100,21 +110,42 @@ class Signals:
         return self.p[first + starts[k] : first + starts[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        return self._scalar(called(function, t, *self.seen))
+        return self._scalar(called(function, t, *self.seen(self._part(function))))
 
-    @property
-    def seen(self) -> tuple[NamedScalars, NamedScalars]:
-        """q and v as formulas see them."""
+    def seen(self, part: str) -> tuple[NamedScalars, NamedScalars]:
+        """q and v as formulas see them; part: whose formula it is."""
         found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
         rates = [*self.tree.rates, *(name for cut_joint in apart for name in cut_joint.rates)]
         q = dict(zip(positions, [*self.q, *(x for one in found for x in one.positions)], strict=True))
         v = dict(zip(rates, [*self.v, *(x for one in found for x in one.rates)], strict=True))
+        q |= {state.strut.name: state.length for state in self.strut_states}
+        v |= {state.strut.name: state.rate for state in self.strut_states}
         own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
         later = {name: partial(self.own_rate, name) for name in self.system.states}
-        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v)
-        return NamedScalars("q", q, own, world=world), NamedScalars("v", v, later=later)
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part)
+        told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
+        return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
+
+    def _command(self, drive: MotorDrive) -> Scalar:
+        """What a motor is told; formulas may read it, but not the one that it is."""
+        if drive.name in self._under_way:
+            rule = "must not read itself: an algebraic loop"
+            raise ModelError.of(f"motor {drive.name!r}", COMMAND, rule, f"q[{f'{drive.name}.{COMMAND}'!r}]")
+        self._under_way.append(drive.name)
+        command = 0.0 if drive.command is None else self.read(drive.command)
+        self._under_way.pop()
+        return command
+
+    def acting(self, pressed: Mapping[str, Scalar] | None = None) -> AppliedForces:
+        """All that acts at the traced state, but for contacts and closures. pressed: see `AppliedForces`."""
+        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed)
+        driven = [drive for drive in self.system.motors.values() if drive.command is not None]
+        commands = {drive.name: self._command(drive) for drive in driven}
+        own = dict(zip(self.system.states, self.own, strict=True))
+        self.motors = push_motors(self.tree, self.system.motors.values(), self.v, commands, own, applied)
+        return applied
 
     @property
     def own_rates(self) -> list[Scalar]:
@@ -152,6 +183,14 @@ class Signals:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
+
+    @cached_property
+    def strut_states(self) -> list[StrutState]:
+        """Struts at the traced state: formulas read their lengths and rates."""
+        if not self.system.struts:
+            return []
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        return strut_states(self.tree, self.system.struts.values(), self.q, self.v, bodies, moving)
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""

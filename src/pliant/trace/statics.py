@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import casadi as ca
 
-from pliant.dynamics.loads import applied_forces
 from pliant.trace.traced_system import TracedSystem
 from pliant.trace.tracing import Trace, refuse_friction
 
@@ -19,7 +18,7 @@ def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca
     made = Trace(traced.system, formulation)
     for k in made.free_v:
         made.v[k] = 0.0
-    applied = applied_forces(made.system, made.tree, made.q, made.v, made.read)
+    applied = made.acting()
     seconds = [made.known.get(k, 0.0) for k in range(len(made.v))]
     asked = made.inverse(seconds, applied)
     missing = [a - t for a, t in zip(asked, applied.tau, strict=True)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
 from pliant.dynamics.tree import Tree
+from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.system import System
 from pliant.results.table import AXES, QUATERNION
 from pliant.trace.contacts import PairSlots
@@ -140,7 +141,8 @@ class TracedSystem:
 
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""
-        laws = lowered.system.contacts
+        ends = {pair.name: pair for pair in coordinate_pairs(lowered.system)}
+        laws: dict[str, Pair] = {**lowered.system.contacts, **ends}
         other = replace(
             self,
             system=lowered.system,
@@ -159,6 +161,14 @@ class TracedSystem:
         )
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other
+
+    @cached_property
+    def start_places(self) -> dict[str, dict[str, int]]:
+        """Where in y stands what a run may be told to start with, by name: coordinates and states, and rates of coordinates."""
+        y, tree = self.layout.y, self.tree
+        starts = {tree.positions[k]: y[POSITIONS].start + i for i, k in enumerate(self.free_q)}
+        starts |= {name: y[OWN].start + i for i, name in enumerate(self.system.states)}
+        return {"starts": starts, "rates": {tree.rates[k]: y[RATES].start + i for i, k in enumerate(self.free_v)}}
 
     def _start(self, lowered: LoweredSystem) -> NDArray[np.float64]:
         """y at the start: bristles, works and impulses begin at zero."""
@@ -200,6 +210,8 @@ def labels_of(
         "friction_rate": tuple(name for _, names in rubbing for name in names),
         "joint_coordinate": tuple(name for c in system.cut_joints.values() for name in c.positions),
         "joint_rate": tuple(name for c in system.cut_joints.values() for name in c.rates),
+        "strut": tuple(system.struts),
+        "motor": tuple(system.motors),
     }
 
 

@@ -31,7 +31,7 @@ from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
 from pliant.dynamics.kinematics import poses, twists
-from pliant.dynamics.loads import AppliedForces, BodyLoad, applied_forces
+from pliant.dynamics.loads import AppliedForces, BodyLoad
 from pliant.dynamics.reactions import reactions
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
@@ -73,7 +73,7 @@ from pliant.trace.lowering import numbered
 from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.preparation import Preparation
-from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, run_update
+from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, measured_places, run_update
 from pliant.trace.signals import Signals
 from pliant.trace.switches import Switches
 from pliant.trace.traced_system import TracedSystem, labels_of, owners_of
@@ -213,7 +213,7 @@ class Trace(Signals):
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
-        applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed_stops)
+        applied = self.acting(pressed_stops)
         bristle_column, contacts = self._contact_forces(applied)
         joint_bristles, rubbing = self._rub(applied)
         bristle_column = ca.vertcat(bristle_column, joint_bristles)
@@ -247,7 +247,8 @@ class Trace(Signals):
         events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
         events += reversals(rubbing, rubbers)
         events += contact_events(contacts, growing, self._margins(contacts, friction), self.near)
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states)
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states,
+                            applied.struts, self.motors)  # fmt: skip
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures,
                            observed_friction(rubbing, friction))  # fmt: skip
         # of the state and its derivative, which a step begins with anyway
@@ -266,7 +267,8 @@ class Trace(Signals):
         }
         pairs, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in of_joints]
         labels = labels_of(self.system, self.tree, tuple(power), drives, pairs, closures.names, rubs)
-        functions |= self._updates(Measured(observed, labels), pending)
+        if self.system.controllers:
+            functions |= self._updates(Measured(functions["observe"], measured_places(labels)), pending)
         if solved is not None:
             functions["project"] = self._projected(solved, state_column)
         if closures.implied:
@@ -331,7 +333,8 @@ class Trace(Signals):
                 holds.apply(controller.name)
             elif not instant.python:
                 memory = holds.memory_of(controller.name)
-                outputs = run_update(controller, controller.update, (self.t, *self.seen, measured), memory)
+                seen = self.seen(f"sampled {controller.name!r}")
+                outputs = run_update(controller, controller.update, (self.t, *seen, measured), memory)
                 new = {name: self._scalar(x) for name, x in memory.items()}
                 holds.put(controller.name, [self._scalar(x) for x in outputs], new)
             else:
@@ -561,8 +564,8 @@ class Trace(Signals):
 
     def _efforts(self, forward: Forward, closures: Closures) -> tuple[tuple[str, ...], list[Scalar]]:
         """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
-        names = [drive.name for drive in self.system.drives.values()]
-        values = [self.read(drive.effort) for drive in self.system.drives.values()]
+        names = [drive.name for drive in self.system.drives.values()] + list(self.system.motors)
+        values = [self.read(drive.effort) for drive in self.system.drives.values()] + [motor.effort for motor in self.motors]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
         driven = [(closures.exact[owner], x) for owner, x in zip(closures.hard.owners, self.multipliers, strict=True)]
         driven = [(closure, x) for closure, x in driven if closure.coordinates and closure.prescribed]

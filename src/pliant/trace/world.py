@@ -19,42 +19,42 @@ from pliant.model.system import System
 from pliant.scalar import atan2, sqrt
 
 
-def frame_of(system: System, place: Any, values: Mapping[str, float]) -> Frame:
+def frame_of(system: System, place: Any, values: Mapping[str, float], part: str = "formula") -> Frame:
     """A frame, or its name: "arm.tip", "arm@0.3" with the station in m, "ground"; at values of the parameters in it."""
     if isinstance(place, str):
-        place = _named(system, place)
-    check.instance("formula", "frame", place, Frame, "a frame such as arm.tip, or its name")
+        place = _named(system, place, part)
+    check.instance(part, "frame", place, Frame, "a frame such as arm.tip, or its name")
     frame: Frame = resolved(place, values)
     if frame.body != GROUND and frame.body not in system.links:
         known = [GROUND, *system.links]
         rule = f"must stand on a body of {known}{check.did_you_mean(frame.body, known)}"
-        raise ModelError.of("formula", "frame", rule, frame.body)
+        raise ModelError.of(part, "frame", rule, frame.body)
     return frame
 
 
-def _named(system: System, text: str) -> Frame:
+def _named(system: System, text: str, part: str) -> Frame:
     if text == GROUND:
         return system.ground
     cut = min((text.index(mark) for mark in ".@" if mark in text), default=-1)
     if cut < 1 or cut == len(text) - 1:
-        raise ModelError.of("formula", "frame", "must be ground, body.tip, body.root, body.frame or body@station", text)
+        raise ModelError.of(part, "frame", "must be ground, body.tip, body.root, body.frame or body@station", text)
     body, at = system.handle(text[:cut]), text[cut + 1 :]
     if text[cut] == ".":
         return body.at(at)
     try:
         return body.at(float(at))
     except ValueError as trouble:
-        raise ModelError.of("formula", "frame", f"must have a station in m after the @ ({trouble})", text) from None
+        raise ModelError.of(part, "frame", f"must have a station in m after the @ ({trouble})", text) from None
 
 
 class World:
     """A System at a traced state, seen through its frames; vectors are in the world's axes unless told otherwise."""
 
     def __init__(
-        self, system: System, values: Mapping[str, float], tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
+        self, system: System, values: Mapping[str, float], tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], part: str
     ) -> None:
-        """system: with plain numbers; values: of parameters that frames are written with."""
-        self._system, self._values, self._tree, self._q, self._v = system, values, tree, q, v
+        """system: with plain numbers; values: of parameters that frames are written with; part: whose formula it is."""
+        self._system, self._values, self._tree, self._q, self._v, self._part = system, values, tree, q, v, part
 
     @cached_property
     def _bodies(self) -> list[Pose]:
@@ -65,11 +65,11 @@ class World:
         return twists(self._tree, self._q, self._v)
 
     def _pose(self, place: Any) -> Pose:
-        at = self._tree.place(frame_of(self._system, place, self._values))
+        at = self._tree.place(frame_of(self._system, place, self._values, self._part))
         return place_pose(self._tree, at, self._bodies, self._q)
 
     def _twist(self, place: Any) -> Twist:
-        at = self._tree.place(frame_of(self._system, place, self._values))
+        at = self._tree.place(frame_of(self._system, place, self._values, self._part))
         return place_twist(self._tree, at, self._moving, self._q, self._v)
 
     def position(self, frame: Any, seen_from: Any = GROUND) -> Vec:
@@ -105,7 +105,7 @@ class World:
 
     def _turned(self, a: Any, b: Any, axis: Any) -> tuple[Scalar, Scalar]:
         """(angle, rate): where an arm across the axis, fixed in a, points in b; about z it is the x axis of a."""
-        about, first, second = _triad(check.axis("formula", "axis", axis))
+        about, first, second = _triad(check.axis(self._part, "axis", axis))
         turn_a, turn_b = self._pose(a).rotation, self._pose(b).rotation
         omega = sub(turn_b.into(turn_a.out(self._twist(a).omega)), self._twist(b).omega)  # of a against b, in the axes of b
         own, other = _angle_about(turn_a, about), _angle_about(turn_b, about)

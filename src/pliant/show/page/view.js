@@ -176,7 +176,9 @@ class View {
       if (body.joint !== "free") this.stroke([mechanism.spot(body.on), mechanism.spot([k, 0])], this.colours.floorEdge, 1.4);
     });
     for (const [kind, a, b] of run.closures) {
-      this.stroke([mechanism.spot(a), mechanism.spot(b)], this.colours.floorEdge, kind === "distance" ? 2 : 1.2, [5, 4]);
+      const strut = kind === "strut";  // a line; what holds two places together is dashed
+      this.stroke([mechanism.spot(a), mechanism.spot(b)], this.colours.floorEdge, strut || kind === "distance" ? 2 : 1.2,
+                  strut ? [] : [5, 4]);
     }
   }
 

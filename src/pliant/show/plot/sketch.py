@@ -83,7 +83,7 @@ class Sketch:
             self._plot(panel, points[-1:], "s" if body.joint == "prismatic" else "o", color=colour, markersize=8, zorder=4)
 
     def _draw_links(self, panel: Any, positions: list[Floats]) -> None:
-        """Brackets and guides from where a joint stands to the body it carries, and rods of distance closures."""
+        """Brackets and guides from where a joint stands to the body it carries, rods of distance closures, and struts."""
         drawing = self.scene.drawing
         for k, body in enumerate(drawing.bodies):
             if body.joint != "free":
@@ -91,7 +91,8 @@ class Sketch:
                 self._plot(panel, ends, color=QUIET, linewidth=1.2, zorder=2)
         for kind, a, b in drawing.closures:
             ends = np.stack([self.scene.spot(a, positions)[0], self.scene.spot(b, positions)[0]])
-            self._plot(panel, ends, color=QUIET, linewidth=1.6 if kind == "distance" else 1.0, linestyle="--", zorder=2)
+            thick, dashes = (2.0, "-") if kind == "strut" else (1.6 if kind == "distance" else 1.0, "--")
+            self._plot(panel, ends, color=QUIET, linewidth=thick, linestyle=dashes, zorder=2)
 
     def _draw_joints(self, panel: Any, positions: list[Floats]) -> None:
         style: dict[str, Any] = {"color": INK, "markerfacecolor": "white", "markersize": 5, "markeredgewidth": 1.1, "zorder": 5}

@@ -1,0 +1,81 @@
+"""Struts: length, rate and direction of the line between two frames, and what their springs hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, dot, scale, sub, total
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.model.strut import Strut
+from pliant.scalar import sqrt
+
+# Of the rest length: where the two ends are nearer than this, the strut's direction fades away, and with it the force. At the rest
+# length that changes no digit of a double.
+MEETING = 1e-8
+NEAREST = 1e-15  # m: the same of a strut that has no rest length
+
+
+@dataclass(frozen=True)
+class StrutState:
+    """One strut at a state: how long it is, how fast it lengthens, and which way it points."""
+
+    strut: Strut
+    places: tuple[Place, Place]
+    length: Scalar  # m
+    rate: Scalar  # m/s
+    direction: Vec  # from b to a, world axes
+
+    @property
+    def stretch(self) -> Scalar:
+        return self.length - self.strut.unstretched
+
+    @property
+    def stored(self) -> Scalar:
+        """In the spring, J."""
+        return 0.5 * self.strut.stiffness * self.stretch * self.stretch
+
+
+@dataclass(frozen=True)
+class StrutForce:
+    """What a strut does: the force that pushes its ends apart."""
+
+    state: StrutState
+    force: Scalar  # N
+
+
+def strut_states(
+    tree: Tree,
+    struts: Iterable[Strut],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    bodies: Sequence[Pose],
+    moving: Sequence[Twist],
+) -> list[StrutState]:
+    return [_state(tree, strut, q, v, bodies, moving) for strut in struts]
+
+
+def _state(
+    tree: Tree, strut: Strut, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
+) -> StrutState:
+    a, b = (tree.place(frame) for frame in strut.frames)
+    first, second = (place_pose(tree, place, bodies, q) for place in (a, b))
+    apart = sub(first.position, second.position)
+    nearest = MEETING * strut.unstretched + NEAREST
+    length = sqrt(dot(apart, apart) + nearest * nearest)
+    direction = scale(1.0 / length, apart)
+    drift = sub(_velocity(tree, a, first, moving, q, v), _velocity(tree, b, second, moving, q, v))
+    return StrutState(strut, (a, b), length, dot(direction, drift), direction)
+
+
+def _velocity(
+    tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
+) -> Vec:
+    """Of a place's origin, world axes."""
+    return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
+
+
+def strut_energy(struts: Sequence[StrutForce]) -> Scalar:
+    """What the springs of struts hold, J."""
+    return total(strut.state.stored for strut in struts)

@@ -1,0 +1,104 @@
+"""Ends of a coordinate's travel as contacts: stops with a law, and the two flanks of backlash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pliant.errors import ModelError
+from pliant.model.closure import GearClosure
+from pliant.model.contact import ContactPair
+from pliant.model.joint import ROTATION
+from pliant.model.normal_law import NormalLaw
+from pliant.model.play import Backlash, Limits
+
+if TYPE_CHECKING:
+    from pliant.model.system import System
+
+HIGH, LOW = 1.0, -1.0
+SIDES = (("low", LOW), ("high", HIGH))
+TURNED = 1e3  # rad: what geared coordinates may have turned by, which decides the round-off of their difference
+
+
+@dataclass(frozen=True)
+class CoordinatePair:
+    """A coordinate, or the difference a - ratio b of two geared ones, that touches one end of where it may be.
+
+    Its gap is side (limit - x). Depth, speed and force are the coordinate's own: m, m/s and N, or rad, rad/s and N m.
+    """
+
+    friction: ClassVar[None] = None
+
+    name: str
+    coordinates: tuple[str, ...]  # one, or two that are geared
+    ratio: float  # of these; 0 where there is one
+    side: float  # HIGH or LOW
+    limit: float  # m or rad
+    normal: NormalLaw
+    turns: bool  # whether it is an angle
+
+    @property
+    def radius(self) -> float:
+        return 0.0
+
+    @property
+    def other_radius(self) -> float:
+        return 0.0
+
+    @property
+    def reach(self) -> float:
+        """The size of the numbers that its gap is the difference of."""
+        return 2.0 * abs(self.limit) + (TURNED if len(self.coordinates) > 1 else 0.0)
+
+    @property
+    def units(self) -> tuple[str, str]:
+        """Of depth and force."""
+        return ("rad", "N m") if self.turns else ("m", "N")
+
+
+Pair = ContactPair | CoordinatePair
+
+
+def coordinate_pairs(system: System) -> list[CoordinatePair]:
+    """Of all joints, then of all gears."""
+    return [*_of_joints(system), *_of_gears(system)]
+
+
+def _of_joints(system: System) -> Iterator[CoordinatePair]:
+    for link in system.links.values():
+        for motion in link.joint.motions:
+            label, turns = f"{link.name}.{motion.name}", motion.kind == ROTATION
+            stop, play = link.joint.limited.get(motion.name), link.joint.plays.get(motion.name)
+            if stop is not None and stop.law is not None:
+                yield from _both(f"{label} {{}} stop", (label,), 0.0, stop, stop.law, turns)
+            if play is not None:
+                yield from _both(f"{label} {{}} flank", (label,), 0.0, play, play.law, turns)
+
+
+def _of_gears(system: System) -> Iterator[CoordinatePair]:
+    for closure in system.closures.values():
+        if isinstance(closure, GearClosure) and closure.backlash is not None:
+            play, turns = closure.backlash, _turns(system, closure.coordinates[0])
+            yield from _both(f"{closure.name} {{}} flank", closure.coordinates, closure.ratio, play, play.law, turns)
+
+
+def _both(
+    name: str, coordinates: tuple[str, ...], ratio: float, ends: Limits | Backlash, law: NormalLaw, turns: bool
+) -> Iterator[CoordinatePair]:
+    for word, side in SIDES:
+        limit = ends.high if side == HIGH else ends.low
+        yield CoordinatePair(name.format(word), coordinates, ratio, side, limit, law, turns)
+
+
+def _turns(system: System, coordinate: str) -> bool:
+    body, name = coordinate.split(".")
+    link = system.links.get(body)
+    return link is not None and any(motion.name == name and motion.kind == ROTATION for motion in link.joint.motions)
+
+
+def refuse_coordinate_pairs(system: System, part: str, field: str, rule: str) -> None:
+    """Where stops with a law and backlash cannot be served."""
+    pairs = coordinate_pairs(system)
+    if pairs:
+        raise ModelError.of(part, field, rule, [pair.name for pair in pairs])

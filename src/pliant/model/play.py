@@ -1,0 +1,109 @@
+"""What lets a coordinate move only so far: end stops, and the free play of a joint or a gear.
+
+Both push back by a spring and a damper, or by any normal law of contacts, whose depth is then the coordinate's own: m, or rad and
+N m for a rotation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.normal_law import Exact, Linear, NormalLaw, normal_law
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """End stops at `low` and `high`: a spring (and damper while pressed), a restitution, or any normal law; they never pull."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("law",)
+
+    low: float
+    high: float
+    stiffness: float | None = None  # N/m or N m/rad; with
+    damping: float = 0.0  # N s/m or N m s/rad; or with
+    restitution: float | None = None  # speed after over speed before, in (0, 1]; or instead of all three
+    normal: NormalLaw | None = None  # any law of contacts
+
+    def __post_init__(self) -> None:
+        part = "Limits"
+        object.__setattr__(self, "low", check.number(part, "low", self.low))
+        object.__setattr__(self, "high", check.number(part, "high", self.high))
+        if not self.low < self.high:
+            raise ModelError.of(part, "low", f"must be < high = {self.high!r}", self.low)
+        _check_flank(part, self)
+
+    @cached_property
+    def law(self) -> NormalLaw | None:
+        """The law of contacts by which it is hit; None of a spring and a damper, whose force is a formula of depth and rate."""
+        return self.normal if self.restitution is None else _exact(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backlash:
+    """Free play: nothing acts over a gap, half of it on either side of `centre`; beyond, a flank pushes back and never pulls."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("law",)
+
+    gap: float  # m or rad, from flank to flank
+    centre: float = 0.0  # m or rad, the middle of the gap
+    stiffness: float | None = None  # N/m or N m/rad; with
+    damping: float = 0.0  # N s/m or N m s/rad; or with
+    restitution: float | None = None  # speed after over speed before, in (0, 1]; or instead of all three
+    normal: NormalLaw | None = None  # any law of contacts
+
+    def __post_init__(self) -> None:
+        part = "Backlash"
+        object.__setattr__(self, "gap", check.not_negative(part, "gap", self.gap))
+        object.__setattr__(self, "centre", check.number(part, "centre", self.centre))
+        _check_flank(part, self)
+
+    @cached_property
+    def law(self) -> NormalLaw:
+        if self.normal is not None:
+            return self.normal
+        if self.restitution is not None:
+            return _exact(self)
+        assert self.stiffness is not None  # checked when made
+        return Linear(stiffness=self.stiffness, damping=self.damping)
+
+    @property
+    def low(self) -> float:
+        return self.centre - 0.5 * self.gap
+
+    @property
+    def high(self) -> float:
+        return self.centre + 0.5 * self.gap
+
+
+def _check_flank(part: str, flank: Limits | Backlash) -> None:
+    """A stiffness, with a damping or a restitution; or a law."""
+    object.__setattr__(flank, "damping", check.not_negative(part, "damping", flank.damping))
+    damped = flank.damping if flank.damping > 0.0 else None
+    given = {"stiffness": flank.stiffness, "restitution": flank.restitution, "damping": damped}
+    if flank.normal is not None:
+        object.__setattr__(flank, "normal", normal_law(part, "normal", flank.normal))
+        for field, value in given.items():
+            if value is not None:
+                raise ModelError.of(part, field, "must be left out where a normal law is given", value)
+        return
+    if flank.stiffness is None:
+        raise ModelError.of(part, "stiffness", "must be given, or a normal law", flank.stiffness)
+    object.__setattr__(flank, "stiffness", check.positive(part, "stiffness", flank.stiffness))
+    if flank.restitution is None:
+        return
+    if given["damping"] is not None:
+        raise ModelError.of(part, "damping", "must be left out where a restitution is given", flank.damping)
+    restitution = check.number(part, "restitution", flank.restitution)
+    if not 0.0 < restitution <= 1.0:
+        raise ModelError.of(part, "restitution", "must be in (0, 1]", flank.restitution)
+    object.__setattr__(flank, "restitution", restitution)
+
+
+def _exact(flank: Limits | Backlash) -> NormalLaw:
+    """K d (1 + c d'/d0') with the c that delivers the restitution asked, whatever the inertia and the speed."""
+    assert flank.stiffness is not None and flank.restitution is not None  # checked when made
+    return Exact(stiffness=flank.stiffness, exponent=1.0, restitution=flank.restitution)
