@@ -24,6 +24,7 @@ from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
 from pliant.codegen.sincos import WIDTH, near_text, real
 
 SINES = "member_sincos"  # void (ptr x, ptr sines, ptr cosines)
+AT_ONCE = WIDTH  # angles whose sines are taken together, to hide latencies: their number is a multiple of it
 _BINARY = {ca.OP_ADD: "fadd", ca.OP_SUB: "fsub", ca.OP_MUL: "fmul", ca.OP_DIV: "fdiv"}
 
 
@@ -98,9 +99,18 @@ def intrinsics(lanes: Lanes) -> str:
     return "\n".join(lines) + "\n"
 
 
+def declared_at_once(lanes: Lanes) -> str:
+    if lanes.whole:
+        return ""
+    width = lanes.width * AT_ONCE
+    kind = f"<{width} x double>"
+    return f"declare {kind} @llvm.fma.v{width}f64({kind}, {kind}, {kind})\ndeclare {kind} @llvm.fabs.v{width}f64({kind})\n"
+
+
 def sines_text(lanes: Lanes) -> str:
     """Sines and cosines of one vector; arguments beyond what the method serves give nan, and their member ends there."""
-    return near_text(SINES, lanes.width, "alwaysinline" if lanes.whole else "")
+    width = lanes.width * (1 if lanes.whole else AT_ONCE)
+    return declared_at_once(lanes) + near_text(SINES, width, "alwaysinline" if lanes.whole else "")
 
 
 def member_text(name: str, member: MemberProgram, lanes: Lanes) -> str:
@@ -190,26 +200,28 @@ class _MemberWriter:
         return "\n".join([f"define internal void @{name}{self._signature} {attribute} nounwind {{", *writer.lines, "  ret void", "}"])
 
     def _batch(self) -> None:
-        """Angle by angle on a GPU; elsewhere as many at a time as fill WIDTH lanes."""
-        batch, lanes = self.member.schedule.batch, self.lanes
+        """Angle by angle on a GPU, elsewhere several together."""
+        batch = self.member.schedule.batch
         if not batch.angles:
             return
-        places = set(batch.angles.values())
-        always = [k for k in sorted(places) if k < batch.always]
-        others = [k for k in sorted(places) if k >= batch.always]
-        self._sines(always)
-        if others:
+        self._sines(0, batch.always)
+        if batch.padded > batch.always:
             condition, k = self._condition(ALL_IDLE), len(self.lines)
             self.lines += [f"  br i1 {condition}, label %run{k}, label %done{k}", f"run{k}:"]
-            self._sines(others)
+            self._sines(batch.always, batch.padded)
             self.lines += [f"  br label %done{k}", f"done{k}:"]
 
-    def _sines(self, places: list[int]) -> None:
-        width, padded = self.lanes.width, self.member.schedule.batch.padded
-        for k in places:
+    def _sines(self, first: int, end: int) -> None:
+        """Of the angles in these places; places without one hold no matter what."""
+        width, batch = self.lanes.width, self.member.schedule.batch
+        used = set(batch.angles.values())
+        group = 1 if self.lanes.whole else AT_ONCE
+        for k in range(first, end, group):
+            if used.isdisjoint(range(k, k + group)):
+                continue
             n = len(self.lines)
             for part, name in enumerate(("x", "s", "c")):
-                self.lines.append(f"  %{name}{n} = getelementptr double, ptr %work, i64 {(part * padded + k) * width}")
+                self.lines.append(f"  %{name}{n} = getelementptr double, ptr %work, i64 {(part * batch.padded + k) * width}")
             self.lines.append(f"  call void @{SINES}(ptr %x{n}, ptr %s{n}, ptr %c{n})")
 
 

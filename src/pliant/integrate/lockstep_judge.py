@@ -24,6 +24,7 @@ NO_ERROR = 1e-30
 PROBES = 8
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and of t: how near to its zero an event that changes equations is located at best
 NEAR_EVENT, NEAR_CUT, NEAR_PEAK = 1e-8, 1e-3, 1e-2  # of the step: how near events, corners and peaks are
+NEAREST, BEYOND = 1e-3, 1.05  # of a refused step, and times the way to a corner: see `march`
 MOST_TRIES = 30  # of one event
 SURE = 1e-12  # of the size of the state: what is nearer to zero at the start is judged by the general loop
 DEAD = 2.0**-50  # of the size of the state: a gap that is neither open nor closed
@@ -81,9 +82,6 @@ def take(lane: Any, shared: Any) -> None:
     lane.accepted, lane.rejected, lane.rejected_last, lane.tries = 0.0, 0.0, 0.0, 0.0
     lane.h, lane.longest = 0.0, INF
     lane.fresh = 1.0
-    if shared.n_plan > 0:
-        if shared.plan[0] <= lane.t:
-            put_row(lane, shared)
     restart(lane)
 
 
@@ -222,6 +220,10 @@ def take_up(lane: Any, shared: Any) -> None:
     lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
     lane.log_old, lane.rejected_last = table.least_old[0], 0.0
     lane.start = 0.0
+    row = int(lane.next_row)
+    if row < shared.n_plan:
+        if shared.plan[row] <= lane.t:
+            put_row(lane, shared)
     note_forces(lane)
     for e in range(N_E):
         if watched(lane, e):
@@ -279,6 +281,15 @@ def refuse(lane: Any) -> None:
     if lane.error < INF:
         factor = max(table.control[1], SAFETY * own_exp(-table.control[3] * own_log(lane.error)))
     lane.h = lane.step * factor
+    # a corner ahead is met just beyond, where it can be located
+    ahead = lane.h
+    for e in range(N_E):
+        if table.has_rate[e] != 0 and lane.side[e] != 0.0 and watched(lane, e):
+            x = -BEYOND * lane.g[e] / lane.gd[e]
+            if NEAREST * lane.step < x < ahead:
+                ahead = x
+    if lane.error < INF:
+        lane.h = ahead
     lane.due = 1.0
 
 
@@ -476,7 +487,7 @@ def act(lane: Any, shared: Any) -> int:
                     lane.turned, lane.turns = lane.t_new, 0.0
                 lane.turns += 1.0
             if does == STOP:
-                stops = e
+                stops = table.number[e]
     return stops
 
 

@@ -53,6 +53,7 @@ class EventTable:
     """What an event function does (`lockstep_judge`), and where."""
 
     does: int
+    number: int = 0  # among the System's events
     pair: int = -1
     flag: int = 0
     pressed: int = 0
@@ -176,7 +177,7 @@ class LockstepText:
             "row_of": [*row_of, *(len(m.rows) + k for k in range(m.n_works))],
             "order": [float(self.scheme.tableau.order)], "least_old": [LEAST_OLD_ERROR], "control": self.scheme.control,
         }  # fmt: skip
-        for name in ("does", "pair", "flag", "pressed", "direction", "has_rate"):
+        for name in ("does", "number", "pair", "flag", "pressed", "direction", "has_rate"):
             tables[name] = [int(getattr(event, name)) for event in events] or [0]
         for name in ("closed", "entry", "bristles", "n_bristles", "impulse", "lost", "rubbed"):
             tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
@@ -317,39 +318,53 @@ class AttemptWriter:
             self.constants = self.shared("constants")
         self.p, self.work = self.at("p"), self.at("work")
         self.y = {i: self.load("y", i) for i in range(self.model.n_controlled)}
-        self.lines += ["  br label %stage", "stage:"]
 
     def _stage_loop(self) -> None:
         """Stages 1 ... s - 1; of a start the first is where it is, the second at the end of a short Euler step."""
         s, zero = self.scheme.stages, self.lanes.zero
+        self.h_end = self.select(self.starting, zero, self.h)
+        if not self.lanes.whole:  # stage after stage in line: nothing is added that is zero
+            for i in range(1, s):
+                h = self.h_end
+                if i == 2:
+                    probe = self.op("fdiv", self.load("trial"), self.lanes.splat(self.scheme.nodes[2]))
+                    h = self.select(self.starting, probe, self.h)
+                self._stage(i, h, self.lanes.splat(self.scheme.nodes[i]), self.at("k", i * self.model.n_out))
+                if i == 1:
+                    self._survey(self.some_start, "begun")
+            return
+        self.lines += ["  br label %stage", "stage:"]
         head = len(self.lines)
-        second = self.let("icmp eq i64 %i, 2")
         c = self.table("scheme.nodes", s + 1, "%i")
         probe = self.op("fdiv", self.load("trial"), c)
-        second_v = self._truth_of(second)
-        h = self.select(self.starting, self.select(second_v, probe, zero), self.h)
-        self._state("%i", h, c, "stage")
+        h = self.select(self.starting, self.select(self._truth_of(self.let("icmp eq i64 %i, 2")), probe, zero), self.h)
+        offset = self.let(f"mul i64 %i, {self.model.n_out * self.lanes.width}")
+        out = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {offset}")
+        self._stage("%i", h, c, out)
+        first = self.let("icmp eq i64 %i, 1")
+        self._survey(self.let(f"and i1 {first}, {self.some_start}"), "stage.next")
+        self.lines += ["  %i.next = add i64 %i, 1", f"  %more = icmp slt i64 %i.next, {s}",
+                       "  br i1 %more, label %stage, label %end", "end:"]  # fmt: skip
+        self.lines.insert(head, "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]")
+
+    def _stage(self, i: int | str, h: str, c: str, out: str) -> None:
+        """One evaluation inside the step."""
+        self._state(i, h, c, "stage")
         t = self.fma(c, h, self.t)
         # no stage looks beyond the end of the step
         t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
-        offset = self.let(f"mul i64 %i, {self.model.n_out * self.lanes.width}")
-        out = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {offset}")
-        stage = self.at("stage")
-        arguments = f"ptr {self.p}, ptr {self.constants}"
-        self.lines.append(
-            f"  call void @member_rhs({self.lanes.kind} {t}, ptr {stage}, {arguments}, ptr {out}, ptr {self.work})")  # fmt: skip
-        first = self.let("icmp eq i64 %i, 1")
-        begins = self.let(f"and i1 {first}, {self.some_start}")
-        self.lines += [f"  br i1 {begins}, label %begin, label %stage.next", "begin:"]
-        survey = self.at("survey")
-        self.lines.append(
-            f"  call void @member_survey({self.lanes.kind} {self.t}, ptr {stage}, {arguments}, ptr {survey}, ptr {self.work})")
+        arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
+        self.lines.append(f"  call void @member_rhs({self.lanes.kind} {t}, {arguments})")
+
+    def _survey(self, condition: str, after: str) -> None:
+        """After the first evaluation, where members start."""
+        self.lines += [f"  br i1 {condition}, label %begin, label %{after}", "begin:"]
+        arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('survey')}, ptr {self.work}"
+        self.lines.append(f"  call void @member_survey({self.lanes.kind} {self.t}, {arguments})")
         for lane in range(self.lanes.width):
             at = self.let(f"getelementptr double, ptr %memory, i64 {lane}")
             self.lines.append(f"  call void @set_probe(ptr {at}, ptr %shared)")
-        self.lines += ["  br label %stage.next", "stage.next:", "  %i.next = add i64 %i, 1",
-                       f"  %more = icmp slt i64 %i.next, {s}", "  br i1 %more, label %stage, label %end", "end:"]  # fmt: skip
-        self.lines.insert(head, "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]")
+        self.lines += [f"  br label %{after}", f"{after}:"]
 
     def _truth_of(self, bit: str) -> str:
         """A truth in all lanes."""
@@ -359,11 +374,40 @@ class AttemptWriter:
         first = self.let(f"insertelement {kind} poison, i1 {bit}, i64 0")
         return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
 
-    def _sums(self, row: str, count: str, double: bool) -> tuple[dict[int, str], dict[int, str]]:
+    @cached_property
+    def _chaining(self) -> list[int]:
+        """Stored rows that are rates of coordinates."""
+        m = self.model
+        return sorted({m.rows.index(rate) for rate in m.chained if rate >= 0})
+
+    def _sums_in_line(self, row: int) -> tuple[dict[int, str], dict[int, str]]:
+        """As `_sums`, term by term; a row without terms is zero."""
+        m = self.model
+        plain = {r: "" for r in range(len(m.rows))}
+        twice = {r: "" for r in self._chaining}
+        a, b = self.scheme.rows[row], self.scheme.double_rows[row]
+        for j in range(self.scheme.stages + 1):
+            if a[j] == 0.0 and b[j] == 0.0:
+                continue
+            for r in plain:
+                rate = self.load("k", j * m.n_out + r)
+                if a[j] != 0.0:
+                    plain[r] = self._added(plain[r], float(a[j]), rate)
+                if b[j] != 0.0 and r in twice:
+                    twice[r] = self._added(twice[r], float(b[j]), rate)
+        zero = self.lanes.zero
+        return {r: x or zero for r, x in plain.items()}, {r: x or zero for r, x in twice.items()}
+
+    def _added(self, total: str, a: float, x: str) -> str:
+        return self.fma(self.lanes.splat(a), x, total) if total else self.op("fmul", self.lanes.splat(a), x)
+
+    def _sums(self, row: int | str, count: int | str) -> tuple[dict[int, str], dict[int, str]]:
         """Sums over stages j < count of a row's coefficients times stored rates: of every row; of those that a coordinate chains."""
+        if not self.lanes.whole:
+            assert isinstance(row, int)
+            return self._sums_in_line(row)
         m, kind, width = self.model, self.lanes.kind, self.lanes.width
         columns = self.scheme.stages + 1
-        chained = {m.rows.index(m.chained[i]) for i in range(m.n_controlled) if m.chained[i] >= 0} if double else set()
         self.names += 1
         loop = f"sum{self.names}"
         before = f"{loop}.before"
@@ -372,7 +416,7 @@ class AttemptWriter:
         self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{loop}", f"{loop}:",
                        f"  %{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.n, %{loop} ]"]  # fmt: skip
         plain = {r: f"%{loop}.v{r}" for r in range(len(m.rows))}
-        twice = {r: f"%{loop}.q{r}" for r in sorted(chained)}
+        twice = {r: f"%{loop}.q{r}" for r in self._chaining}
         for name in [*plain.values(), *twice.values()]:
             self.lines.append(f"  {name} = phi {kind} [ {self.lanes.zero}, %{before} ], [ {name}.n, %{loop} ]")
         index = self.let(f"add i64 {first}, %{loop}.j")
@@ -393,10 +437,10 @@ class AttemptWriter:
                        f"  br i1 %{loop}.more, label %{loop}, label %{loop}.done", f"{loop}.done:"]  # fmt: skip
         return {r: f"{name}.n" for r, name in plain.items()}, {r: f"{name}.n" for r, name in twice.items()}
 
-    def _state(self, row: str, h: str, c: str, target: str) -> dict[int, str]:
+    def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
         """The controlled components of a stage or of the end, into `target`."""
         m = self.model
-        plain, twice = self._sums(row, row, True)
+        plain, twice = self._sums(row, row)
         values: dict[int, str] = {}
         for i in range(m.n_controlled):
             if m.chained[i] < 0:
@@ -411,12 +455,10 @@ class AttemptWriter:
     def _end(self) -> None:
         """The end of the step: its state, its derivative, the event functions and all else that is judged there."""
         m, s = self.model, self.scheme.stages
-        h = self.select(self.starting, self.lanes.zero, self.h)
-        self.y_new = self._state(str(s), h, self.lanes.splat(1.0), "y_new")
+        self.y_new = self._state(s, self.h_end, self.lanes.splat(1.0), "y_new")
         t = self.select(self.starting, self.t, self.t_new)
         arguments = f"ptr {self.p}, ptr {self.constants}, ptr {self.at('k', s * m.n_out)}, ptr {self.work}"
         self.lines.append(f"  call void @member_look({self.lanes.kind} {t}, ptr {self.at('y_new')}, {arguments})")
-        self.h_end = h
 
     def _carried(self, row: int) -> dict[int, str]:
         """Sums of the rates of what is carried along, by a row of the scheme, whose zeros cost nothing."""
@@ -426,8 +468,8 @@ class AttemptWriter:
         for k in range(m.n_carried):
             total = ""
             for j in used:
-                rate, a = self.load("k", j * m.n_out + len(m.rows) + k), self.lanes.splat(float(coefficients[j]))
-                total = self.fma(a, rate, total) if total else self.op("fmul", a, rate)
+                rate = self.load("k", j * m.n_out + len(m.rows) + k)
+                total = self._added(total, float(coefficients[j]), rate)
             sums[k] = total
         return sums
 
@@ -473,7 +515,7 @@ class AttemptWriter:
 
     def _squares(self, row: int, scales: dict[int, str]) -> str:
         m = self.model
-        plain, twice = self._sums(str(row), str(self.scheme.stages + 1), True)
+        plain, twice = self._sums(row, self.scheme.stages + 1)
         carried, total = self._carried(row), self.lanes.zero
         for i, scale in scales.items():
             if i >= m.n_controlled:

@@ -58,8 +58,9 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
     chained = _chained(rhs, n_controlled)
     rates = list(rhs.outputs)
     stored = [rates[i] for i in range(n_controlled) if chained[i] < 0] + rates[n_controlled:]
-    tables = tuple(_event_table(traced, event) for event in traced.events)
-    functions = _event_functions(traced)
+    every = [_event_table(event, number) for number, event in enumerate(traced.events)]
+    tables = tuple(table for table in every if table.does != NEVER)
+    functions = [_event_functions(traced)[table.number] for table in tables]
     clocked, along = ca.vertcat(t, y), tracer.column([1.0, *rates])
     rated = [e for e, table in enumerate(tables) if table.has_rate]
     slopes: list[Scalar] = [0.0] * len(tables)
@@ -102,7 +103,7 @@ def _chained(rhs: TracedFunction, n_controlled: int) -> tuple[int, ...]:
     return tuple(rate if 0 <= rate < n_controlled and found[rate] < 0 else -1 for rate in found)
 
 
-def _event_table(traced: TracedSystem, event: Event) -> EventTable:
+def _event_table(event: Event, number: int) -> EventTable:
     pair = -1 if event.pair is None else event.pair
     flag = 0 if event.flag is None else event.flag
     does, has_rate = NEVER, True
@@ -116,7 +117,7 @@ def _event_table(traced: TracedSystem, event: Event) -> EventTable:
         does = GAP if event.pair is not None else FLAG if event.flag is not None else CUT
     elif event.kind == RECORDS:
         has_rate = False
-    return EventTable(does, pair, flag, event.pressed, event.direction, has_rate and does != NEVER)
+    return EventTable(does, number, pair, flag, event.pressed, event.direction, has_rate)
 
 
 def _event_functions(traced: TracedSystem) -> list[Scalar]:
