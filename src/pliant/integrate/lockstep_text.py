@@ -158,7 +158,7 @@ class LockstepText:
             "k": (s + 1) * m.n_out, "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
             "g": events, "gd": events, "side": events, "hit": events, "survey": 3 * m.n_tips + 3,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
-            "lowest": m.n_works, "highest": m.n_works,
+            "lowest": m.n_works, "highest": m.n_works, "seen": (m.n_out + 2 * events + pairs + 1) if self.lanes.whole else 0,
             "work": max(x.n_work for x in (self.rhs, self.look, self.survey)),
         }  # fmt: skip
         return Slots.of({**arrays, **numbers})
@@ -184,7 +184,7 @@ class LockstepText:
         return Setting(
             slots=self.slots, stride=self.lanes.width, shared=SHARED, constants=constants, tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
-            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
+            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind", apart=self.lanes.whole,
         )  # fmt: skip
 
     def parts(self) -> list[str]:
@@ -220,7 +220,26 @@ class LockstepText:
         return "\n".join([*self.parts(), *lines, ""])
 
 
-_CLAIM = f"""define internal i64 @claim(ptr %shared) nounwind {{
+    def device(self) -> str:
+        """The kernel of a GPU, `DEVICE_ENTRY(ptr shared)`: one member a thread, each warp until none of its threads has one."""
+        places = self.slots.places
+        lines = [f"define ptx_kernel void @{DEVICE_ENTRY}(ptr %shared) nounwind {{", "entry:",
+                 f"  %lane = alloca [{len(places)} x ptr], align 8"]  # fmt: skip
+        for k, (name, (_, width)) in enumerate(places.items()):
+            lines += [f"  %{name} = alloca [{max(width, 1)} x double], align 8",
+                      f"  %{name}.at = getelementptr ptr, ptr %lane, i64 {k}", f"  store ptr %{name}, ptr %{name}.at"]  # fmt: skip
+        lines += [
+            "  call void @take(ptr %lane, ptr %shared)", "  br label %test", "test:",
+            "  %active.now = load double, ptr %active", "  %own = fcmp une double %active.now, 0.0",
+            "  %some = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", "  br i1 %some, label %go, label %done", "go:",
+            "  call void @attempt(ptr %lane, ptr %shared)", "  call void @judge(ptr %lane, ptr %shared)", "  br label %test",
+            "done:", "  ret void", "}",
+        ]  # fmt: skip
+        vote = "declare i1 @llvm.nvvm.vote.any.sync(i32, i1) convergent nounwind"
+        return "\n".join([vote, *self.parts(), *lines, ""])
+
+
+_CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
   %at = getelementptr i64, ptr %shared, i64 {list(SHARED).index("next")}
   %counter = load ptr, ptr %at
   %member = atomicrmw add ptr %counter, i64 1 monotonic
@@ -255,6 +274,9 @@ class AttemptWriter:
         return self.call("fma", a, b, c)
 
     def at(self, name: str, index: int = 0) -> str:
+        if self.lanes.whole:
+            at = self.let(f"getelementptr ptr, ptr %memory, i64 {list(self.slots.places).index(name)}")
+            return self.let(f"getelementptr double, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index}")
         return self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.width}")
 
     def load(self, name: str, index: int = 0) -> str:
@@ -362,7 +384,7 @@ class AttemptWriter:
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('survey')}, ptr {self.work}"
         self.lines.append(f"  call void @member_survey({self.lanes.kind} {self.t}, {arguments})")
         for lane in range(self.lanes.width):
-            at = self.let(f"getelementptr double, ptr %memory, i64 {lane}")
+            at = "%memory" if self.lanes.whole else self.let(f"getelementptr double, ptr %memory, i64 {lane}")
             self.lines.append(f"  call void @set_probe(ptr {at}, ptr %shared)")
         self.lines += [f"  br label %{after}", f"{after}:"]
 
@@ -457,8 +479,14 @@ class AttemptWriter:
         m, s = self.model, self.scheme.stages
         self.y_new = self._state(s, self.h_end, self.lanes.splat(1.0), "y_new")
         t = self.select(self.starting, self.t, self.t_new)
-        arguments = f"ptr {self.p}, ptr {self.constants}, ptr {self.at('k', s * m.n_out)}, ptr {self.work}"
+        out = self.at("seen") if self.lanes.whole else self.at("k", s * m.n_out)
+        arguments = f"ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
         self.lines.append(f"  call void @member_look({self.lanes.kind} {t}, ptr {self.at('y_new')}, {arguments})")
+        if self.lanes.whole:  # elsewhere these stand one behind the other
+            targets = [("k", s * m.n_out + r) for r in range(m.n_out)]
+            targets += [(name, k) for name in ("g_new", "gd_new", "force", "limit") for k in range(self.slots.places[name][1])]
+            for k, (name, index) in enumerate(targets):
+                self.store(self.load("seen", k), name, index)
 
     def _carried(self, row: int) -> dict[int, str]:
         """Sums of the rates of what is carried along, by a row of the scheme, whose zeros cost nothing."""
