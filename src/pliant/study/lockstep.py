@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,6 +24,7 @@ from pliant.run.contact_phases import pair_numbers
 from pliant.run.simulate import Run, simulate, weight_of
 from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan, columns_of
 from pliant.study.lockstep_model import lockstep_model, why_not
+from pliant.study.member_numbers import MemberNumbers
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -103,6 +105,8 @@ class LockstepEnsemble:
         if not self.plan.parameters:
             self._together_or_alone(members, [self.plan.first], self.plan.states(self.plan.first, members), threads, progress)
             return
+        if self._numbers is not None:
+            members = self._take_plain(self._numbers, members, threads, progress)
         groups: dict[int, dict[int, Compiled]] = {}
         for member in members.tolist():
             try:
@@ -115,6 +119,24 @@ class LockstepEnsemble:
             own = list(group.values())
             rows = np.array([self.plan.states(compiled, np.array([member]))[0] for member, compiled in group.items()])
             self._together_or_alone(np.array(list(group)), own, rows, threads, progress)
+
+    @cached_property
+    def _numbers(self) -> MemberNumbers | None:
+        return MemberNumbers.of(self.plan)
+
+    def _take_plain(
+        self, numbers: MemberNumbers, members: Ints, threads: int, progress: Callable[[int], None] | None
+    ) -> Ints:
+        """Those whose parameters are plain numbers of the model, prepared all at once; the others are given back."""
+        compiled = numbers.compiled
+        constants, good = numbers.constants(self.plan, members)
+        if why_not(compiled.traced, self.method) or not good.any():
+            return members
+        stops, own = self._stops(compiled), members[good]
+        begin = compiled.traced.parameters(stops[0], stops[1])[: compiled.traced.layout.n_changing]
+        p = np.hstack([np.tile(begin, (own.size, 1)), constants[good]])
+        self._run_together(own, [compiled], self.plan.states(compiled, own), stops, threads, progress, p)
+        return members[~good]
 
     def _together_or_alone(
         self, members: Ints, compiled: list[Compiled], states: Floats, threads: int, progress: Callable[[int], None] | None
@@ -148,15 +170,18 @@ class LockstepEnsemble:
         stops: list[float],
         threads: int,
         progress: Callable[[int], None] | None,
+        numbers: Floats | None = None,
     ) -> None:
+        """numbers: p at the start, a row for each member, where they are known already."""
         tolerances = self._tolerances(compiled[0], states[0])
         if tolerances is None:
             for k, member in enumerate(members.tolist()):
-                self._alone(member, compiled[k if len(compiled) > 1 else 0])
+                self._alone(member, compiled[k] if len(compiled) > 1 else None)
             return
-        traced, own = compiled[0].traced, len(compiled) > 1
-        changing = traced.layout.n_changing
-        numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
+        traced, known = compiled[0].traced, numbers is not None
+        own, changing = known or len(compiled) > 1, traced.layout.n_changing
+        if numbers is None:
+            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
         runner = self._runner(compiled[0], own)
         ends = runner.run(
             LockstepMembers(
@@ -169,7 +194,7 @@ class LockstepEnsemble:
         good = (ends.code == REACHED) | (ends.code == STOPPED)
         self._put(members, ends, good, compiled, numbers)
         for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
-            self._alone(int(members[k]), compiled[k if own else 0])
+            self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
 
     def _runner(self, compiled: Compiled, own: bool) -> Runner:
         key = id(compiled.structure), own
@@ -259,11 +284,12 @@ class LockstepEnsemble:
         scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
         self.store.ledger["balance_scale"][members[rows]] = scale
 
-    def _alone(self, member: int, compiled: Compiled) -> None:
+    def _alone(self, member: int, compiled: Compiled | None) -> None:
         """By `simulate`: what does not fit, fails, or must be looked at closely."""
         self.alone += 1
         save = self.kept.times.tolist() or [self.t_end]
         try:
+            compiled = self.plan.compiled(member) if compiled is None else compiled
             result = simulate(compiled, self.t_end, method=self.method, save=save, t_start=self.plan.t_start,
                               start=self.plan.start(compiled, member), max_steps=self.max_steps)  # fmt: skip
         except (ModelError, SolveError) as trouble:
