@@ -172,6 +172,8 @@ class _MemberWriter:
             condition, k = self._condition(block.guards), len(self.lines)
             self.lines += [f"  br i1 {condition}, label %run{k}, label %skip{k}", f"run{k}:"]
             self._calls(block)
+            if self.lanes.width > 1:
+                self._mask(block)
             self.lines += [f"  br label %done{k}", f"skip{k}:"]
             for array, places in (("work", block.zeros_in_work), ("out", block.zeros_in_out)):
                 for place in places:
@@ -179,6 +181,28 @@ class _MemberWriter:
                     self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {place * self.lanes.width}")
                     self.lines.append(f"  store {self.lanes.kind} {self.lanes.zero}, ptr {name}, align 8")
             self.lines += [f"  br label %done{k}", f"done{k}:"]
+
+    def _mask(self, block: Block) -> None:
+        """Zeros in lanes whose own guards are idle: beside members that need a block, no member is other than by itself.
+
+        What is computed for an idle lane may be inf or nan, and zero times that is no zero.
+        """
+        lanes, guards = self.lanes, block.guards
+        places = [f"%awake{place}.each" for place in self.member.program.guards]
+        names = places if guards == ALL_IDLE else [x for k, x in enumerate(places) if guards & (2 << k)]
+        mask, word = names[0], "or" if guards == ALL_IDLE else "and"
+        for name in names[1:]:
+            self.lines.append(f"  %m{len(self.lines)} = {word} {lanes.truth} {mask}, {name}")
+            mask = f"%m{len(self.lines) - 1}"
+        for array, entries in (("work", block.zeros_in_work), ("out", block.zeros_in_out)):
+            for place in entries:
+                name = f"%z{len(self.lines)}"
+                self.lines += [
+                    f"  {name} = getelementptr double, ptr %{array}, i64 {place * lanes.width}",
+                    f"  {name}.x = load {lanes.kind}, ptr {name}, align 8",
+                    f"  {name}.y = select {lanes.truth} {mask}, {lanes.kind} {name}.x, {lanes.kind} {lanes.zero}",
+                    f"  store {lanes.kind} {name}.y, ptr {name}, align 8",
+                ]
 
     def _calls(self, block: Block) -> None:
         for piece in block.pieces:
