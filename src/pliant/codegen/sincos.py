@@ -8,6 +8,7 @@ C library.
 from __future__ import annotations
 
 import math
+import re
 import struct
 
 WIDTH = 4  # arguments a pass of the batch; two registers of NEON or one of AVX, enough to hide the latencies
@@ -198,3 +199,22 @@ def _library_lanes() -> list[str]:
             f"  store double %cv{lane}, ptr %cp{lane}",
         ]
     return lines
+
+
+def near_text(name: str, width: int, attributes: str) -> str:
+    """`void name(ptr x, ptr s, ptr c)` of one vector of this width, or of one number: the method alone, nan beyond LARGEST."""
+    lines = _Lines()
+    size = lines.let(f"call {_REAL} @llvm.fabs.{_SUFFIX}({_REAL} %given)")
+    near = lines.let(f"fcmp ole {_REAL} {size}, {_all(LARGEST)}")
+    x = lines.choose(near, "%given", _all(math.nan))
+    sine, cosine = _sincos(lines, x)
+    text = "\n".join([
+        f"define internal void @{name}(ptr %xi, ptr %si, ptr %ci) {attributes} nounwind {{",
+        f"  %given = load {_REAL}, ptr %xi, align 8", *lines.text,
+        f"  store {_REAL} {sine}, ptr %si, align 8", f"  store {_REAL} {cosine}, ptr %ci, align 8", "  ret void", "}", "",
+    ])  # fmt: skip
+    if width > 1:
+        return text.replace(f"<{WIDTH} x", f"<{width} x").replace(f".v{WIDTH}f64", f".v{width}f64")
+    text = text.replace(f"<{WIDTH} x double>", "double").replace(f"<{WIDTH} x i64>", "i64").replace(f"<{WIDTH} x i1>", "i1")
+    text = re.sub(r"splat \(\w+ ([^)]*)\)", r"\1", text)
+    return text.replace(f".v{WIDTH}f64", ".f64")

@@ -306,6 +306,11 @@ class Stepper:
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         return MemberRuns(self._memory, self._stages, self.plain_atol)
 
+    @property
+    def memory(self) -> Memory:
+        """Of the run, for other loops that go by the same tolerances."""
+        return self._memory
+
     def _piece(self, loop: CompiledLoop) -> int:
         """One entry into the compiled loop; the number of evaluations follows their measured cost."""
         run = self._run

@@ -30,6 +30,8 @@ from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, 
 from pliant.run.starts import short_struts
 from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
+from pliant.study.lockstep import LockstepEnsemble
+from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -61,15 +63,22 @@ def ensemble(
     max_steps: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    loop: str = "auto",
+    device: str = "cpu",
 ) -> xr.Dataset:
     """Run one mechanism many times, with other numbers and other starts, on all cores; one row of a Dataset for each member.
 
     parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each one number
     or a row of them, one for each member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
     touch), "ledger" (error of the energy balance and its scale, J), ValuesAt(times, quantities ...), ExtremesOf(quantities ...).
-    Every member is what `simulate` gives, to the bit. A member that fails is a row with ok False and a message. progress is called
-    with (members done, members); Ctrl-C keeps what is done. threads: as many as there are processors unless given.
+    loop "general": every member is what `simulate` gives, to the bit. "lockstep": members run side by side in vectors, several times
+    as fast, and agree with `simulate` within the tolerance; what it cannot serve is refused with the reason. "auto": lock-step where
+    it serves and there are members enough; `attrs["loop"]` says which it was, and why. device "gpu": lock-step on an NVIDIA GPU;
+    "auto": there if one answers. A member that fails is a row with ok False and a message. progress is called with (members done,
+    members); Ctrl-C keeps what is done. threads: as many as there are processors unless given.
     """
+    check.choice("ensemble", "loop", loop, LOOPS)
+    check.choice("ensemble", "device", device, DEVICES)
     t_start, t_end = check.number("ensemble", "t_start", t_start, "s"), check.number("ensemble", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("ensemble", "t_end", f"must be > t_start = {t_start} s", t_end)
@@ -79,9 +88,15 @@ def ensemble(
         check_compiled(system.traced, method.near, t_start)
     plan = MemberPlan.of(system, formulation, method.near, t_start, parameters, starts, rates)
     workers = (os.cpu_count() or 1) if threads is None else check.count("ensemble", "threads", threads)
+    chosen = choose_loop(plan, method, kept, loop, device)
+    if chosen.lockstep:
+        store = EnsembleStore(plan, kept)
+        side_by_side = LockstepEnsemble(plan, method, t_end, kept, max_steps, store, chosen.runner)
+        side_by_side.run(min(workers, plan.count), progress)
+        return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words)
     study = _Ensemble(plan, method, t_end, kept, max_steps)
     study.run(min(workers, plan.count), progress)
-    return study.store.dataset(study.interrupted)
+    return study.store.dataset(study.interrupted).assign_attrs(loop=chosen.words)
 
 
 class _Ensemble:

@@ -1,0 +1,290 @@
+"""Lock-step ensembles on a GPU of a machine that has a driver and NumPy but no pliant: kernels and members are carried there.
+
+    python benchmarks/gpu_bundle.py --make FOLDER           # here: PTX, members, and what this machine's own build makes of some
+    python benchmarks/gpu_bundle.py --run FOLDER [--json FILE]   # there: needs src/pliant/host/cuda.py beside it, and NumPy
+
+chain: the falling chain, 1.5 s, starts scattered by 1 %, rtol 1e-6, works and contact statistics kept. ball: a Hertz ball, 1 s. ten
+links: a chain of ten elastic links, 0.5 s. numbers: 100,000 chains of three links whose mass, E, contact stiffness, restitution and
+friction all differ. million: a million chains, lowest point 0.5 to 2 m high, angles +-0.5 rad, e 0.3 to 0.95, mu 0 to 0.6, 1.5 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COMPARED = 64  # members that this machine runs too
+MILLION, NUMBERS = 1_000_000, 100_000
+LEDGER_ROWS = 8
+
+
+def random_chains(count: int, links: int) -> dict[str, np.ndarray]:
+    """Height of the root and angles: nothing is nearer to the floor than the height drawn."""
+    rng = np.random.default_rng(7)
+    height, angles = rng.uniform(0.5, 2.0, count), rng.uniform(-0.5, 0.5, (count, links))
+    ends = np.cumsum(np.sin(np.cumsum(angles, axis=1)), axis=1)
+    return {"height": height - np.minimum(ends.min(axis=1), 0.0), **{f"angle{k}": angles[:, k] for k in range(links)}}
+
+
+# ---- here
+
+
+def link_chain(links: int, parameters: dict[str, Any], height: float = 2.0) -> Any:
+    import pliant as pl
+
+    section = pl.Section(A=3.75e-4, Iz=4.883e-9, shear_factor=5 / 6)
+    system = pl.System(f"chain of {links}", gravity=(0, -9.81))
+    frame = None
+    for k in range(links):
+        beam = pl.Beam(length=1.0, mass_per_length=parameters.get("mass", 1.0), theory="timoshenko", section=section,
+                       modes=pl.Modes("ss", 1), rotary_inertia=2.9473e-5, stiffening="none",
+                       material=pl.Material(E=parameters.get("E", 2e11), G=7.7e10))  # fmt: skip
+        joint = pl.Planar(position=(0.0, height), angle=0.3) if frame is None else pl.Revolute(angle=0.1)
+        frame = (system.add(f"l{k}", beam, joint=joint) if frame is None else system.add(f"l{k}", beam, joint=joint, on=frame)).tip
+    law = pl.HuGuo(stiffness=parameters.get("K", 1e8), restitution=parameters.get("e", 0.5))
+    system.contact(points=system.ends(), against=pl.Plane(normal=(0, 1)), normal=law,
+                   friction=pl.Ambrosio(mu=parameters.get("mu", 0.2), v0=1e-3, v1=1e-2))  # fmt: skip
+    return system
+
+
+def make(folder: Path) -> None:
+    import pliant as pl
+    from pliant.gallery.falling_chain import falling_chain
+    from pliant.study.member_numbers import MemberNumbers
+    from pliant.study.members import MemberPlan
+
+    folder.mkdir(parents=True, exist_ok=True)
+    fine, coarse = pl.DOP853(rtol=1e-6, atol=1e-9), pl.DormandPrince(rtol=1e-6, atol=1e-9)
+    chain = pl.compile_system(falling_chain())
+    angles = chain.traced.y0[2] * (1.0 + 0.01 * np.random.default_rng(1).normal(size=131_072))
+    for name, method in (("chain DOP853", fine), ("chain DormandPrince", coarse)):
+        bundle(folder, name, chain, method, 1.5, {2: angles})
+    ball = pl.System("ball", gravity=(0, -9.81))
+    body = ball.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
+    ball.contact(points=pl.Sphere(body.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e6))
+    heights = 1.0 + 0.2 * np.random.default_rng(2).uniform(size=COMPARED)
+    bundle(folder, "ball DormandPrince", pl.compile_system(ball), coarse, 1.0, {1: heights}, recipe="heights")
+    ten = pl.compile_system(link_chain(10, {}, 0.5))
+    bundle(folder, "ten links DOP853", ten, fine, 0.5, {2: 0.3 + 0.003 * np.random.default_rng(3).normal(size=16_384)})
+
+    drawn = np.random.default_rng(5)
+    ranges = {"e": (0.3, 0.95), "mu": (1e-9, 0.6), "K": (3e7, 3e8), "E": (1e11, 3e11), "mass": (0.5, 2.0)}
+    parameters = {name: pl.Parameter(name, float(np.mean(low_high))) for name, low_high in ranges.items()}
+    varied = pl.compile_system(link_chain(3, parameters))
+    bank = 500  # of masses and E, whose beams are integrated one by one; every member has its own e, mu and K
+    values = {name: drawn.uniform(*ranges[name], NUMBERS) for name in ("e", "mu", "K")}
+    plan = MemberPlan.of(varied, "articulated", None, 0.0, values, None, None)
+    plain = MemberNumbers.of(plan)
+    assert plain is not None
+    constants, good = plain.constants(plan, np.arange(NUMBERS))
+    assert good.all()
+    slow = {name: drawn.uniform(*ranges[name], bank) for name in ("E", "mass")}
+    beams = MemberPlan.of(varied, "articulated", None, 0.0, slow, None, None)
+    changing = varied.traced.layout.n_changing
+    rows = np.array([beams.compiled(k).traced.parameters(0.0, 1.5)[changing:] for k in range(bank)])
+    base = varied.traced.parameters(0.0, 1.5)[changing:]
+    own = np.flatnonzero(np.any(rows != base, axis=0))
+    plain_columns = np.flatnonzero(np.any(constants != base, axis=0))
+    assert not set(own) & set(plain_columns)
+    columns = {int(k): constants[:, k] for k in plain_columns}
+    banked = {int(k): rows[:, k] for k in own}
+    starts = {2: 0.3 + 0.003 * np.random.default_rng(3).normal(size=NUMBERS)}
+    bundle(folder, "numbers DOP853", varied, fine, 1.5, starts, constants=columns, bank=banked)
+
+    two = {name: parameters[name] for name in ("e", "mu")}
+    wild = pl.compile_system(link_chain(3, two))
+    values = {name: drawn.uniform(*ranges[name], MILLION) for name in ("e", "mu")}
+    plan = MemberPlan.of(wild, "articulated", None, 0.0, values, None, None)
+    plain = MemberNumbers.of(plan)
+    assert plain is not None
+    constants, good = plain.constants(plan, np.arange(MILLION))
+    assert good.all()
+    columns = {int(k): constants[:, k] for k in np.flatnonzero(np.any(constants != constants[0], axis=0))}
+    chains = random_chains(COMPARED, 3)
+    names = [wild.traced.tree.positions[k] for k in wild.traced.free_q]
+    places = [names.index(name) for name in ("l0.y", "l0.angle", "l1.angle", "l2.angle")]
+    first = dict(zip(places, chains.values(), strict=True))
+    rows_at = np.linspace(0.0, 1.5, LEDGER_ROWS + 2)[:-1]
+    bundle(folder, "million DOP853", wild, fine, 1.5, first, constants=columns, recipe="random_chains", plan=rows_at)
+
+
+def bundle(
+    folder: Path,
+    name: str,
+    compiled: Any,
+    method: Any,
+    t_end: float,
+    starts: dict[int, np.ndarray],
+    *,
+    constants: dict[int, np.ndarray] | None = None,
+    bank: dict[int, np.ndarray] | None = None,
+    recipe: str = "",
+    plan: np.ndarray | None = None,
+) -> None:
+    """One case: its kernel, its members, and what the host build makes of the first of them."""
+    from pliant.host.cache_folder import user_cache
+    from pliant.host.stages import Stages
+    from pliant.integrate.lockstep_device import device_text, ptx_of
+    from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
+    from pliant.integrate.lockstep_text import DEVICE_ENTRY, SHARED
+    from pliant.run.contact_phases import pair_numbers
+    from pliant.run.simulate import Run, weight_of
+    from pliant.study.lockstep_model import lockstep_model
+
+    model, traced, own = lockstep_model(compiled), compiled.traced, constants is not None
+    run = Run(compiled, method, 0.0, t_end, np.array([t_end]), None, None, None, Stages())
+    memory, n = run.stepper.memory, traced.n_controlled
+    atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
+    tolerances = LockstepTolerances(float(memory.run["rtol"]), atol, method.rtol, memory.loosened, float(memory.run["max_step"]), 10**6)
+    p, changing = traced.parameters(0.0, t_end), traced.layout.n_changing
+    count = min(COMPARED, *(len(x) for x in starts.values()))
+    y = np.tile(traced.y0, (count, 1))
+    for k, column in starts.items():
+        y[:, k] = column[:count]
+    rows = np.tile(p[changing:], (count if own else 1, 1))
+    for k, column in (constants or {}).items():
+        rows[:, k] = column[:count]
+    for k, column in (bank or {}).items():
+        rows[:, k] = np.resize(column, count)
+    heads = np.array([traced.head(0.0, t_end)])
+    members = LockstepMembers(y, p[:changing], rows, np.array([weight_of(traced)]), pair_numbers(traced)[None, :, 0], np.array([t_end]),
+                              heads, np.empty(0) if plan is None else plan, 0.0)  # fmt: skip
+    numbers, inputs = inputs_of(members, tolerances)
+    loop = HostLoop.of(model, method.tableau, own, user_cache("machine-code"))
+    ends = HostRuns(loop).run(members, tolerances, 1)
+    text = device_text(model, method.tableau, own)
+    (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
+    facts = {"entry": DEVICE_ENTRY, "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
+             "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n, "count": len(next(iter(starts.values()))),
+             "y0": traced.y0.tolist(), "constants": p[changing:].tolist(), "own": own}  # fmt: skip
+    (folder / f"{name}.json").write_text(json.dumps(facts))
+    arrays = {f"input {key}": value for key, value in inputs.items()} | {f"host {key}": value for key, value in ends.arrays.items()}
+    arrays |= {f"start {k}": column for k, column in starts.items()} | {f"constant {k}": c for k, c in (constants or {}).items()}
+    np.savez(folder / f"{name}.npz", **arrays, **{f"bank {k}": column for k, column in (bank or {}).items()})
+    print(f"{name}: {text.slots.size} numbers a member, host codes {np.bincount(ends.code + 1)}, steps {ends.steps.mean():.0f}", flush=True)
+
+
+# ---- there
+
+
+def load_cuda() -> Any:
+    path = Path(__file__).parents[1] / "src" / "pliant" / "host" / "cuda.py"
+    path = path if path.exists() else Path(__file__).parent / "cuda.py"
+    spec = importlib.util.spec_from_file_location("cuda", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["cuda"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None:
+    cuda = load_cuda()
+    device = cuda.Device(cuda.Driver())
+    print(f"{device.name}, {device.multiprocessors} multiprocessors", flush=True)
+    figures: dict[str, Any] = {"device": device.name, "date": time.strftime("%Y-%m-%d")}
+    for path in sorted(folder.glob("*.json")):
+        if only in path.stem:
+            try:
+                figures[path.stem] = run_case(cuda, device, path, block)
+            except Exception as trouble:  # the next case may do
+                print(path.stem, "failed:", trouble, flush=True)
+                figures[path.stem] = {"failed": str(trouble)}
+            if json_file is not None:
+                json_file.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
+    facts, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
+    kernel = cuda.Kernel(device, path.with_suffix(".ptx").read_bytes(), facts["entry"], block)
+    made = kernel.facts
+    print(f"{path.stem}: {made.registers} registers, {made.local_bytes} B local, {made.blocks} blocks of {kernel.block}, "
+          f"{made.load_seconds:.1f} s to load", flush=True)  # fmt: skip
+    inputs = {key[6:]: arrays[key] for key in arrays.files if key.startswith("input ")}
+    small = ends_of(facts, len(inputs["y"]), inputs["plan"].size)
+    cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]))
+    agree = {key: float(np.nanmax(np.abs(small[key] - arrays[f"host {key}"]), initial=0.0)) for key in ("y_end", "t_end", "tally")}
+    bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in ("y_end", "t_end", "tally", "code", "steps"))
+    print(f"  against the host build: bit for bit {bits}, largest difference {agree}", flush=True)
+    members = many(facts, arrays)
+    count = len(members["y"])
+    ends = ends_of(facts, count, inputs["plan"].size)
+    seconds, whole = [], []
+    for _ in range(1 if count >= MILLION and "million" in path.stem else 3):
+        began = time.perf_counter()
+        numbers = {**facts["numbers"], "members": count}
+        seconds.append(cuda.run_batch(kernel, facts["fields"], numbers, {**inputs, **members}, ends, count))
+        whole.append(time.perf_counter() - began)
+    figures = {"members": count, "per_second": count / min(seconds), "per_second_with_copies": count / min(whole),
+               "registers": made.registers, "local_bytes": made.local_bytes, "load_seconds": made.load_seconds, "bit_for_bit": bits,
+               "difference": agree, "codes": np.bincount(ends["code"] + 1).tolist(), "steps": float(ends["steps"].mean()),
+               "touches": float(ends["tally"][..., 0].sum() / count), "nan": int(np.isnan(ends["y_end"]).any(axis=1).sum()),
+               "unfinished": int((ends["code"] != 0).sum())}  # fmt: skip
+    if "million" in path.stem:
+        np.savez(path.with_name("million ends.npz"), y=ends["y_end"][:, :9].astype(np.float32), touches=ends["tally"][..., 0].sum(1).astype(np.int16))
+        odd = np.flatnonzero((ends["code"] != 0) | np.isnan(ends["y_end"]).any(axis=1))
+        np.savez(path.with_name("million odd.npz"), members=odd, code=ends["code"][odd], y=members["y"][odd])
+        sample = np.random.default_rng(0).choice(count, 4096, replace=False)
+        worst = {k: ends[k][sample] for k in ("row_y", "row_p", "y_end", "p_end", "t_end", "reach")}
+        np.savez(path.with_name("million sample.npz"), members=sample, constants=members["constants"][sample], **worst)
+    print(f"  {count} members: {figures['per_second']:.4g} a second, {figures['per_second_with_copies']:.4g} with copies; codes "
+          f"{figures['codes']}, steps {figures['steps']:.0f}, touches {figures['touches']:.2f}, nan {figures['nan']}", flush=True)  # fmt: skip
+    return figures
+
+
+def many(facts: dict[str, Any], arrays: Any) -> dict[str, np.ndarray]:
+    """All members of a case."""
+    columns = {int(key[6:]): arrays[key] for key in arrays.files if key.startswith("start ")}
+    constants = {int(key[9:]): arrays[key] for key in arrays.files if key.startswith("constant ")}
+    count = facts["count"]
+    if facts["recipe"] == "heights":
+        count = 4_000_000
+        columns = {1: 1.0 + 0.2 * np.random.default_rng(2).uniform(size=count)}
+    if facts["recipe"] == "random_chains":
+        chains = random_chains(MILLION, 3)
+        count, columns = MILLION, dict(zip(columns, chains.values(), strict=True))
+    y = np.tile(np.array(facts["y0"]), (count, 1))
+    for k, column in columns.items():
+        y[:, k] = column
+    if not facts["own"]:
+        return {"y": y}
+    rows = np.tile(np.array(facts["constants"]), (count, 1))
+    for k, column in constants.items():
+        rows[:, k] = column
+    for key in arrays.files:
+        if key.startswith("bank "):
+            rows[:, int(key[5:])] = np.resize(arrays[key], count)
+    return {"y": y, "constants": rows}
+
+
+def ends_of(facts: dict[str, Any], count: int, rows: int) -> dict[str, np.ndarray]:
+    n, changing, pairs = facts["n"], facts["changing"], facts["pairs"]
+    whole = {name: np.full(count, -1, dtype=np.int64) for name in ("code", "event", "steps", "refused")}
+    shapes = {"t_end": (count,), "y_end": (count, n), "p_end": (count, changing), "tally": (count, pairs, 5),
+              "reach": (count, facts["works"], 2), "row_y": (count, rows, n), "row_p": (count, rows, changing)}  # fmt: skip
+    return {**whole, **{name: np.full(shape, np.nan) for name, shape in shapes.items()}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--make", type=Path)
+    parser.add_argument("--run", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--block", type=int, default=128)
+    options = parser.parse_args()
+    if options.make is not None:
+        make(options.make)
+    if options.run is not None:
+        run_all(options.run, options.json, options.only, options.block)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""NVIDIA GPUs by their driver alone: no toolkit, no other package.  Kernels come as PTX, which the driver compiles for its GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1")}
+OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX that is written here
+OLDEST_CAPABILITY = (7, 0)  # Volta: threads of a warp that wait for each other by name
+BLOCK = 128  # threads: a warp for each of a multiprocessor's four schedulers
+SHARE_OF_MEMORY = 0.8  # of what is free on a GPU
+_MULTIPROCESSORS, _MAJOR, _MINOR = 16, 75, 76  # attributes of a device
+_LOCAL_BYTES, _REGISTERS = 3, 4  # attributes of a function
+_PREFER_L1 = 2
+_LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its words of error
+_NAMES = 256
+
+
+class DeviceError(Exception):
+    """No GPU, or one that cannot do what it was asked."""
+
+
+class Driver:
+    """The driver's library."""
+
+    def __init__(self) -> None:
+        self._library = self._load()
+        self.call("cuInit", 0)
+        version = c_int()
+        self.call("cuDriverGetVersion", byref(version))
+        if version.value < OLDEST_DRIVER:
+            raise DeviceError(f"the NVIDIA driver must serve CUDA {OLDEST_DRIVER // 1000}.0 or later, this one serves "
+                              f"{version.value // 1000}.{version.value % 1000 // 10}")  # fmt: skip
+
+    def _load(self) -> Any:
+        for name in LIBRARIES.get(sys.platform, ()):
+            try:
+                return ctypes.CDLL(name)
+            except OSError:
+                continue
+        raise DeviceError("no NVIDIA driver is installed here (its library, libcuda.so.1 or nvcuda.dll, was not found)")
+
+    def call(self, function: str, *arguments: Any) -> None:
+        code = getattr(self._library, function)(*arguments)
+        if code != 0:
+            words = c_char_p()
+            self._library.cuGetErrorString(code, byref(words))
+            said = words.value.decode() if words.value else f"error {code}"
+            raise DeviceError(f"the NVIDIA driver refused {function}: {said}")
+
+    @property
+    def count(self) -> int:
+        number = c_int()
+        self.call("cuDeviceGetCount", byref(number))
+        return number.value
+
+
+class Device:
+    """One GPU, ready to work in the thread that asks."""
+
+    def __init__(self, driver: Driver, number: int = 0) -> None:
+        self._driver, self._device, self._context = driver, c_int(), c_void_p()
+        driver.call("cuDeviceGet", byref(self._device), number)
+        major, minor = self._attribute(_MAJOR), self._attribute(_MINOR)
+        name = ctypes.create_string_buffer(_NAMES)
+        driver.call("cuDeviceGetName", name, _NAMES, self._device)
+        self.name = name.value.decode()
+        if (major, minor) < OLDEST_CAPABILITY:
+            raise DeviceError(f"the GPU {self.name} has compute capability {major}.{minor}, {OLDEST_CAPABILITY[0]}.0 is needed")
+        self.multiprocessors = self._attribute(_MULTIPROCESSORS)
+        driver.call("cuDevicePrimaryCtxRetain", byref(self._context), self._device)
+
+    def _attribute(self, which: int) -> int:
+        value = c_int()
+        self._driver.call("cuDeviceGetAttribute", byref(value), which, self._device)
+        return value.value
+
+    def call(self, function: str, *arguments: Any) -> None:
+        self._driver.call(function, *arguments)
+
+    def enter(self) -> None:
+        """This thread works with this GPU from here on."""
+        self.call("cuCtxSetCurrent", self._context)
+
+    @property
+    def free_bytes(self) -> int:
+        free, total = c_size_t(), c_size_t()
+        self.call("cuMemGetInfo_v2", byref(free), byref(total))
+        return free.value
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What the driver made of a kernel."""
+
+    registers: int
+    local_bytes: int
+    blocks: int  # that all multiprocessors hold together
+    load_seconds: float
+
+
+class Kernel:
+    """One kernel of a PTX text on one GPU; it takes the address of a record."""
+
+    def __init__(self, device: Device, ptx: bytes, name: str, block: int = BLOCK) -> None:
+        device.enter()
+        self.device, self.block = device, block
+        self._module, self._function = c_void_p(), c_void_p()
+        began = time.perf_counter()
+        log = ctypes.create_string_buffer(8192)
+        options = (c_int * 2)(_LOG, _LOG_SIZE)
+        values = (c_void_p * 2)(ctypes.cast(log, c_void_p), c_void_p(8192))
+        try:
+            device.call("cuModuleLoadDataEx", byref(self._module), ptx + b"\0", 2, options, values)
+        except DeviceError as trouble:
+            raise DeviceError(f"{trouble}; {log.value.decode(errors='replace').strip()[:400]}") from None
+        device.call("cuModuleGetFunction", byref(self._function), self._module, name.encode())
+        device.call("cuFuncSetCacheConfig", self._function, _PREFER_L1)
+        blocks = c_int()
+        device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(0))
+        if blocks.value == 0:
+            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
+        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), blocks.value * device.multiprocessors,
+                                 time.perf_counter() - began)  # fmt: skip
+
+    def _fact(self, which: int) -> int:
+        value = c_int()
+        self.device.call("cuFuncGetAttribute", byref(value), which, self._function)
+        return value.value
+
+    def __call__(self, record: int, threads: int) -> None:
+        """So many threads, or as many as the GPU holds at once; returns when all have ended."""
+        blocks = max(1, min(self.facts.blocks, -(-threads // self.block)))
+        address = c_uint64(record)
+        passed = (c_void_p * 1)(ctypes.cast(byref(address), c_void_p))
+        sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, 0))
+        self.device.call("cuLaunchKernel", self._function, *sizes, None, passed, None)
+        self.device.call("cuCtxSynchronize")
+
+
+class Buffers:
+    """Arrays on a GPU, by name; freed at the end of the block."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self.addresses: dict[str, int] = {}
+
+    def __enter__(self) -> Buffers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for address in self.addresses.values():
+            self._device.call("cuMemFree_v2", c_uint64(address))
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        address = c_uint64()
+        self._device.call("cuMemAlloc_v2", byref(address), c_size_t(max(array.nbytes, 8)))
+        self.addresses[name] = address.value
+        if array.nbytes:
+            self._device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
+
+    def get(self, name: str, array: NDArray[Any]) -> None:
+        if array.nbytes:
+            self._device.call("cuMemcpyDtoH_v2", c_void_p(array.ctypes.data), c_uint64(self.addresses[name]), c_size_t(array.nbytes))
+
+
+def run_batch(
+    kernel: Kernel,
+    fields: Mapping[str, str],
+    numbers: Mapping[str, float],
+    inputs: Mapping[str, NDArray[Any]],
+    outputs: Mapping[str, NDArray[Any]],
+    threads: int,
+) -> float:
+    """The kernel on a record of numbers and of arrays; outputs are filled. Returns the seconds that the kernel itself took."""
+    record = np.zeros(1, dtype=[(name, "i8" if code.endswith("*") else code) for name, code in fields.items()])
+    for name, value in numbers.items():
+        record[0][name] = value
+    kernel.device.enter()
+    with Buffers(kernel.device) as buffers:
+        for name, array in {**inputs, **outputs}.items():
+            buffers.put(name, np.ascontiguousarray(array))
+            record[0][name] = buffers.addresses[name]
+        buffers.put("record", record)
+        began = time.perf_counter()
+        kernel(buffers.addresses["record"], threads)
+        seconds = time.perf_counter() - began
+        for name, array in outputs.items():
+            buffers.get(name, array)
+    return seconds
+
+
+def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequence[range]:
+    """Members that fit on a GPU together, one batch after the other; at least one for each GPU where there are members enough."""
+    fitting = int(SHARE_OF_MEMORY * free) // max(bytes_each, 1)
+    if fitting < 1:
+        raise DeviceError(f"a member takes {bytes_each} bytes, and the GPU has {free} bytes free: keep fewer rows")
+    size = min(fitting, -(-count // devices))
+    return [range(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+__all__ = ["BLOCK", "Buffers", "Device", "DeviceError", "Driver", "Kernel", "KernelFacts", "batches", "c_float", "run_batch"]

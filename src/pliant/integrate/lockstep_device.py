@@ -1,0 +1,129 @@
+"""Members of an ensemble in lock-step on NVIDIA GPUs: the text of the loop as PTX, one member a thread."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from pliant.codegen.member_lanes import Lanes
+from pliant.errors import SolveError
+from pliant.host.cuda import Device, DeviceError, Driver, Kernel, batches, run_batch
+from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.processor import VERSIONS
+from pliant.integrate.lockstep_runs import (
+    LOCKSTEP_VERSION,
+    LockstepEnds,
+    LockstepMembers,
+    LockstepTolerances,
+    inputs_of,
+    optimised,
+)
+from pliant.integrate.lockstep_text import DEVICE_ENTRY, SHARED, LockstepModel, LockstepText
+from pliant.integrate.tableaus import Tableau
+
+TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # what every GPU since 2017 and every driver of today serve
+
+
+def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool) -> LockstepText:
+    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True))
+
+
+def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
+    """The kernel as PTX, kept in the folder for later processes; no GPU is needed to write it."""
+    source = text.device()
+    key = content_key((source, TRIPLE, CAPABILITY, PTX, *VERSIONS, LOCKSTEP_VERSION))
+    cache = None if folder is None else ObjectCache(folder)
+    data = None if cache is None else cache.load(key)
+    if data is None:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        machine = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
+        data = machine.emit_assembly(optimised(source, machine)).encode()
+        if cache is not None:
+            cache.store(key, data)
+    return data
+
+
+def gpus() -> list[Device]:
+    """All that answer; a SolveError with the reason where none does."""
+    try:
+        driver = Driver()
+        if driver.count == 0:
+            raise DeviceError("the NVIDIA driver knows no GPU here")
+        return [Device(driver, number) for number in range(driver.count)]
+    except DeviceError as trouble:
+        raise SolveError(f"no GPU: {trouble}") from None
+
+
+class DeviceRuns:
+    """Runs members on all GPUs, in batches that fit into their memory."""
+
+    def __init__(self, devices: list[Device], text: LockstepText, ptx: bytes) -> None:
+        self._devices, self._text, self._ptx = devices, text, ptx
+        self._kernels: dict[int, Kernel] = {}
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def run(
+        self, members: LockstepMembers, tolerances: LockstepTolerances, threads: int, progress: Callable[[int], None] | None = None
+    ) -> LockstepEnds:
+        ends = LockstepEnds.room(len(members), self._text.model, members.plan.size)
+        each = sum(array.nbytes for array in ends.arrays.values()) // max(len(members), 1) + 8 * (members.y.shape[1] + 64)
+        each += members.constants.nbytes // max(len(members), 1)
+        waiting: queue.SimpleQueue[range] = queue.SimpleQueue()
+        troubles: list[DeviceError] = []
+        try:
+            self._devices[0].enter()
+            for batch in batches(len(members), each, min(device.free_bytes for device in self._devices[:1]), len(self._devices)):
+                waiting.put(batch)
+        except DeviceError as trouble:
+            raise SolveError(f"GPU: {trouble}") from None
+        done = [0]
+
+        def work(number: int) -> None:
+            try:
+                while not self._cancelled:
+                    try:
+                        batch = waiting.get_nowait()
+                    except queue.Empty:
+                        return
+                    self._batch(number, members, tolerances, ends, batch)
+                    done[0] += len(batch)
+                    if progress is not None:
+                        progress(done[0])
+            except DeviceError as trouble:
+                troubles.append(trouble)
+
+        workers = [threading.Thread(target=work, args=(number,)) for number in range(len(self._devices))]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        if troubles:
+            raise SolveError(f"GPU: {troubles[0]}")
+        return ends
+
+    def _batch(self, number: int, members: LockstepMembers, tolerances: LockstepTolerances, ends: LockstepEnds, batch: range) -> None:
+        if number not in self._kernels:
+            self._kernels[number] = Kernel(self._devices[number], self._ptx, DEVICE_ENTRY)
+        own = slice(batch.start, batch.stop)
+
+        def share(array: Any) -> Any:
+            return array[own] if len(array) > 1 else array
+
+        part = replace(members, y=members.y[own], constants=share(members.constants), weight=share(members.weight),
+                       floors=share(members.floors))  # fmt: skip
+        numbers, inputs = inputs_of(part, tolerances)
+        outputs = {name: np.ascontiguousarray(array[own]) for name, array in ends.arrays.items()}
+        run_batch(self._kernels[number], SHARED, numbers, inputs, outputs, len(batch))
+        for name, array in ends.arrays.items():
+            array[own] = outputs[name]

@@ -1,0 +1,586 @@
+"""What happens to one member of a lock-step ensemble between two attempts: plain functions, see `codegen.plain`.
+
+Everything is an attempt. A step, a step tried again after a refusal, a step cut to an event and the taking-up of new equations all
+cost the same evaluations, so that members side by side never part where it is expensive. These functions judge what an attempt left
+behind, one member at a time, and say what the next one is to be. `lane` is the memory of a member (`lockstep_slots`), `shared` what
+all members share (`lockstep_record`).
+"""
+
+from __future__ import annotations
+
+from math import exp, fabs, inf, log, nan, sqrt  # noqa: F401  what the functions below call, where they are run as Python
+from typing import Any
+
+# What event functions do (`table.does`).
+NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
+# How members end: codes of `status`, and one of our own.
+REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
+TALLIED = 5
+TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # so many changes of a flag in so short a time, s, are chatter
+SAFETY = 0.9
+STRETCH = 1e-10
+SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
+NO_ERROR = 1e-30
+PROBES = 8
+BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and of t: how near to its zero an event that changes equations is located at best
+NEAR_EVENT, NEAR_CUT, NEAR_PEAK = 1e-8, 1e-3, 1e-2  # of the step: how near events, corners and peaks are
+NEAREST, BEYOND = 1e-3, 1.05  # of a refused step, and times the way to a corner: see `march`
+MOST_TRIES = 30  # of one event
+SURE = 1e-12  # of the size of the state: what is nearer to zero at the start is judged by the general loop
+DEAD = 2.0**-50  # of the size of the state: a gap that is neither open nor closed
+
+CONSTANTS = {
+    name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float)) and not name.startswith("_")
+} | {"INF": inf, "NAN": nan}
+lane: Any
+table: Any
+N: int  # states; of them decide the step, works are added to it, rows of rates that are stored, events, pairs ... (`lockstep_slots`)
+N_C: int
+N_W: int
+N_OUT: int
+N_E: int
+N_P: int
+N_CHANGING: int
+N_OWN: int
+N_HEAD: int
+N_TIPS: int
+N_LIMIT: int
+S: int
+INF: float
+NAN: float
+
+
+# ---- a member begins
+
+
+def take(lane: Any, shared: Any) -> None:
+    """The next member that nobody has, or none."""
+    lane.active = 0.0
+    lane.step, lane.start, lane.fresh, lane.error = 0.0, 0.0, 0.0, 0.0
+    if shared.cancelled[0] != 0:
+        return
+    member = claim(shared)
+    if member >= shared.members:
+        return
+    lane.member = float(member)
+    lane.active = 1.0
+    for i in range(N):
+        lane.y[i] = shared.y[member * N + i]
+        lane.y_new[i] = lane.y[i]
+    for i in range(N_CHANGING):
+        lane.p[i] = shared.p[i]
+    for i in range(N_OWN):
+        lane.c[i] = shared.constants[member * N_OWN + i]
+    for i in range(TALLIED * N_P):
+        lane.tally[i] = 0.0
+    for i in range(N_W):
+        lane.lowest[i], lane.highest[i] = lane.y[N_C + i], lane.y[N_C + i]
+    for e in range(N_E):
+        lane.side[e] = 0.0
+    lane.t, lane.t_new, lane.t_stop = shared.t_start, shared.t_start, shared.ends[0]
+    lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
+    lane.accepted, lane.rejected, lane.rejected_last, lane.tries = 0.0, 0.0, 0.0, 0.0
+    lane.h, lane.longest = 0.0, INF
+    lane.fresh = 1.0
+    restart(lane)
+
+
+def restart(lane: Any) -> None:
+    """The next attempt takes up the equations as they are now."""
+    lane.start, lane.nearer, lane.probes, lane.tries = 1.0, 1.0, 0.0, 0.0
+    lane.step, lane.t_new = 0.0, lane.t
+
+
+def rate_of(lane: Any, row: int, i: int) -> float:
+    """The rate of component i as stored in a row; of a coordinate whose rate is a state, that state."""
+    chain = table.chained[i]
+    if chain >= 0:
+        return lane.y[chain]
+    return lane.k[row * N_OUT + table.row_of[i]]
+
+
+def scale_of(lane: Any, shared: Any, i: int) -> float:
+    """The tolerance of a component by its present size."""
+    atol = shared.atol[i] if i < N_C else lane.atol_works
+    return atol + shared.rtol * abs(lane.y[i])
+
+
+def set_probe(lane: Any, shared: Any) -> None:
+    """After the first evaluation of a start: the derivative is known; how far the Euler step goes that tells the second one."""
+    if lane.start == 0.0:
+        return
+    for r in range(N_OUT):
+        lane.k[r] = lane.k[N_OUT + r]
+    if lane.fresh != 0.0:
+        measure_works(lane, shared)
+    slope, size = 0.0, 0.0
+    for i in range(N_C + N_W):
+        scale = scale_of(lane, shared, i)
+        a, b = rate_of(lane, 0, i) / scale, lane.y[i] / scale
+        slope += a * a
+        size += b * b
+    slope, size = sqrt(slope / N_C), sqrt(size / N_C)
+    trial = 0.01 * size / slope
+    if size < 1e-5 or slope < 1e-5:
+        trial = 1e-6
+    trial = min(trial, min(shared.max_step, lane.t_stop - lane.t))
+    lane.trial, lane.slope = trial * lane.nearer, slope
+
+
+def measure_works(lane: Any, shared: Any) -> None:
+    """Works are controlled against the energy at hand, as a single run does it."""
+    member = int(lane.member)
+    size = 0.0
+    for axis in range(3):
+        low, high = 0.0, 0.0
+        for k in range(N_TIPS):
+            low, high = min(low, lane.survey[3 * k + axis]), max(high, lane.survey[3 * k + axis])
+        size = max(size, high - low)
+    energies = abs(lane.survey[3 * N_TIPS]) + abs(lane.survey[3 * N_TIPS + 1]) + abs(lane.survey[3 * N_TIPS + 2])
+    at_hand = shared.weight[member * shared.weight_step] * size + energies
+    lane.atol_works = max(shared.atol[N_C], shared.asked_rtol * at_hand) * shared.loosened
+    total = 1.0
+    for i in range(N_C):
+        total += abs(lane.y[i])
+    lane.dead = DEAD * total
+    lane.sure = SURE * total
+
+
+# ---- an attempt is judged
+
+
+def judge(lane: Any, shared: Any) -> None:
+    """What an attempt left behind, and what comes next."""
+    if lane.active == 0.0:
+        return
+    lane.due, lane.over = 0.0, 0.0
+    judge_attempt(lane, shared)
+    if lane.due != 0.0:
+        choose(lane, shared)
+    if lane.over != 0.0:
+        end_member(lane, shared)
+
+
+def judge_attempt(lane: Any, shared: Any) -> None:
+    """Refused, cut to an event, or taken; `due`: a new step is to be chosen."""
+    if lane.start != 0.0:
+        take_up(lane, shared)
+        return
+    if not lane.error <= 1.0:
+        refuse(lane)
+        return
+    if lane.tries == 0.0:
+        propose(lane, shared)
+    cut = first_event(lane)
+    if cut > 0.0:
+        lane.tries += 1.0
+        lane.step = cut
+        lane.t_new = lane.t + cut
+        return
+    move(lane, shared)
+
+
+def smallest(t: float) -> float:
+    return max(SMALLEST_STEP, SMALLEST_ULPS * abs(t))
+
+
+def take_up(lane: Any, shared: Any) -> None:
+    """The derivative, the event functions and the first step are known (Hairer, Norsett, Wanner I, II.4)."""
+    for r in range(N_OUT):
+        if not abs(lane.k[r]) < INF:
+            finish(lane, NOT_FINITE)
+            return
+    bend = 0.0
+    for i in range(N_C + N_W):
+        chain = table.chained[i]
+        change = lane.trial * lane.k[table.row_of[max(chain, 0)]]
+        if chain < 0:
+            change = lane.k[2 * N_OUT + table.row_of[i]] - lane.k[table.row_of[i]]
+        change = change / scale_of(lane, shared, i)
+        bend += change * change
+    bend = sqrt(bend / N_C) / lane.trial
+    lane.probes += 1.0
+    if not bend < INF:
+        if lane.probes < PROBES:
+            lane.nearer *= 0.01  # the probe left the domain of the right-hand side: look nearer
+            return
+        bend = INF
+    for e in range(N_E):
+        lane.g[e], lane.gd[e] = lane.g_new[e], lane.gd_new[e]
+    if lane.fresh != 0.0:
+        lane.fresh = 0.0
+        if set_out(lane, shared):
+            return
+    steepest = max(lane.slope, bend)
+    first = min(100.0 * lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
+    if steepest <= 1e-15:
+        first = max(1e-6, 1e-3 * lane.trial)
+    if steepest == INF:
+        first = lane.trial
+    lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
+    lane.log_old, lane.rejected_last = table.least_old[0], 0.0
+    lane.start = 0.0
+    row = int(lane.next_row)
+    if row < shared.n_plan:
+        if shared.plan[row] <= lane.t:
+            put_row(lane, shared)
+    note_forces(lane)
+    for e in range(N_E):
+        if watched(lane, e):
+            need = required(lane, e)
+            g = lane.g[e]
+            lane.side[e] = need
+            if need == 0.0:
+                lane.side[e] = 1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)
+    lane.due = 1.0
+
+
+def set_out(lane: Any, shared: Any) -> bool:
+    """Contacts and flags at the start; True where the equations changed by that, or nothing can be said."""
+    changed = False
+    for e in range(N_E):
+        does, g = table.does[e], lane.g[e]
+        if does == GAP or does == FLAG or does == STOP:
+            if not abs(g) > lane.sure:
+                finish(lane, UNSURE)
+                return True
+        if does == GAP and g < 0.0:
+            close_pair(lane, shared, table.pair[e], -lane.gd[e])
+            changed = True
+        if does == FLAG:
+            if g * table.pressed[e] > 0.0 and lane.p[table.flag[e]] == 0.0:
+                lane.p[table.flag[e]] = 1.0
+                changed = True
+    if changed:
+        restart(lane)
+    return changed
+
+
+def watched(lane: Any, e: int) -> bool:
+    """Whether event e is looked for now."""
+    does, pair = table.does[e], table.pair[e]
+    closed = pair < 0 or does == GAP or lane.p[table.closed[max(pair, 0)]] != 0.0
+    return does != NEVER and closed
+
+
+def required(lane: Any, e: int) -> float:
+    """The side of zero that the equations in force belong to; 0: any."""
+    does = table.does[e]
+    if does == GAP:
+        return -1.0 if lane.p[table.closed[table.pair[e]]] != 0.0 else 1.0
+    if does == FLAG:
+        return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
+    return 0.0
+
+
+def refuse(lane: Any) -> None:
+    """The step was too long, or left the domain of the equations."""
+    lane.rejected += 1.0
+    lane.rejected_last, lane.tries = 1.0, 0.0
+    factor = 0.25
+    if lane.error < INF:
+        factor = max(table.control[1], SAFETY * own_exp(-table.control[3] * own_log(lane.error)))
+    lane.h = lane.step * factor
+    # a corner ahead is met just beyond, where it can be located
+    ahead = lane.h
+    for e in range(N_E):
+        if table.has_rate[e] != 0 and lane.side[e] != 0.0 and watched(lane, e):
+            x = -BEYOND * lane.g[e] / lane.gd[e]
+            if NEAREST * lane.step < x < ahead:
+                ahead = x
+    if lane.error < INF:
+        lane.h = ahead
+    lane.due = 1.0
+
+
+def propose(lane: Any, shared: Any) -> None:
+    """The step after this one: Gustafsson's controllers; a step cut short does not shorten the next."""
+    log_error = own_log(max(lane.error, NO_ERROR))
+    factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
+    most = 1.0 if lane.rejected_last != 0.0 else table.control[2]
+    factor = min(max(factor, table.control[1]), most)
+    kept = lane.h if lane.step < (1.0 - STRETCH) * lane.h else 0.0
+    lane.h = min(max(lane.step * factor, kept), shared.max_step)
+    lane.log_old, lane.rejected_last = max(log_error, table.least_old[0]), 0.0
+
+
+def choose(lane: Any, shared: Any) -> None:
+    """How far the next attempt goes: to a stop or a row exactly, or so far from it that no sliver is left."""
+    if lane.accepted + lane.rejected >= shared.max_steps:
+        finish(lane, STEP_LIMIT)
+        return
+    if lane.h < smallest(lane.t):
+        finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
+        return
+    stop = lane.t_stop
+    row = int(lane.next_row)
+    if row < shared.n_plan:
+        stop = min(stop, shared.plan[row])
+    rest, h = stop - lane.t, lane.h
+    lane.t_new = stop
+    if h * (1.0 + STRETCH) < rest:
+        lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
+    if N_LIMIT > 0:
+        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
+    lane.step = lane.t_new - lane.t
+
+
+# ---- events
+
+
+def first_event(lane: Any) -> float:
+    """The step to take instead, s, where an event lies inside this one; 0 where the step stands, at whose end events may be."""
+    earliest, nearness = INF, 0.0
+    for e in range(N_E):
+        lane.hit[e] = 0.0
+        side = lane.side[e]
+        if side != 0.0 and watched(lane, e):
+            g, g_new, dead = lane.g[e] * side, lane.g_new[e] * side, lane.dead if table.does[e] == GAP else 0.0
+            counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
+            beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
+            x = -1.0
+            if counts and beyond:
+                lane.hit[e] = -side
+                x = crossing(lane, e, side, 1.0)
+            if counts and not beyond and table.has_rate[e] != 0:
+                lowest = turning_point(lane, e, side)
+                if lowest > 0.0:
+                    x = crossing(lane, e, side, lowest)
+            if x >= 0.0 and x < earliest:
+                does = table.does[e]
+                near = NEAR_PEAK if does == PEAK else (NEAR_CUT if does == CUT else NEAR_EVENT)
+                earliest, nearness = x, near * lane.step
+                if does != PEAK and does != CUT:
+                    nearness = max(nearness, max(BRACKET, ULPS * abs(lane.t_new)))
+    if earliest == INF:
+        return 0.0
+    x = earliest + 0.5 * nearness
+    if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
+        return 0.0
+    return (lane.t + x) - lane.t
+
+
+def turning_point(lane: Any, e: int, side: float) -> float:
+    """Where in the step, as a share of it, the cubic of an event function dips beyond zero between ends that have not; 0: nowhere."""
+    g, g_new = lane.g[e] * side, lane.g_new[e] * side
+    m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
+    if m >= 0.0 or m_new <= 0.0:
+        return 0.0
+    rise = g_new - g
+    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
+    root = c * c - 3.0 * d * m
+    if root < 0.0:
+        return 0.0
+    # of 3 d s^2 + 2 c s + m the root where the cubic is lowest
+    below = c + sqrt(root)
+    s = -m / below
+    if not (0.0 < s < 1.0):
+        return 0.0
+    lowest = g + s * (m + s * (c + s * d))
+    dead = lane.dead if table.does[e] == GAP else 0.0
+    return s if lowest < -dead else 0.0
+
+
+def crossing(lane: Any, e: int, side: float, high: float) -> float:
+    """The step to the zero of an event function before the share `high` of this one, s: of its cubic, or of a straight line."""
+    g, g_new = lane.g[e] * side, lane.g_new[e] * side
+    if g <= 0.0:
+        return 0.0
+    low, s = 0.0, g / (g - g_new)
+    if table.has_rate[e] == 0:
+        return s * lane.step
+    m, m_new, rise = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side, g_new - g
+    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
+    if not (0.0 < s < high):
+        s = 0.5 * high
+    for k in range(60):
+        value = g + s * (m + s * (c + s * d))
+        slope = m + s * (2.0 * c + 3.0 * s * d)
+        if value > 0.0:
+            low = s
+        else:
+            high = s
+        further = s - value / slope
+        if not (low < further < high):
+            further = 0.5 * (low + high)
+        moved = abs(further - s)
+        s = further
+        if moved <= 1e-15:
+            break
+    return s * lane.step
+
+
+# ---- a step is taken
+
+
+def move(lane: Any, shared: Any) -> None:
+    """The step stands: the member is where it ends, and what happened there is acted upon."""
+    lane.accepted += 1.0
+    for i in range(N):
+        lane.y[i] = lane.y_new[i]
+    for r in range(N_OUT):
+        lane.k[r] = lane.k[S * N_OUT + r]
+    for i in range(N_W):
+        work = lane.y[N_C + i]
+        lane.lowest[i], lane.highest[i] = min(lane.lowest[i], work), max(lane.highest[i], work)
+    if N_LIMIT > 0:
+        lane.longest = lane.limit[0]
+    note_forces(lane)
+    stops, changed = act(lane, shared), lane.changed != 0.0
+    for e in range(N_E):
+        g = lane.g_new[e]
+        dead = lane.dead if table.does[e] == GAP else 0.0
+        if watched(lane, e) and not changed:
+            side = lane.side[e]
+            lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
+        lane.g[e], lane.gd[e] = g, lane.gd_new[e]
+    lane.t, lane.tries = lane.t_new, 0.0
+    row = int(lane.next_row)
+    if row < shared.n_plan:
+        if shared.plan[row] <= lane.t:
+            put_row(lane, shared)
+    if stops >= 0:
+        shared.event[int(lane.member)] = stops
+        finish(lane, AT_EVENT)
+        return
+    if lane.turns > TURNS_AT_ONCE:
+        finish(lane, CHATTERS)
+        return
+    if lane.t >= lane.t_stop:
+        if int(lane.piece) + 1 >= shared.n_pieces:
+            finish(lane, REACHED)
+            return
+        lane.piece += 1.0
+        piece = int(lane.piece)
+        lane.t_stop = shared.ends[piece]
+        for i in range(N_HEAD):
+            lane.p[i] = shared.heads[piece * N_HEAD + i]
+        changed = True
+    if changed:
+        restart(lane)
+    else:
+        lane.due = 1.0
+
+
+def act(lane: Any, shared: Any) -> int:
+    """What events at the end of the step ask for; the number of one that ends the run, or -1."""
+    stops = -1
+    lane.changed = 0.0
+    for e in range(N_E):
+        if lane.hit[e] != 0.0:
+            does, pair = table.does[e], table.pair[e]
+            if does == GAP:
+                lane.changed = 1.0
+                if lane.p[table.closed[pair]] != 0.0:
+                    open_pair(lane, pair)
+                else:
+                    close_pair(lane, shared, pair, -lane.gd_new[e])
+            if does == PEAK:
+                # the force between its last rate and zero, by a straight line
+                back = crossing(lane, e, lane.side[e], 1.0) - lane.step
+                peak = lane.force[pair] + 0.5 * lane.g_new[e] * back
+                lane.peak[pair] = max(lane.peak[pair], peak)
+            if does == FLAG:
+                lane.changed = 1.0
+                lane.p[table.flag[e]] = 1.0 if lane.hit[e] == float(table.pressed[e]) else 0.0
+                if lane.t_new - lane.turned > TURN_TIME:
+                    lane.turned, lane.turns = lane.t_new, 0.0
+                lane.turns += 1.0
+            if does == STOP:
+                stops = table.number[e]
+    return stops
+
+
+def note_forces(lane: Any) -> None:
+    """The force now may be the largest of its contact."""
+    for pair in range(N_P):
+        if lane.p[table.closed[pair]] != 0.0:
+            lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
+
+
+def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
+    """The pair touches, approaching with this speed, m/s."""
+    floor = shared.floors[int(lane.member) * shared.floors_step + pair]
+    lane.p[table.closed[pair]] = 1.0
+    lane.p[table.entry[pair]] = max(speed, floor)
+    for i in range(table.n_bristles[pair]):
+        lane.y[table.bristles[pair] + i] = 0.0
+    lane.begin_impulse[pair] = lane.y[table.impulse[pair]]
+    lane.begin_lost[pair], lane.begin_rubbed[pair] = lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
+    lane.peak[pair] = 0.0
+    lane.n_closed += 1.0
+
+
+def open_pair(lane: Any, pair: int) -> None:
+    """The pair parts: its touch is counted."""
+    count_touch(lane, pair)
+    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 0.0, 1.0
+    lane.n_closed -= 1.0
+
+
+def count_touch(lane: Any, pair: int) -> None:
+    lane.tally[TALLIED * pair] += 1.0
+    lane.tally[TALLIED * pair + 1] += lane.y[table.impulse[pair]] - lane.begin_impulse[pair]
+    lane.tally[TALLIED * pair + 2] = max(lane.tally[TALLIED * pair + 2], lane.peak[pair])
+    lane.tally[TALLIED * pair + 3] += lane.begin_lost[pair] - lane.y[table.lost[pair]]
+    lane.tally[TALLIED * pair + 4] += lane.begin_rubbed[pair] - lane.y[table.rubbed[pair]]
+
+
+# ---- what is kept
+
+
+def put_row(lane: Any, shared: Any) -> None:
+    """The state where the member is, as the row that is due; what events change of p goes with it."""
+    row = int(lane.member) * shared.n_plan + int(lane.next_row)
+    for i in range(N):
+        shared.row_y[row * N + i] = lane.y[i]
+    for i in range(N_CHANGING):
+        shared.row_p[row * N_CHANGING + i] = lane.p[i]
+    lane.next_row += 1.0
+
+
+def finish(lane: Any, code: int) -> None:
+    """The member is to end like this, after all else was judged."""
+    lane.over = float(code + 1)
+    lane.due = 0.0
+
+
+def end_member(lane: Any, shared: Any) -> None:
+    """Everything of a member that has come to an end; contacts that last are touches too. The next one begins."""
+    member = int(lane.member)
+    for pair in range(N_P):
+        if lane.p[table.closed[pair]] != 0.0:
+            count_touch(lane, pair)
+    for i in range(N):
+        shared.y_end[member * N + i] = lane.y[i]
+    for i in range(N_CHANGING):
+        shared.p_end[member * N_CHANGING + i] = lane.p[i]
+    for i in range(TALLIED * N_P):
+        shared.tally[member * TALLIED * N_P + i] = lane.tally[i]
+    for i in range(N_W):
+        shared.reach[2 * (member * N_W + i)] = lane.lowest[i]
+        shared.reach[2 * (member * N_W + i) + 1] = lane.highest[i]
+    shared.t_end[member] = lane.t
+    shared.code[member] = int(lane.over) - 1
+    shared.steps[member] = int(lane.accepted)
+    shared.refused[member] = int(lane.rejected)
+    take(lane, shared)
+
+
+def claim(shared: Any) -> int:  # written in text: it is atomic
+    member = int(shared.next[0])
+    shared.next[0] = member + 1
+    return member
+
+
+def own_exp(x: float) -> float:
+    return exp(x)
+
+
+def own_log(x: float) -> float:
+    return log(x)
+
+
+JUDGES = (restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, required, refuse, propose, choose,
+          first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take, end_member,
+          take_up, move, judge_attempt, judge)  # fmt: skip

@@ -1,0 +1,573 @@
+"""The lock-step loop as LLVM text: attempts on vectors of members, judged one by one; for this processor or for a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
+from pliant.codegen.own_functions import OWN
+from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
+from pliant.codegen.plain import Setting, Slots, intrinsics_text, plain_text
+from pliant.codegen.program import Program
+from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
+from pliant.integrate.setup import LEAST_OLD_ERROR, PI_CONTROLLER, PLAIN_CONTROLLER
+from pliant.integrate.tableaus import Tableau
+
+HOST_ENTRY, DEVICE_ENTRY = "lockstep_members", "lockstep_members"
+
+# What members share: numbers, and addresses of arrays. See `lockstep_runs`.
+SHARED = {
+    "members": "i8", "n_plan": "i8", "n_pieces": "i8", "max_steps": "i8", "weight_step": "i8", "floors_step": "i8",
+    "t_start": "f8", "rtol": "f8", "asked_rtol": "f8", "loosened": "f8", "max_step": "f8",
+    "next": "i8*", "cancelled": "i8*",
+    "y": "f8*", "p": "f8*", "constants": "f8*", "weight": "f8*", "floors": "f8*", "atol": "f8*", "ends": "f8*", "heads": "f8*",
+    "plan": "f8*", "row_y": "f8*", "row_p": "f8*",
+    "y_end": "f8*", "p_end": "f8*", "t_end": "f8*", "tally": "f8*", "reach": "f8*",
+    "code": "i8*", "steps": "i8*", "refused": "i8*", "event": "i8*",
+}  # fmt: skip
+
+_NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes", "tries",
+            "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns", "turned", "longest",
+            "atol_works", "dead", "sure", "changed", "due", "over")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Where a pair's entries stand, in p and in y."""
+
+    closed: int
+    entry: int
+    bristles: int
+    n_bristles: int
+    impulse: int
+    lost: int
+    rubbed: int
+
+
+@dataclass(frozen=True)
+class EventTable:
+    """What an event function does (`lockstep_judge`), and where."""
+
+    does: int
+    number: int = 0  # among the System's events
+    pair: int = -1
+    flag: int = 0
+    pressed: int = 0
+    direction: int = 0
+    has_rate: bool = False
+
+
+@dataclass(frozen=True)
+class LockstepModel:
+    """The equations of a structure, as attempts need them.
+
+    rhs: rates of the components in `rows`, then of those carried along; look: the same, event functions, their rates, the forces of
+    pairs and, where there is one, the longest step; survey: places of tips, then kinetic, strain and spring energy.
+    """
+
+    rhs: Program
+    look: Program
+    survey: Program
+    n: int
+    n_controlled: int
+    n_works: int
+    n_changing: int
+    n_constants: int
+    n_head: int
+    n_tips: int
+    chained: tuple[int, ...]  # by controlled component: the state that is its rate, or -1
+    events: tuple[EventTable, ...]
+    pairs: tuple[PairTable, ...]
+    limited: bool
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """Controlled components whose rates are stored."""
+        return [i for i in range(self.n_controlled) if self.chained[i] < 0]
+
+    @property
+    def n_carried(self) -> int:
+        return self.n - self.n_controlled
+
+    @property
+    def n_out(self) -> int:
+        return len(self.rows) + self.n_carried
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A tableau with rows for coordinates whose rates are states: their stages follow from those of the rates."""
+
+    tableau: Tableau
+
+    @property
+    def stages(self) -> int:
+        return self.tableau.stages
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """(row, stage): stages, the solution, error estimates."""
+        s, t = self.stages, self.tableau
+        rows = np.zeros((s + 1 + len(t.error), s + 1))
+        for i, row in enumerate((*t.a, t.b, *t.error)):
+            for j, value in row.items():
+                rows[i, j] = float(value)
+        return rows
+
+    @cached_property
+    def double_rows(self) -> np.ndarray:
+        """Of coordinates: sum over stages j of a row times the row of stage j."""
+        return np.asarray(self.rows @ self.rows[: self.stages + 1])
+
+    @property
+    def nodes(self) -> list[float]:
+        return [float(c) for c in self.tableau.c] + [1.0]
+
+    @property
+    def last_stage(self) -> int:
+        """The last one before the end that is at the step's end; 0: none."""
+        return max((i for i in range(1, self.stages) if self.tableau.c[i] == 1), default=0)
+
+    @property
+    def control(self) -> list[float]:
+        """Of the controller: beta, least and largest factor, exponent."""
+        beta, least, largest = PI_CONTROLLER if self.tableau.order < 8 else PLAIN_CONTROLLER
+        return [beta, least, largest, 1.0 / (self.tableau.error_order + 1) - 0.75 * beta]
+
+
+class LockstepText:
+    """The text of one loop."""
+
+    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes) -> None:
+        self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
+        self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
+        self.look = MemberProgram.of(model.look, model.n_changing, lanes)
+        self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
+
+    @cached_property
+    def slots(self) -> Slots:
+        m, s = self.model, self.scheme.stages
+        pairs, events = len(m.pairs), len(m.events)
+        numbers = dict.fromkeys(_NUMBERS, 1)
+        arrays = {
+            "y": m.n, "y_new": m.n, "stage": m.n_controlled, "p": m.n_changing, "c": m.n_constants if self.lanes.own_constants else 0,
+            "k": (s + 1) * m.n_out, "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
+            "g": events, "gd": events, "side": events, "hit": events, "survey": 3 * m.n_tips + 3,
+            "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
+            "lowest": m.n_works, "highest": m.n_works, "seen": (m.n_out + 2 * events + pairs + 1) if self.lanes.whole else 0,
+            "work": max(x.n_work for x in (self.rhs, self.look, self.survey)),
+        }  # fmt: skip
+        return Slots.of({**arrays, **numbers})
+
+    @property
+    def setting(self) -> Setting:
+        m, events, pairs = self.model, self.model.events, self.model.pairs
+        constants = {
+            **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_OUT": m.n_out, "N_E": len(events), "N_P": len(pairs),
+            "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
+            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "S": self.scheme.stages,
+        }  # fmt: skip
+        row_of = [m.rows.index(i) if m.chained[i] < 0 else -1 for i in range(m.n_controlled)]
+        tables: dict[str, Sequence[float] | Sequence[int]] = {
+            "chained": [*m.chained, *[-1] * m.n_works],
+            "row_of": [*row_of, *(len(m.rows) + k for k in range(m.n_works))],
+            "order": [float(self.scheme.tableau.order)], "least_old": [LEAST_OLD_ERROR], "control": self.scheme.control,
+        }  # fmt: skip
+        for name in ("does", "number", "pair", "flag", "pressed", "direction", "has_rate"):
+            tables[name] = [int(getattr(event, name)) for event in events] or [0]
+        for name in ("closed", "entry", "bristles", "n_bristles", "impulse", "lost", "rubbed"):
+            tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
+        return Setting(
+            slots=self.slots, stride=self.lanes.width, shared=SHARED, constants=constants, tables=tables,
+            declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
+            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind", apart=self.lanes.whole,
+        )  # fmt: skip
+
+    def parts(self) -> list[str]:
+        """All but the entry."""
+        lanes = self.lanes
+        own = Setting(constants=OWN_CONSTANTS, attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
+        declared = intrinsics_text() if lanes.width > 1 else "".join(
+            line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
+        return [
+            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM, plain_text(JUDGES, self.setting),
+            member_text("member_rhs", self.rhs, lanes), member_text("member_look", self.look, lanes),
+            member_text("member_survey", self.survey, lanes), AttemptWriter(self).text(),
+        ]  # fmt: skip
+
+    def host(self) -> str:
+        """`void HOST_ENTRY(ptr shared, ptr memory)`: members from the queue until none is left."""
+        width = self.lanes.width
+        active = self.slots.first("active") * width
+        lines = [f"define void @{HOST_ENTRY}(ptr %shared, ptr %memory) nounwind {{", "entry:"]
+        for lane in range(width):
+            lines += [f"  %lane{lane} = getelementptr double, ptr %memory, i64 {lane}",
+                      f"  call void @take(ptr %lane{lane}, ptr %shared)"]  # fmt: skip
+        lines += ["  br label %test", "test:"]
+        total = "0.0"
+        for lane in range(width):
+            lines += [f"  %at{lane} = getelementptr double, ptr %memory, i64 {active + lane}",
+                      f"  %active{lane} = load double, ptr %at{lane}", f"  %sum{lane} = fadd double %active{lane}, {total}"]  # fmt: skip
+            total = f"%sum{lane}"
+        lines += [f"  %some = fcmp une double {total}, 0.0", "  br i1 %some, label %go, label %done", "go:",
+                  "  call void @attempt(ptr %memory, ptr %shared)"]  # fmt: skip
+        lines += [f"  call void @judge(ptr %lane{lane}, ptr %shared)" for lane in range(width)]
+        lines += ["  br label %test", "done:", "  ret void", "}"]
+        return "\n".join([*self.parts(), *lines, ""])
+
+
+    def device(self) -> str:
+        """The kernel of a GPU, `DEVICE_ENTRY(ptr shared)`: one member a thread, each warp until none of its threads has one."""
+        places = self.slots.places
+        lines = [f"define ptx_kernel void @{DEVICE_ENTRY}(ptr %shared) nounwind {{", "entry:",
+                 f"  %lane = alloca [{len(places)} x ptr], align 8"]  # fmt: skip
+        for k, (name, (_, width)) in enumerate(places.items()):
+            lines += [f"  %{name} = alloca [{max(width, 1)} x double], align 8",
+                      f"  %{name}.at = getelementptr ptr, ptr %lane, i64 {k}", f"  store ptr %{name}, ptr %{name}.at"]  # fmt: skip
+        lines += [
+            "  call void @take(ptr %lane, ptr %shared)", "  br label %test", "test:",
+            "  %active.now = load double, ptr %active", "  %own = fcmp une double %active.now, 0.0",
+            "  %some = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", "  br i1 %some, label %go, label %done", "go:",
+            "  call void @attempt(ptr %lane, ptr %shared)", "  call void @judge(ptr %lane, ptr %shared)", "  br label %test",
+            "done:", "  ret void", "}",
+        ]  # fmt: skip
+        vote = "declare i1 @llvm.nvvm.vote.any.sync(i32, i1) convergent nounwind"
+        return "\n".join([vote, *self.parts(), *lines, ""])
+
+
+_CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
+  %at = getelementptr i64, ptr %shared, i64 {list(SHARED).index("next")}
+  %counter = load ptr, ptr %at
+  %member = atomicrmw add ptr %counter, i64 1 monotonic
+  ret i64 %member
+}}
+"""
+
+
+class AttemptWriter:
+    """`void attempt(ptr memory, ptr shared)`: all stages of a step of every lane, its end and its error; or of a start."""
+
+    def __init__(self, text: LockstepText) -> None:
+        self.owner, self.model, self.scheme, self.lanes, self.slots = text, text.model, text.scheme, text.lanes, text.slots
+        self.lines: list[str] = []
+        self.names = 0
+
+    # ---- a line at a time
+
+    def let(self, expression: str) -> str:
+        self.names += 1
+        self.lines.append(f"  %n{self.names} = {expression}")
+        return f"%n{self.names}"
+
+    def op(self, word: str, *x: str) -> str:
+        return self.let(f"{word} {self.lanes.kind} {', '.join(x)}")
+
+    def call(self, name: str, *x: str) -> str:
+        kind = self.lanes.kind
+        return self.let(f"call {kind} @llvm.{name}.{self.lanes.suffix}({', '.join(f'{kind} {a}' for a in x)})")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.call("fma", a, b, c)
+
+    def at(self, name: str, index: int = 0) -> str:
+        if self.lanes.whole:
+            at = self.let(f"getelementptr ptr, ptr %memory, i64 {list(self.slots.places).index(name)}")
+            return self.let(f"getelementptr double, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index}")
+        return self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.width}")
+
+    def load(self, name: str, index: int = 0) -> str:
+        return self.let(f"load {self.lanes.kind}, ptr {self.at(name, index)}, align 8")
+
+    def store(self, x: str, name: str, index: int = 0) -> None:
+        self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.at(name, index)}, align 8")
+
+    def splat(self, scalar: str) -> str:
+        if self.lanes.width == 1:
+            return scalar
+        kind = self.lanes.kind
+        first = self.let(f"insertelement {kind} poison, double {scalar}, i64 0")
+        return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
+
+    def table(self, name: str, size: int, index: str) -> str:
+        at = self.let(f"getelementptr [{size} x double], ptr @{name}, i64 0, i64 {index}")
+        return self.splat(self.let(f"load double, ptr {at}"))
+
+    def shared(self, name: str) -> str:
+        at = self.let(f"getelementptr i64, ptr %shared, i64 {list(SHARED).index(name)}")
+        return self.let(f"load {'ptr' if SHARED[name].endswith('*') else 'double'}, ptr {at}")
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        kind = self.lanes.kind
+        return self.let(f"select {self.lanes.truth} {condition}, {kind} {a}, {kind} {b}")
+
+    def some(self, truths: str) -> str:
+        if self.lanes.width == 1:
+            return truths
+        width = self.lanes.width
+        return self.let(f"icmp ne i{width} {self.let(f'bitcast {self.lanes.truth} {truths} to i{width}')}, 0")
+
+    # ---- the attempt
+
+    def text(self) -> str:
+        scheme, s = self.scheme, self.scheme.stages
+        self._begin()
+        self._stage_loop()
+        self._end()
+        self._errors()
+        attribute = "alwaysinline" if self.lanes.whole else "noinline"
+        tables = []
+        for name, values in (("scheme.rows", scheme.rows), ("scheme.double", scheme.double_rows), ("scheme.nodes", scheme.nodes)):
+            from pliant.codegen.sincos import real
+
+            entries = ", ".join(f"double {real(float(x))}" for x in np.ravel(values))
+            tables.append(f"@{name} = internal unnamed_addr constant [{np.size(values)} x double] [{entries}]")
+        del s
+        head = f"define internal void @attempt(ptr nonnull %memory, ptr nonnull %shared) {attribute} nounwind {{"
+        return "\n".join([*tables, head, "entry:", *self.lines, "  ret void", "}", ""])
+
+    def _begin(self) -> None:
+        self.h, self.t, self.t_new = self.load("step"), self.load("t"), self.load("t_new")
+        start = self.load("start")
+        self.starting = self.let(f"fcmp une {self.lanes.kind} {start}, {self.lanes.zero}")
+        self.some_start = self.some(self.starting)
+        if self.lanes.own_constants:
+            self.constants = self.at("c")
+        else:
+            self.constants = self.shared("constants")
+        self.p, self.work = self.at("p"), self.at("work")
+        self.y = {i: self.load("y", i) for i in range(self.model.n_controlled)}
+
+    def _stage_loop(self) -> None:
+        """Stages 1 ... s - 1; of a start the first is where it is, the second at the end of a short Euler step."""
+        s, zero = self.scheme.stages, self.lanes.zero
+        self.h_end = self.select(self.starting, zero, self.h)
+        if not self.lanes.whole:  # stage after stage in line: nothing is added that is zero
+            for i in range(1, s):
+                h = self.h_end
+                if i == 2:
+                    probe = self.op("fdiv", self.load("trial"), self.lanes.splat(self.scheme.nodes[2]))
+                    h = self.select(self.starting, probe, self.h)
+                self._stage(i, h, self.lanes.splat(self.scheme.nodes[i]), self.at("k", i * self.model.n_out))
+                if i == 1:
+                    self._survey(self.some_start, "begun")
+            return
+        self.lines += ["  br label %stage", "stage:"]
+        head = len(self.lines)
+        c = self.table("scheme.nodes", s + 1, "%i")
+        probe = self.op("fdiv", self.load("trial"), c)
+        h = self.select(self.starting, self.select(self._truth_of(self.let("icmp eq i64 %i, 2")), probe, zero), self.h)
+        offset = self.let(f"mul i64 %i, {self.model.n_out * self.lanes.width}")
+        out = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {offset}")
+        self._stage("%i", h, c, out)
+        first = self.let("icmp eq i64 %i, 1")
+        self._survey(self.let(f"and i1 {first}, {self.some_start}"), "stage.next")
+        self.lines += ["  %i.next = add i64 %i, 1", f"  %more = icmp slt i64 %i.next, {s}",
+                       "  br i1 %more, label %stage, label %end", "end:"]  # fmt: skip
+        self.lines.insert(head, "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]")
+
+    def _stage(self, i: int | str, h: str, c: str, out: str) -> None:
+        """One evaluation inside the step."""
+        self._state(i, h, c, "stage")
+        t = self.fma(c, h, self.t)
+        # no stage looks beyond the end of the step
+        t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
+        arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
+        self.lines.append(f"  call void @member_rhs({self.lanes.kind} {t}, {arguments})")
+
+    def _survey(self, condition: str, after: str) -> None:
+        """After the first evaluation, where members start."""
+        self.lines += [f"  br i1 {condition}, label %begin, label %{after}", "begin:"]
+        arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('survey')}, ptr {self.work}"
+        self.lines.append(f"  call void @member_survey({self.lanes.kind} {self.t}, {arguments})")
+        for lane in range(self.lanes.width):
+            at = "%memory" if self.lanes.whole else self.let(f"getelementptr double, ptr %memory, i64 {lane}")
+            self.lines.append(f"  call void @set_probe(ptr {at}, ptr %shared)")
+        self.lines += [f"  br label %{after}", f"{after}:"]
+
+    def _truth_of(self, bit: str) -> str:
+        """A truth in all lanes."""
+        if self.lanes.width == 1:
+            return bit
+        kind = self.lanes.truth
+        first = self.let(f"insertelement {kind} poison, i1 {bit}, i64 0")
+        return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
+
+    @cached_property
+    def _chaining(self) -> list[int]:
+        """Stored rows that are rates of coordinates."""
+        m = self.model
+        return sorted({m.rows.index(rate) for rate in m.chained if rate >= 0})
+
+    def _sums_in_line(self, row: int) -> tuple[dict[int, str], dict[int, str]]:
+        """As `_sums`, term by term; a row without terms is zero."""
+        m = self.model
+        plain = {r: "" for r in range(len(m.rows))}
+        twice = {r: "" for r in self._chaining}
+        a, b = self.scheme.rows[row], self.scheme.double_rows[row]
+        for j in range(self.scheme.stages + 1):
+            if a[j] == 0.0 and b[j] == 0.0:
+                continue
+            for r in plain:
+                rate = self.load("k", j * m.n_out + r)
+                if a[j] != 0.0:
+                    plain[r] = self._added(plain[r], float(a[j]), rate)
+                if b[j] != 0.0 and r in twice:
+                    twice[r] = self._added(twice[r], float(b[j]), rate)
+        zero = self.lanes.zero
+        return {r: x or zero for r, x in plain.items()}, {r: x or zero for r, x in twice.items()}
+
+    def _added(self, total: str, a: float, x: str) -> str:
+        return self.fma(self.lanes.splat(a), x, total) if total else self.op("fmul", self.lanes.splat(a), x)
+
+    def _sums(self, row: int | str, count: int | str) -> tuple[dict[int, str], dict[int, str]]:
+        """Sums over stages j < count of a row's coefficients times stored rates: of every row; of those that a coordinate chains."""
+        if not self.lanes.whole:
+            assert isinstance(row, int)
+            return self._sums_in_line(row)
+        m, kind, width = self.model, self.lanes.kind, self.lanes.width
+        columns = self.scheme.stages + 1
+        self.names += 1
+        loop = f"sum{self.names}"
+        before = f"{loop}.before"
+        first = self.let(f"mul i64 {row}, {columns}")
+        base = self.at("k")
+        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{loop}", f"{loop}:",
+                       f"  %{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.n, %{loop} ]"]  # fmt: skip
+        plain = {r: f"%{loop}.v{r}" for r in range(len(m.rows))}
+        twice = {r: f"%{loop}.q{r}" for r in self._chaining}
+        for name in [*plain.values(), *twice.values()]:
+            self.lines.append(f"  {name} = phi {kind} [ {self.lanes.zero}, %{before} ], [ {name}.n, %{loop} ]")
+        index = self.let(f"add i64 {first}, %{loop}.j")
+        size = self.scheme.rows.size
+        a = self.table("scheme.rows", size, index)
+        b = self.table("scheme.double", size, index) if twice else ""
+        stage = self.let(f"mul i64 %{loop}.j, {m.n_out * width}")
+        k = self.let(f"getelementptr double, ptr {base}, i64 {stage}")
+        for r, name in plain.items():
+            at = self.let(f"getelementptr double, ptr {k}, i64 {r * width}")
+            rate = self.let(f"load {kind}, ptr {at}, align 8")
+            passed = f"{kind} {a}, {kind} {rate}, {kind} {name}"
+            self.lines.append(f"  {name}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
+            if r in twice:
+                passed = f"{kind} {b}, {kind} {rate}, {kind} {twice[r]}"
+                self.lines.append(f"  {twice[r]}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
+        self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  %{loop}.more = icmp slt i64 %{loop}.n, {count}",
+                       f"  br i1 %{loop}.more, label %{loop}, label %{loop}.done", f"{loop}.done:"]  # fmt: skip
+        return {r: f"{name}.n" for r, name in plain.items()}, {r: f"{name}.n" for r, name in twice.items()}
+
+    def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
+        """The controlled components of a stage or of the end, into `target`."""
+        m = self.model
+        plain, twice = self._sums(row, row)
+        values: dict[int, str] = {}
+        for i in range(m.n_controlled):
+            if m.chained[i] < 0:
+                values[i] = self.fma(h, plain[m.rows.index(i)], self.y[i])
+            else:
+                rate = m.chained[i]
+                inner = self.fma(h, twice[m.rows.index(rate)], self.op("fmul", c, self.y[rate]))
+                values[i] = self.fma(h, inner, self.y[i])
+            self.store(values[i], target, i)
+        return values
+
+    def _end(self) -> None:
+        """The end of the step: its state, its derivative, the event functions and all else that is judged there."""
+        m, s = self.model, self.scheme.stages
+        self.y_new = self._state(s, self.h_end, self.lanes.splat(1.0), "y_new")
+        t = self.select(self.starting, self.t, self.t_new)
+        out = self.at("seen") if self.lanes.whole else self.at("k", s * m.n_out)
+        arguments = f"ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
+        self.lines.append(f"  call void @member_look({self.lanes.kind} {t}, ptr {self.at('y_new')}, {arguments})")
+        if self.lanes.whole:  # elsewhere these stand one behind the other
+            targets = [("k", s * m.n_out + r) for r in range(m.n_out)]
+            targets += [(name, k) for name in ("g_new", "gd_new", "force", "limit") for k in range(self.slots.places[name][1])]
+            for k, (name, index) in enumerate(targets):
+                self.store(self.load("seen", k), name, index)
+
+    def _carried(self, row: int) -> dict[int, str]:
+        """Sums of the rates of what is carried along, by a row of the scheme, whose zeros cost nothing."""
+        m, sums = self.model, {}
+        coefficients = self.scheme.rows[row]
+        used = [j for j in np.flatnonzero(coefficients).tolist()]
+        for k in range(m.n_carried):
+            total = ""
+            for j in used:
+                rate = self.load("k", j * m.n_out + len(m.rows) + k)
+                total = self._added(total, float(coefficients[j]), rate)
+            sums[k] = total
+        return sums
+
+    def _errors(self) -> None:
+        """The carried components, and the norm of the error; nan or inf where something is not finite."""
+        m, s, zero = self.model, self.scheme.stages, self.lanes.zero
+        rtol, works = self.splat(self.shared("rtol")), self.load("atol_works")
+        atol, added = self.shared("atol"), self._carried(s)
+        scales: dict[int, str] = {}
+        finite = zero
+        for i in range(m.n):
+            if i < m.n_controlled:
+                old, new = self.y[i], self.y_new[i]
+            else:
+                old = self.load("y", i)
+                new = self.fma(self.h_end, added[i - m.n_controlled], old)
+                self.store(new, "y_new", i)
+            finite = self.fma(new, zero, finite)
+            if i < m.n_controlled + m.n_works:
+                size = self._largest(self.call("fabs", old), self.call("fabs", new))
+                own = works
+                if i < m.n_controlled:
+                    at = self.let(f"getelementptr double, ptr {atol}, i64 {i}")
+                    own = self.splat(self.let(f"load double, ptr {at}"))
+                scales[i] = self.op("fdiv", self.lanes.splat(1.0), self.fma(rtol, size, own))
+        for r in range(m.n_out):
+            finite = self.fma(self.load("k", s * m.n_out + r), zero, finite)
+        sums = [self._squares(s + 1 + k, scales) for k in range(len(self.scheme.tableau.error))]
+        mean = self.lanes.splat(float(m.n_controlled))
+        if len(sums) == 1:
+            error = self.call("sqrt", self.op("fdiv", sums[0], mean))
+        else:
+            both = self.fma(self.lanes.splat(0.01), sums[1], sums[0])
+            error = self.op("fdiv", sums[0], self.call("sqrt", self.op("fmul", both, mean)))
+            none = self.let(f"fcmp oeq {self.lanes.kind} {sums[0]}, {zero}")
+            error = self.select(none, zero, error)
+        error = self._largest(self._mismatch(scales, rtol), error)
+        self.store(self.op("fadd", error, finite), "error")
+
+    def _largest(self, a: str, b: str) -> str:
+        """The larger one; b where one is nan."""
+        return self.select(self.let(f"fcmp ogt {self.lanes.kind} {a}, {b}"), a, b)
+
+    def _squares(self, row: int, scales: dict[int, str]) -> str:
+        m = self.model
+        plain, twice = self._sums(row, self.scheme.stages + 1)
+        carried, total = self._carried(row), self.lanes.zero
+        for i, scale in scales.items():
+            if i >= m.n_controlled:
+                estimate = carried[i - m.n_controlled]
+            elif m.chained[i] < 0:
+                estimate = plain[m.rows.index(i)]
+            else:
+                estimate = self.op("fmul", self.h_end, twice[m.rows.index(m.chained[i])])
+            share = self.op("fmul", self.op("fmul", self.h_end, estimate), scale)
+            total = self.fma(share, share, total)
+        return total
+
+    def _mismatch(self, scales: dict[int, str], rtol: str) -> str:
+        """How far the derivative at the end is from that of the stage at the same time, times the size of the state.
+
+        See `runge_kutta._mismatch`: below 1 it says nothing.
+        """
+        m, last, s = self.model, self.scheme.last_stage, self.scheme.stages
+        worst = self.lanes.zero
+        if last == 0:
+            return worst
+        for r, i in enumerate(m.rows):
+            apart = self.op("fsub", self.load("k", s * m.n_out + r), self.load("k", last * m.n_out + r))
+            apart = self.op("fmul", self.op("fmul", self.call("fabs", self.op("fmul", apart, self.h_end)), rtol), scales[i])
+            worst = self._largest(apart, worst)
+        one = self.let(f"fcmp ogt {self.lanes.kind} {worst}, {self.lanes.splat(1.0)}")
+        return self.select(one, worst, self.lanes.zero)

@@ -1,0 +1,25 @@
+"""Ensembles on GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pliant.integrate.lockstep_device import DeviceRuns, device_text, gpus, ptx_of
+from pliant.study.lockstep import Runner
+from pliant.study.lockstep_model import lockstep_model
+
+if TYPE_CHECKING:
+    from pliant.integrate.methods import Method
+    from pliant.run.prepare import Compiled
+
+
+def gpu_runner(method: Method) -> Callable[[Compiled, bool], Runner]:
+    """One member a thread of all GPUs there are; a SolveError where none answers."""
+    devices = gpus()
+
+    def of(compiled: Compiled, own_constants: bool) -> Runner:
+        text = device_text(lockstep_model(compiled), method.tableau, own_constants)
+        return DeviceRuns(devices, text, ptx_of(text, compiled.structure.cache))
+
+    return of

@@ -1,0 +1,323 @@
+"""An ensemble in lock-step: members side by side in vectors on every core, or one member a thread of a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, SolveError
+from pliant.host.stages import Stages
+from pliant.integrate.lockstep_judge import AT_EVENT as STOPPED
+from pliant.integrate.lockstep_judge import REACHED
+from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
+from pliant.integrate.member_runs import Ends
+from pliant.integrate.rows import evaluate_rows
+from pliant.integrate.status import AT_EVENT, AT_STOP
+from pliant.results.ledger import HELD
+from pliant.run.contact_phases import pair_numbers
+from pliant.run.simulate import Run, simulate, weight_of
+from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan, columns_of
+from pliant.study.lockstep_model import lockstep_model, why_not
+from pliant.study.member_numbers import MemberNumbers
+from pliant.study.members import MemberPlan, start_at
+
+if TYPE_CHECKING:
+    from pliant.integrate.methods import Method
+    from pliant.run.prepare import Compiled
+    from pliant.study.ensemble_store import EnsembleStore
+    from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEWEST = 256  # members for which "auto" builds the loop: fewer are done before it is
+FEWEST_ALIKE = 16  # members of one structure that are worth a loop of their own
+LEDGER_ROWS = 24  # rows inside a run at which the energy is balanced, besides its end
+MOST_TOGETHER = 32_768  # members at a time, so that memory stays small
+MOST_NUMBERS = 2**26  # of rows that are kept of them: 512 MB
+
+
+class Runner(Protocol):
+    """Who runs members: this machine's cores, or a GPU."""
+
+    def run(
+        self, members: LockstepMembers, tolerances: LockstepTolerances, threads: int, progress: Callable[[int], None] | None = None
+    ) -> LockstepEnds: ...
+
+    def cancel(self) -> None: ...
+
+
+def reason_against(plan: MemberPlan, method: Method, kept: KeepPlan) -> str:
+    """Why an ensemble runs in the general loop; "" where lock-step serves it."""
+    if RECORDS in kept.words:
+        return 'keep="records" lists every touch, which the general loop writes down'
+    return why_not(plan.first.traced, method)
+
+
+@dataclass
+class LockstepEnsemble:
+    """One ensemble; what cannot be run in lock-step, or comes to no good end there, is run by `simulate`."""
+
+    plan: MemberPlan
+    method: Method
+    t_end: float
+    kept: KeepPlan
+    max_steps: int | None
+    store: EnsembleStore
+    runner: Callable[[Compiled, bool], Runner]
+    interrupted: bool = False
+    alone: int = 0  # members that `simulate` ran
+
+    def __post_init__(self) -> None:
+        self._runners: dict[tuple[int, bool], Runner] = {}
+        self._now: Runner | None = None
+
+    def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
+        try:
+            for first in range(0, self.plan.count, self._together):
+                members = np.arange(first, min(first + self._together, self.plan.count))
+                tell = None if progress is None else _Shifted(progress, first, self.plan.count)
+                self._take(members, threads, tell)
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    @property
+    def _together(self) -> int:
+        traced = self.plan.first.traced
+        width = traced.y0.size + traced.layout.n_changing + self.plan.first.observe.n_out
+        return int(max(min(MOST_TOGETHER, MOST_NUMBERS // (1 + self._plan_times.size * width)), 64))
+
+    @property
+    def _plan_times(self) -> Floats:
+        """Rows that are asked for, and those at which the energy is balanced."""
+        times = self.kept.times
+        if LEDGER in self.kept.words:
+            times = np.union1d(times, np.linspace(self.plan.t_start, self.t_end, LEDGER_ROWS + 2)[:-1])
+        return times
+
+    def _take(self, members: Ints, threads: int, progress: Callable[[int], None] | None) -> None:
+        if not self.plan.parameters:
+            self._together_or_alone(members, [self.plan.first], self.plan.states(self.plan.first, members), threads, progress)
+            return
+        if self._numbers is not None:
+            members = self._take_plain(self._numbers, members, threads, progress)
+        groups: dict[int, dict[int, Compiled]] = {}
+        for member in members.tolist():
+            try:
+                compiled = self.plan.compiled(member)
+            except (ModelError, SolveError) as trouble:
+                self.store.failed(member, str(trouble))
+            else:
+                groups.setdefault(id(compiled.structure), {})[member] = compiled
+        for group in groups.values():
+            own = list(group.values())
+            rows = np.array([self.plan.states(compiled, np.array([member]))[0] for member, compiled in group.items()])
+            self._together_or_alone(np.array(list(group)), own, rows, threads, progress)
+
+    @cached_property
+    def _numbers(self) -> MemberNumbers | None:
+        return MemberNumbers.of(self.plan)
+
+    def _take_plain(
+        self, numbers: MemberNumbers, members: Ints, threads: int, progress: Callable[[int], None] | None
+    ) -> Ints:
+        """Those whose parameters are plain numbers of the model, prepared all at once; the others are given back."""
+        compiled = numbers.compiled
+        constants, good = numbers.constants(self.plan, members)
+        if why_not(compiled.traced, self.method) or not good.any():
+            return members
+        stops, own = self._stops(compiled), members[good]
+        begin = compiled.traced.parameters(stops[0], stops[1])[: compiled.traced.layout.n_changing]
+        p = np.hstack([np.tile(begin, (own.size, 1)), constants[good]])
+        self._run_together(own, [compiled], self.plan.states(compiled, own), stops, threads, progress, p)
+        return members[~good]
+
+    def _together_or_alone(
+        self, members: Ints, compiled: list[Compiled], states: Floats, threads: int, progress: Callable[[int], None] | None
+    ) -> None:
+        """Of one structure; those with other breakpoints or tables than the first run alone."""
+        stops = self._stops(compiled[0])
+        alike = np.array([own is compiled[0] or self._is_alike(own, compiled[0], stops) for own in compiled])
+        own_constants = len(compiled) > 1
+        few = own_constants and len(compiled) < FEWEST_ALIKE
+        if few or why_not(compiled[0].traced, self.method):
+            alike[:] = False
+        if own_constants:
+            for k in np.flatnonzero(~alike).tolist():
+                self._alone(int(members[k]), compiled[k])
+            members, states, compiled = members[alike], states[alike], [compiled[k] for k in np.flatnonzero(alike)]
+        if len(members):
+            self._run_together(members, compiled, states, stops, threads, progress)
+
+    def _stops(self, compiled: Compiled) -> list[float]:
+        inside = [b for b in compiled.traced.breakpoints if self.plan.t_start < b < self.t_end]
+        return [self.plan.t_start, *inside, self.t_end]
+
+    def _is_alike(self, own: Compiled, first: Compiled, stops: list[float]) -> bool:
+        return own.traced.breakpoints == first.traced.breakpoints and np.array_equal(_heads(own.traced, stops), _heads(first.traced, stops))
+
+    def _run_together(
+        self,
+        members: Ints,
+        compiled: list[Compiled],
+        states: Floats,
+        stops: list[float],
+        threads: int,
+        progress: Callable[[int], None] | None,
+        numbers: Floats | None = None,
+    ) -> None:
+        """numbers: p at the start, a row for each member, where they are known already."""
+        tolerances = self._tolerances(compiled[0], states[0])
+        if tolerances is None:
+            for k, member in enumerate(members.tolist()):
+                self._alone(member, compiled[k] if len(compiled) > 1 else None)
+            return
+        traced, known = compiled[0].traced, numbers is not None
+        own, changing = known or len(compiled) > 1, traced.layout.n_changing
+        if numbers is None:
+            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
+        runner = self._runner(compiled[0], own)
+        ends = runner.run(
+            LockstepMembers(
+                y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
+                weight=np.array([weight_of(one.traced) for one in compiled]),
+                floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
+                ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
+            ), tolerances, threads, progress,
+        )  # fmt: skip
+        good = (ends.code == REACHED) | (ends.code == STOPPED)
+        self._put(members, ends, good, compiled, numbers)
+        for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
+            self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
+
+    def _runner(self, compiled: Compiled, own: bool) -> Runner:
+        key = id(compiled.structure), own
+        if key not in self._runners:
+            self._runners[key] = self.runner(compiled, own)
+        return self._runners[key]
+
+    def _tolerances(self, compiled: Compiled, y: Floats) -> LockstepTolerances | None:
+        """As a single run has them; None where the first member cannot start."""
+        from pliant.integrate.stepper import MAX_STEPS
+
+        start = start_at(compiled, self.plan.t_start, y)
+        try:
+            run = Run(compiled, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
+        except SolveError:
+            return None
+        memory, n = run.stepper.memory, compiled.traced.n_controlled
+        atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
+        return LockstepTolerances(
+            rtol=float(memory.run["rtol"]), atol=atol, asked_rtol=self.method.rtol, loosened=memory.loosened,
+            max_step=float(memory.run["max_step"]), max_steps=MAX_STEPS if self.max_steps is None else self.max_steps,
+        )  # fmt: skip
+
+    # ---- what is kept
+
+    def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
+        traced, observe = compiled[0].traced, compiled[0].observe
+        changing = traced.layout.n_changing
+
+        def observed(which: Ints, times: Floats, y: Floats, p: Floats) -> Floats:
+            """Of states of these members."""
+            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64), changing:]
+            out = np.empty((times.size, observe.n_out))
+            evaluate_rows(observe.address, times, y, np.hstack([p, constants]), out, observe.n_work)
+            return out
+
+        rows = np.flatnonzero(good)
+        at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
+        at_end = at_end[at_end >= 0]
+        end_values = np.full((len(members), at_end.size), np.nan)
+        if at_end.size and rows.size:
+            end_values[rows] = observed(rows, ends.t[rows], ends.y[rows], ends.p[rows])[:, at_end]
+        values, extremes = self._rows(traced, ends, rows, observed)
+        self.store.put(members, Ends(
+            done=len(members), plain=good, code=np.where(ends.code == STOPPED, AT_EVENT, AT_STOP), event=ends.event, t=ends.t, y=ends.y,
+            tally=ends.tally, blind=np.zeros(len(members), dtype=np.int64), steps=ends.steps, end_values=end_values, values=values,
+            extremes=extremes,
+        ), good, traced)  # fmt: skip
+        if LEDGER in self.kept.words:
+            self._put_ledger(members, traced, ends, rows, observed)
+
+    def _rows(self, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> tuple[Floats, Floats]:
+        """Chosen columns of the rows asked for, and their extremes."""
+        places = columns_of(traced, self.kept.quantities)
+        columns = np.concatenate([*places.values()]) if places else np.empty(0, dtype=np.int64)
+        count, times = len(ends.code), self.kept.times
+        values = np.full((count if self.kept.values or self.kept.extremes else 0, times.size, columns.size), np.nan)
+        if values.size and rows.size:
+            asked = np.searchsorted(self._plan_times, times)
+            y, p = ends.row_y[rows][:, asked], ends.row_p[rows][:, asked]
+            flat = y.reshape(-1, y.shape[2]), p.reshape(-1, p.shape[2])
+            seen = observed(np.repeat(rows, times.size), np.tile(times, rows.size), *flat)
+            chosen = np.where(columns >= 0, seen[:, np.maximum(columns, 0)], flat[0][:, np.maximum(-1 - columns, 0)])
+            chosen[np.isnan(flat[0][:, 0])] = np.nan  # after the member had ended
+            values[rows] = chosen.reshape(rows.size, times.size, columns.size)
+        extremes = np.full((count, 2, columns.size), np.nan)
+        if self.kept.extremes and rows.size:
+            extremes[rows] = np.stack([np.fmin.reduce(values[rows], axis=1), np.fmax.reduce(values[rows], axis=1)], axis=1)
+        return values, extremes
+
+    def _put_ledger(self, members: Ints, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> None:
+        """The error of the balance over rows evenly spread and the end, and the largest exchange."""
+        if not rows.size:
+            return
+        columns, n = traced.layout.observed, traced.n_controlled
+        times = self._plan_times
+        y = np.concatenate([ends.row_y[rows], ends.y[rows][:, None]], axis=1)
+        p = np.concatenate([ends.row_p[rows], ends.p[rows][:, None]], axis=1)
+        t = np.hstack([np.tile(times, (rows.size, 1)), ends.t[rows][:, None]])
+        seen = observed(np.repeat(rows, t.shape[1]), t.ravel(), y.reshape(-1, y.shape[2]), p.reshape(-1, p.shape[2]))
+        held = seen[:, [columns[name].start for name in HELD]].reshape(rows.size, t.shape[1], len(HELD))
+        held[np.isnan(y[:, :, 0])] = np.nan
+        balance = held.sum(axis=2) - y[:, :, n : n + len(traced.sources)].sum(axis=2)
+        swings = np.nanmax(held, axis=1) - np.nanmin(held, axis=1)
+        works = (ends.reach[rows, :, 1] - ends.reach[rows, :, 0]).max(axis=1, initial=0.0)
+        self.store.ledger["balance_error"][members[rows]] = np.nanmax(np.abs(balance - balance[:, :1]), axis=1)
+        scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
+        self.store.ledger["balance_scale"][members[rows]] = scale
+
+    def _alone(self, member: int, compiled: Compiled | None) -> None:
+        """By `simulate`: what does not fit, fails, or must be looked at closely."""
+        self.alone += 1
+        save = self.kept.times.tolist() or [self.t_end]
+        try:
+            compiled = self.plan.compiled(member) if compiled is None else compiled
+            result = simulate(compiled, self.t_end, method=self.method, save=save, t_start=self.plan.t_start,
+                              start=self.plan.start(compiled, member), max_steps=self.max_steps)  # fmt: skip
+        except (ModelError, SolveError) as trouble:
+            self.store.failed(member, str(trouble))
+        else:
+            self.store.put_result(member, result)
+
+
+def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled, bool], Runner]:
+    """Vectors of members on this machine's cores."""
+
+    def of(compiled: Compiled, own_constants: bool) -> Runner:
+        return HostRuns(HostLoop.of(lockstep_model(compiled), method.tableau, own_constants, compiled.structure.cache, width))
+
+    return of
+
+
+def _heads(traced: TracedSystem, stops: list[float]) -> Floats:
+    return np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
+
+
+@dataclass
+class _Shifted:
+    """Progress of one batch among all members."""
+
+    tell: Callable[[int, int], None]
+    first: int
+    count: int
+
+    def __call__(self, done: int) -> None:
+        self.tell(self.first + done, self.count)

@@ -1,0 +1,148 @@
+"""A compiled System as the lock-step loop needs it; or the sentence that says why it runs in the general loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from pliant.integrate.lockstep_judge import CUT, FLAG, GAP, NEVER, PEAK, STOP
+from pliant.integrate.lockstep_text import EventTable, LockstepModel, PairTable
+from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
+from pliant.trace.layout import CONSTANTS
+
+if TYPE_CHECKING:
+    from pliant.codegen.function import TracedFunction
+    from pliant.codegen.tracer import Scalar
+    from pliant.integrate.methods import Method
+    from pliant.run.prepare import Compiled
+    from pliant.trace.events import Event
+    from pliant.trace.traced_system import TracedSystem
+
+LARGEST = 6000  # operations of a right-hand side: beyond that loops are rolled, and vectors of members gain little
+SURVEYED = ("tip_position", "kinetic", "strain", "spring")
+
+
+def why_not(traced: TracedSystem, method: Method) -> str:
+    """Why a System runs in the general loop; "" where lock-step serves it."""
+    tableau, name = method.tableau, type(method).__name__
+    if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
+        return f"{name} is not an explicit method with an error estimate: take DOP853, DormandPrince or RKF45"
+    if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
+        return f"{name} changes its precision or its coordinates along a run"
+    if "project" in traced.functions:
+        return "loops that multipliers close are projected after every step"
+    if any(slots.grip is not None for slots in traced.pairs):
+        return "friction that holds (Karnopp and its kind) settles all contacts together at every event"
+    if traced.timed is not None:
+        return "formulas of time are looked at in pieces"
+    operations = traced.functions["rhs"].program().operations
+    if operations > LARGEST:
+        return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"
+    return ""
+
+
+def lockstep_model(compiled: Compiled) -> LockstepModel:
+    """The programs of a structure and the tables of its events and contacts."""
+    return _model_of(compiled.structure.traced)
+
+
+
+
+def _model_of(traced: TracedSystem) -> LockstepModel:
+    layout, rhs = traced.layout, traced.functions["rhs"]
+    n, n_controlled = traced.y0.size, traced.n_controlled
+    tracer, (t, y, p) = rhs.tracer, rhs.inputs
+    chained = _chained(rhs, n_controlled)
+    rates = list(rhs.outputs)
+    stored = [rates[i] for i in range(n_controlled) if chained[i] < 0] + rates[n_controlled:]
+    every = [_event_table(event, number) for number, event in enumerate(traced.events)]
+    tables = tuple(table for table in every if table.does != NEVER)
+    functions = [_event_functions(traced)[table.number] for table in tables]
+    clocked, along = ca.vertcat(t, y), tracer.column([1.0, *rates])
+    rated = [e for e, table in enumerate(tables) if table.has_rate]
+    slopes: list[Scalar] = [0.0] * len(tables)
+    if rated:
+        for e, slope in zip(rated, tracer.directional([functions[e] for e in rated], clocked, along), strict=True):
+            slopes[e] = slope
+    observe = traced.functions["observe"].outputs
+    forces = list(observe[layout.observed["normal_force"]])
+    limits = _limit(traced, rates)
+    look = [*stored, *functions, *slopes, *forces, *limits]
+    survey = [x for name in SURVEYED for x in observe[layout.observed[name]]]
+    tips = layout.observed["tip_position"]
+    for x in (*look, *survey):
+        tracer.node_of(x)
+    constants = layout.p[CONSTANTS]
+    return LockstepModel(
+        rhs=replace(rhs, name="member_rhs", outputs=stored).program(),
+        look=replace(rhs, name="member_look", outputs=look).program(),
+        survey=replace(rhs, name="member_survey", outputs=survey).program(),
+        n=n,
+        n_controlled=n_controlled,
+        n_works=len(traced.sources),
+        n_changing=layout.n_changing,
+        n_constants=constants.stop - constants.start,
+        n_head=int(traced.head(0.0, 1.0).size),
+        n_tips=(tips.stop - tips.start) // 3,
+        chained=chained,
+        events=tables,
+        pairs=tuple(PairTable(s.closed, s.entry, s.bristles.start, len(s.bristles), s.impulse, s.lost, s.rubbed)
+                    for s in traced.pairs),
+        limited=bool(limits),
+    )  # fmt: skip
+
+
+def _chained(rhs: TracedFunction, n_controlled: int) -> tuple[int, ...]:
+    """By controlled component: the state that is its rate as it stands, or -1."""
+    state = {rhs.tracer.number_of(symbol): i for i, symbol in enumerate(rhs.inputs[1].nonzeros())}
+    found = [state.get(rhs.tracer.node_of(x), -1) for x in list(rhs.outputs)[:n_controlled]]
+    # a rate that is itself chained would have no row of its own
+    return tuple(rate if 0 <= rate < n_controlled and found[rate] < 0 else -1 for rate in found)
+
+
+def _event_table(event: Event, number: int) -> EventTable:
+    pair = -1 if event.pair is None else event.pair
+    flag = 0 if event.flag is None else event.flag
+    does, has_rate = NEVER, True
+    if event.kind == STOPS:
+        does = STOP
+    elif event.kind == CUTS:
+        does = CUT
+    elif event.kind == MARKS:
+        does, has_rate = (PEAK, False) if event.name.endswith(" peak") else (NEVER, False)
+    elif event.kind == TURNS:
+        does = GAP if event.pair is not None else FLAG if event.flag is not None else CUT
+    elif event.kind == RECORDS:
+        has_rate = False
+    return EventTable(does, number, pair, flag, event.pressed, event.direction, has_rate)
+
+
+def _event_functions(traced: TracedSystem) -> list[Scalar]:
+    """Those that only a closed contact needs are zero while it is open, so that they need not be computed then."""
+    if not traced.events:
+        return []
+    closed_only = traced.functions["event_functions"]
+    always = traced.functions.get("open_contact_event_functions", closed_only)
+    entries = closed_only.tracer.scalars(closed_only.inputs[2])
+    functions: list[Scalar] = []
+    for event, g, open_g in zip(traced.events, closed_only.outputs, always.outputs, strict=True):
+        if event.kind in (MARKS, RECORDS) and not event.name.endswith(" peak"):
+            functions.append(0.0)
+        elif event.pair is not None and isinstance(open_g, float):
+            functions.append(entries[traced.pairs[event.pair].closed] * g)
+        else:
+            functions.append(g)
+    return functions
+
+
+def _limit(traced: TracedSystem, rates: Sequence[Scalar]) -> list[Scalar]:
+    """The longest step from a state, with its derivative put in."""
+    function = traced.functions.get("step_limit")
+    if function is None:
+        return []
+    n = traced.y0.size
+    slope = function.inputs[1][n:]
+    return function.tracer.substitute(list(function.outputs), slope, function.tracer.column(rates))

@@ -1,0 +1,56 @@
+"""Which loop runs an ensemble, and where: lock-step where it serves, on a GPU where one is asked for and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pliant.errors import ModelError, SolveError
+from pliant.study.ensemble_keep import KeepPlan
+from pliant.study.lockstep import FEWEST, Runner, host_runner, reason_against
+from pliant.study.members import MemberPlan
+
+if TYPE_CHECKING:
+    from pliant.integrate.methods import Method
+    from pliant.run.prepare import Compiled
+
+AUTO, GENERAL, LOCKSTEP = "auto", "general", "lockstep"
+LOOPS = (AUTO, GENERAL, LOCKSTEP)
+CPU, GPU = "cpu", "gpu"
+DEVICES = (CPU, GPU, AUTO)
+
+
+@dataclass(frozen=True)
+class LoopChoice:
+    """What runs the members; words say why."""
+
+    words: str
+    runner: Callable[[Compiled, bool], Runner]
+    lockstep: bool
+
+
+def choose_loop(plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, device: str) -> LoopChoice:
+    """A ModelError where lock-step or a GPU must be and cannot; a SolveError where no GPU answers."""
+    if loop == GENERAL:
+        if device == GPU:
+            raise ModelError.of("ensemble", "loop", "must be 'auto' or 'lockstep' on a GPU, which runs members in lock-step", loop)
+        return LoopChoice(GENERAL, host_runner(method), False)
+    reason = reason_against(plan, method, kept)
+    must = loop == LOCKSTEP or device == GPU
+    if reason and must:
+        raise ModelError.of("ensemble", "loop", f"must be 'general' here: {reason}", loop if loop == LOCKSTEP else f"device={device!r}")
+    if reason:
+        return LoopChoice(f"{GENERAL}: {reason}", host_runner(method), False)
+    if plan.count < FEWEST and not must:
+        return LoopChoice(f"{GENERAL}: {plan.count} members are done before a lock-step loop for them is built", host_runner(method), False)
+    if device != CPU:
+        from pliant.study.gpu import gpu_runner
+
+        try:
+            return LoopChoice(f"{LOCKSTEP} on a GPU", gpu_runner(method), True)
+        except SolveError as trouble:
+            if device == GPU:
+                raise
+            return LoopChoice(f"{LOCKSTEP} on the CPU: {trouble}", host_runner(method), True)
+    return LoopChoice(LOCKSTEP, host_runner(method), True)
