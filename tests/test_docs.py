@@ -67,9 +67,7 @@ def test_the_guide_names_all_there_is():
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
 PAGES += ["sensitivities", "fits"]
-PAGES += ["stepping"]
-PAGES += ["joints"]
-PAGES += ["control"]
+PAGES += ["stepping", "task_space", "joints", "control"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -21,7 +21,6 @@ from pliant.model.system import System
 from pliant.results.ledger import HELD
 from pliant.run.prepare import Compiled
 from pliant.run.system_memory import SystemMemory
-from pliant.run.theta import lowered_at, structure_aside
 
 if TYPE_CHECKING:
     from pliant.codegen.llvm import MachineCode
@@ -59,6 +58,7 @@ def with_inputs_apart(
 
     Then which of all numbers of the System its code reads.
     """
+    from pliant.run.theta import lowered_at, structure_aside
     from pliant.trace.lowering import every_number
 
     traced = compiled.traced
@@ -138,7 +138,12 @@ class Inputs:
 
     @cached_property
     def _here(self) -> LoweredSystem:
-        return lowered_at(self._known, self._traced, dict(self._traced.parameter_values))
+        return self._lowered({})
+
+    def _lowered(self, changed: Mapping[str, float]) -> LoweredSystem:
+        from pliant.run.theta import lowered_at
+
+        return lowered_at(self._known, self._traced, {**self._traced.parameter_values, **changed})
 
     @cached_property
     def _every(self) -> EveryNumber:
@@ -226,12 +231,11 @@ class Inputs:
 
     def _moved(self, parameter: Parameter) -> LoweredSystem:
         """The System where this parameter is a little off."""
-        values = dict(self._traced.parameter_values)
-        here = values[parameter.name]
+        here = self._traced.parameter_values[parameter.name]
         for side in (1.0, -1.0):
             try:
                 there = parameter.check(here + side * TRIAL * (abs(here) or 1.0))
-                return lowered_at(self._known, self._traced, {**values, parameter.name: there})
+                return self._lowered({parameter.name: there})
             except (ModelError, SolveError):
                 continue
         _refuse(parameter, "there is no such mechanism for other values of")

@@ -24,6 +24,7 @@ from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
 
 if TYPE_CHECKING:
+    from pliant.run.task_path import Path
     from pliant.trace.traced_system import TracedSystem
 
 ELASTIC = ("integrated", "quasi-static", "prescribed")
@@ -36,10 +37,12 @@ NEWTON_TOLERANCE = 1e-13  # of the largest modal force: what round-off leaves
 
 def inverse_dynamics(
     system: System,
-    motion: Mapping[str, Motion],
-    t_end: float,
+    motion: Mapping[str, Motion] | None = None,
+    t_end: float | None = None,
     *,
-    elastic: str = "integrated",
+    path: Path | None = None,
+    motors: Sequence[str] | None = None,
+    elastic: str | None = None,
     t_start: float = 0.0,
     **options: Any,
 ) -> Result:
@@ -49,7 +52,24 @@ def inverse_dynamics(
     motion's own forces at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are
     left out: they are what is asked for. Further options are those of simulate(). Where nothing is integrated, quasi-static or with
     every coordinate prescribed, works are not known and read nan.
+
+    path: where frames go instead, {arm.tip: function of t that gives (x, y) or (x, y, z)}, or {"position": ..., "angle": ...} with
+    an angle about z, or three about z, y and x, one after the other. motors: the coordinates whose efforts are asked for; where not
+    given, those that drives act on. elastic is `quasi-static` or `dynamic` then: with the beams' own inertia, and the beams in
+    balance at both ends.
     """
+    t_start = check.number("inverse_dynamics", "t_start", t_start, "s")
+    t_end = check.number("inverse_dynamics", "t_end", t_end, "s")
+    if not t_end > t_start:
+        raise ModelError.of("inverse_dynamics", "t_end", f"must be > t_start = {t_start} s", t_end)
+    motion = motion or {}
+    if path is not None:
+        from pliant.run.task_path import path_dynamics
+
+        return path_dynamics(prescribed_system(system, motion, t_start, t_end), path, motors, t_start, t_end, elastic, **options)
+    if motors is not None:
+        raise ModelError.of("inverse_dynamics", "motors", "must be given with a path: motions name their own", list(motors))
+    elastic = "integrated" if elastic is None else elastic
     check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
     driven = prescribed_system(system, motion, t_start, t_end)
     missing = [name for name in _free_names(driven) if elastic == "prescribed" and name.split(".")[1] in _modes(driven, name)]
@@ -143,10 +163,10 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
 
 def _rows(traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
     """Observed quantities at given states, piece by piece of time."""
-    return np.array([observe(t, y, _parameters(traced, float(t))) for t, y in zip(times, states, strict=True)])
+    return np.array([observe(t, y, parameters_at(traced, float(t))) for t, y in zip(times, states, strict=True)])
 
 
-def _parameters(traced: TracedSystem, t: float) -> NDArray[np.float64]:
+def parameters_at(traced: TracedSystem, t: float) -> NDArray[np.float64]:
     """p in the piece of time that holds t."""
     edges = [-np.inf, *traced.breakpoints, np.inf]
     k = int(np.searchsorted(traced.breakpoints, t, side="right"))
@@ -218,7 +238,7 @@ class _Balance:
         self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
 
     def _parameters(self, t: float) -> NDArray[np.float64]:
-        return _parameters(self._traced, t)[: self._traced.layout.n_changing]
+        return parameters_at(self._traced, t)[: self._traced.layout.n_changing]
 
     def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
         z, p = guess.copy(), self._parameters(t)
