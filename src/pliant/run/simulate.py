@@ -286,6 +286,8 @@ class Run:
 
         schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
         table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)
+        if self.traced.pairs and self.sampling.calls_python(0):  # which measures contacts: the loop decides first which are closed
+            yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
         for first, last in self.sampling.batches(most):
             due, ends = self.sampling.due(first, last, self.stepper), slice(first + 1, last + 1)
             yield PiecesOfTime(schedule.times[ends], table[schedule.breaks[first:last]], due, any_due[ends])
