@@ -54,7 +54,7 @@ QUANTITIES = {
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops, of rows that others imply too"),
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),
-        Quantity("states", ("state",), "1", "states of the user's own, each in a unit of its own"),
+        Quantity("states", ("state",), "1", "states of the user's own and what controllers hold, each in a unit of its own"),
         Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
     )
 }
