@@ -36,7 +36,7 @@ def ways_to_numbers(x, way=()):
     elif isinstance(x, (tuple, list)):
         for key, value in enumerate(x):
             yield from ways_to_numbers(value, (*way, key))
-    elif is_dataclass(x) and not callable(x):
+    elif is_dataclass(x) and (not callable(x) or hasattr(x, "piece")):  # formulas are functions; so are tables, of numbers
         for field in fields(x):
             if field.name not in ("breakpoints", "times"):
                 yield from ways_to_numbers(getattr(x, field.name), (*way, field.name))

@@ -172,8 +172,8 @@ def _stay(run: Any, code: int) -> int:
 @compiled
 def _save_here(run: Any) -> None:
     """Rows asked for at the present time."""
-    plan = floats(run.plan, run.n_plan)
-    while run.save == SAVE_TIMES and run.next_save < run.n_plan and plan[run.next_save] <= run.t:
+    plan, last = floats(run.plan, run.n_plan), _last_saved(run, run.t)
+    while run.save == SAVE_TIMES and run.next_save < run.n_plan and plan[run.next_save] <= last:
         _put_row(run, plan[run.next_save], run.y)
         run.next_save += 1
 

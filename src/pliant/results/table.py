@@ -60,12 +60,11 @@ QUANTITIES = {
         Quantity("strut_force", ("strut",), "N", "force with which each strut pushes its ends apart"),
         Quantity("motor_speed", ("motor",), "rad/s", "speed of each motor's rotor, before its gear"),
         Quantity("motor_torque", ("motor",), "N m", "torque of each motor on its rotor, before its gear"),
-        Quantity("states", ("state",), "1", "states of the user's own, each in a unit of its own"),
+        Quantity("states", ("state",), "1", "states of the user's own and what controllers hold, each in a unit of its own"),
         Quantity("joint_friction", ("friction_rate",), "N m or N", "effort of the friction inside joints and closures"),
         Quantity("joint_slip", ("friction_rate",), "m/s", "slip of their surfaces: the rate, of a turn times the radius"),
         Quantity("joint_load", ("friction_joint",), "N", "normal load: what of the reaction is across the motion, and the preload"),
         Quantity("joint_sticks", ("friction_joint",), "1", "1 while a joint whose friction holds sticks, 0 while it slips"),
-        Quantity("effort", ("drive",), "N m or N", "efforts of the drives and of prescribed motions"),
         Quantity("effort", ("drive",), "N m or N", "efforts of drives, of motors behind their gears, of prescribed motions"),
     )
 }

@@ -66,10 +66,14 @@ class Sampling:
         """Whether the loop runs through all of the run's time at once."""
         return self.schedule.pieces <= most and not np.any(self.schedule.due[:, self._by_python])
 
+    def calls_python(self, piece: int) -> bool:
+        """Whether Python is called where a piece begins."""
+        return bool(np.any(self.schedule.due[piece, self._by_python]))
+
     def due(self, first: int, last: int, stepper: Stepper) -> NDArray[np.bool_]:
         """What the loop does where these pieces begin; what Python has to do first, it does now."""
         due = self.schedule.due[first:last].copy()
-        if np.any(due[0, self._by_python]):
+        if self.calls_python(first):
             due[0] = self._call_python(due[0], stepper)
         return due
 

@@ -325,13 +325,15 @@ class Run:
                 if self.outcome.status is not Status.REACHED:
                     return
 
-    def pieces_of_time(self, most: int = PIECES_AT_ONCE) -> Iterator[PiecesOfTime]:
+    def pieces_of_time(self, most: int | None = None) -> Iterator[PiecesOfTime]:
         """What the loop runs through at once, with p's head on each piece; Python's controllers run in between."""
         from pliant.integrate.phase_tables import PiecesOfTime
 
         schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
         table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)
-        for first, last in self.sampling.batches(most):
+        if self.traced.pairs and self.sampling.calls_python(0):  # which measures contacts: the loop decides first which are closed
+            yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
+        for first, last in self.sampling.batches(most or PIECES_AT_ONCE):
             due, ends = self.sampling.due(first, last, self.stepper), slice(first + 1, last + 1)
             yield PiecesOfTime(schedule.times[ends], table[schedule.breaks[first:last]], due, any_due[ends])
 

@@ -38,7 +38,8 @@ class Signals:
     def __init__(self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None) -> None:
         self.system, self.tree = system, tree
         # the same with numbers as they are, and values of parameters: what frames are found by
-        self.plain_system, self.plain_values = system, {name: float(x) for name, x in (parameters or {}).items() if _is_plain(x)}
+        plain = {name: x for name, x in (parameters or {}).items() if isinstance(x, float)}
+        self.plain_system, self.plain_values = system, plain
         self.tracer = Tracer()
         self._parameters = parameters or {}
         self.tracer.lift = self._lifted
@@ -210,7 +211,3 @@ class Signals:
         now = self.tracer.column([self._clock(motion.breakpoints)])
         x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
         return x, v, a
-
-
-def _is_plain(x: Any) -> bool:
-    return isinstance(x, float)
