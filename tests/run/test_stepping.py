@@ -113,9 +113,10 @@ def four_bar() -> pl.System:
     return system
 
 
-def test_closed_loops_and_tables_step_as_one_run():
-    whole = pl.simulate(four_bar(), 0.1, save=pl.every(DT))
-    assert np.array_equal(stepped(pl.start(four_bar(), t_end=0.1), 100), rows_of(whole, 100))
+@pytest.mark.parametrize("method", ["auto", pl.TwoLoop(rtol=1e-8, atol=1e-10)], ids=["projected", "partitioned"])
+def test_closed_loops_and_tables_step_as_one_run(method):
+    whole = pl.simulate(four_bar(), 0.1, method=method, save=pl.every(DT))
+    assert np.array_equal(stepped(pl.start(four_bar(), method=method, t_end=0.1), 100), rows_of(whole, 100))
 
 
 def pulsed() -> pl.System:
@@ -256,6 +257,43 @@ def test_a_damper_and_friction_may_be_inputs():
     assert run.result().ledger.relative_error_max <= 1e-9
 
 
+def test_a_formula_of_time_that_an_input_scales_is_seen_from_then_on():
+    """A pulse of 2 ms, switched on half a second before: its impulse over 1 kg m^2."""
+    size = pl.Parameter("size", 0.0)
+    system = pl.System("pulsed", gravity=(0.0, 0.0))
+    system.add("rod", pl.RigidBody.rod(1.0, 3.0), joint=pl.Revolute())
+    system.drive("pulse", "rod.angle", lambda t, q, v: size * pl.exp(-(((t - 1.0) / 1e-3) ** 2)))
+    for t_end in (None, 2.0):
+        run = pl.start(system, t_end=t_end)
+        for k in range(20):
+            run.step(0.1, {"size": 0.0 if k < 5 else 100.0})
+        assert run.v[0] == pytest.approx(0.1 * math.sqrt(math.pi), rel=1e-8)
+
+
+def test_an_input_may_switch_a_force_that_jumps():
+    """A force of 1 N towards a place that jumps to the other side of the mass."""
+    place = pl.Parameter("place", 1.0)
+    system = pl.System("switched", gravity=(0.0, 0.0))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic())
+    system.drive("pull", "mass.displacement", lambda t, q, v: pl.where(q["mass.displacement"] < place, 1.0, -1.0))
+    run, rates = pl.start(system), []
+    for target in (1.0, -5.0, 5.0):
+        run.step(0.25, {"place": target})
+        rates.append(run.v[0])
+    assert rates == pytest.approx([0.25, 0.0, 0.25], abs=1e-9)
+
+
+def test_inputs_change_at_breakpoints_of_tables_and_between():
+    system = pl.System("tabled", gravity=(0.0, 0.0))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic())
+    system.drive("table", "mass.displacement", pl.PiecewiseConstant((0.0, 0.3, 0.6), (1.0, 2.0, 0.0)))
+    system.drive("push", "mass.displacement", pl.Parameter("push", 0.25))
+    run, pushes = pl.start(system), (0.25, 0.25, 0.25, 1.0, 2.0, 3.0, 4.0, 4.0)
+    for push in pushes:
+        run.step(0.1, {"push": push})
+    assert run.v[0] == pytest.approx(0.3 * 1.0 + 0.3 * 2.0 + 0.1 * sum(pushes), rel=1e-12)
+
+
 # ---- copies
 
 
@@ -290,6 +328,37 @@ def test_a_copy_holds_contacts_under_way_and_implicit_steps():
     run.restore(copy)
     assert np.array_equal(stepped(run, 200), once)
     assert run.result().contacts == contacts
+
+
+def stiff() -> pl.System:
+    """A rod in a damper that makes it creep: `Auto` turns to implicit steps."""
+    system = pl.System("stiff", gravity=(0.0, -9.81))
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=0.3, damper=pl.Damper(3e4)))
+    system.drive("motor", "rod.angle", pl.Parameter("torque", 0.5))
+    return system
+
+
+def test_copies_go_across_a_turn_to_implicit_steps():
+    run, other = (pl.start(stiff(), t_end=4.0) for _ in range(2))
+    early = run.save()
+    first = stepped(run, 100, dt=0.02)
+    late = run.save()
+    assert "Radau9" in run.result().stats["steps_of"]
+    second = stepped(run, 50, dt=0.02)
+    for one in (run, other):
+        one.restore(late)
+        assert np.array_equal(stepped(one, 50, dt=0.02), second)
+        one.restore(early)
+        assert np.array_equal(stepped(one, 100, dt=0.02), first)
+
+
+def test_a_stiff_run_turns_though_its_inputs_change_at_every_step():
+    run, random = pl.start(stiff()), np.random.default_rng(0)
+    for torque in random.normal(size=200):
+        run.step(0.02, {"torque": float(torque)})
+    result = run.result()
+    assert result.stats["steps_of"]["Radau9"] > result.stats["steps_of"]["DOP853"]
+    assert result.ledger.relative_error_max <= 1e-9
 
 
 def test_a_copy_of_another_mechanism_is_refused(two_links):

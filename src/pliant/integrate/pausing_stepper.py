@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.integrate.compiled_loops import bound_march, march_loop
 from pliant.integrate.memory import Floats
 from pliant.integrate.run_record import RECORDS, RUN
-from pliant.integrate.status import AGAIN, FULL, PAUSED, TURN, Status
+from pliant.integrate.status import AGAIN, FULL, PAUSED, Status
 from pliant.integrate.stepper import Located, Outcome, Save, Stepper
 
 # Arrays that no loop writes to, or that are written before they are read: no part of what is saved.
@@ -26,9 +26,9 @@ _NOT_SAVED = frozenset((
 ))  # fmt: skip
 
 # Places in the record
-_T, _T_STOP, _NEXT_SAVE, _N_ROWS, _PAUSING, _HORIZON, _ENTERING, _WAITING = (
+_T, _T_STOP, _NEXT_SAVE, _N_ROWS, _PAUSING, _HORIZON, _ENTERING, _WAITING, _RESTART = (
     list(RUN.fields or ()).index(name)
-    for name in ("t", "t_stop", "next_save", "n_rows", "pausing", "horizon", "entering", "waiting")
+    for name in ("t", "t_stop", "next_save", "n_rows", "pausing", "horizon", "entering", "waiting", "restart")
 )
 
 
@@ -89,7 +89,7 @@ class PausingStepper(Stepper):
 
     def restart(self) -> None:
         """The equations have changed here, at a time that no step straddles."""
-        self._memory.set(restart=1)
+        self._ints[_RESTART] = 1
 
     def reach(self, t: float, stop: float, exactly: bool, horizon: float = 0.0) -> int:
         """March until the row at t is there, but not beyond `stop`; a code of `status`: PAUSED and AT_STOP are in order.
@@ -104,11 +104,10 @@ class PausingStepper(Stepper):
         floats[_T_STOP] = stop
         floats[_HORIZON] = horizon
         code = self._loop()
+        if code == FULL:
+            self._flush()
         while code in AGAIN:
-            if code == TURN:
-                self._turn()
-            elif code == FULL:
-                self._flush()
+            self._serve(code)
             code = self._piece(self._march)
         if code != PAUSED:  # the caller has a say before the march goes on
             ints[_ENTERING] = 1

@@ -274,10 +274,7 @@ class Stepper:
             code = GO_ON
             while code in AGAIN:
                 code = self._piece(loop)
-                if code == TURN:
-                    self._begun += self._turn()
-                elif code == NEW_PHASE and self._on_phase is not None:
-                    self._on_phase()
+                self._serve(code)
                 now = perf_counter()
                 self._seconds = now - self._begun
                 if code in AGAIN and progress is not None and now - reported >= 0.5 * PIECE:
@@ -300,6 +297,14 @@ class Stepper:
     def has_sampled(self) -> bool:
         """Whether controllers have run at the present time already: where what they put out ended the run."""
         return bool(self._run["pace_kept"])
+
+    def _serve(self, code: int) -> None:
+        """What Python has to do before the loop goes on; making a method ready is no part of the run's time."""
+        if code == TURN:
+            seconds = self._turn()
+            self._begun = None if self._begun is None else self._begun + seconds
+        elif code == NEW_PHASE and self._on_phase is not None:
+            self._on_phase()
 
     def members(self, pieces: PiecesOfTime) -> MemberRuns:
         """Instead of advancing: many runs like the one that was started here."""

@@ -6,6 +6,7 @@ mechanism holds as energy, where it starts, how its loops close and which code i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,6 +50,17 @@ class Input:
     computed: NDArray[np.int64]
     code: MachineCode | None
     timed: bool  # a formula of time depends on it
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest value that it may have."""
+        low, high = self.parameter.low, self.parameter.high
+        return -sys.float_info.max if low is None else low, sys.float_info.max if high is None else high
+
+    def checked(self, value: float) -> float:
+        """A value that it may be set to; what is plainly one is not looked at closely."""
+        low, high = self.bounds
+        return value if type(value) is float and low <= value <= high else self.parameter.check(value)
 
 
 def with_inputs_apart(

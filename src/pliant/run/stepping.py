@@ -326,7 +326,7 @@ class SteppedRun:
             if name not in self._admitted:
                 self._admit(name)
             if value != values[name]:
-                changed.append((name, self._inputs.parameters[name].check(value)))
+                changed.append((name, self._inputs.admitted(name).checked(value)))
         if not changed:
             self._streak = 0
             return
