@@ -180,7 +180,7 @@ WRONG = {
     "distance of nothing": ({"kind": "distance"}, "closure 'pin': length must be given for a distance"),
     "universal about one axis": ({"kind": "universal", "axis": "x", "other_axis": "-x"},
                                  "closure 'pin': other_axis must not be parallel to axis, got '-x'"),
-    "unknown way": ({"by": "glue"}, "closure 'pin': by must be one of multipliers, springs, got 'glue'"),
+    "unknown way": ({"by": "glue"}, "closure 'pin': by must be one of multipliers, springs, backlash, got 'glue'"),
 }
 
 

@@ -322,3 +322,9 @@ def test_equations_take_a_current_that_lags_as_an_input() -> None:
     assert equations.u.names == ("servo.current",) and any("servo.current" in note for note in equations.notes)
     told = equations.function()(t=0.0, q=[0.0], v=[3.0], u=[2.0], p=[])
     assert float(told["acceleration"]) == pytest.approx(RATIO * CONSTANT * 2.0 / WHOLE, rel=1e-12)
+
+
+@pytest.mark.parametrize("bent", [{"efficiency": 0.9}, {"back_efficiency": 0.5}, {"max_torque": 1.0}, {"max_current": 1.0}])
+def test_equations_refuse_a_motor_that_is_not_linear_in_its_command(bent) -> None:
+    with pytest.raises(ModelError, match=f"motor 'servo': {next(iter(bent))} must be left out for equations"):
+        pl.equations(driven(pl.Motor(**ELECTRICAL, **bent)))

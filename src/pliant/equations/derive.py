@@ -127,6 +127,7 @@ class _Derivation(Trace):
     """A trace over symbols for the parameters that stops before anything is solved."""
 
     def __init__(self, system: System, values: Mapping[str, float]) -> None:
+        _refuse_bent_motors(system)
         self.symbols = Symbols(values)
         written = self.symbols.written(system)
         tree = symbolic_tree(written, system, self.symbols)
@@ -268,6 +269,19 @@ def _with_own_signals(system: System) -> System:
 def _copies(vector: tuple[Signal, Signal, Signal]) -> tuple[Signal, Signal, Signal]:
     x, y, z = map(copy, vector)
     return x, y, z
+
+
+def _refuse_bent_motors(system: System) -> None:
+    """Equations are linear in their inputs: a motor that is not so in its command has none."""
+    for drive in system.motors.values():
+        motor = drive.motor
+        bent = {"efficiency": motor.efficiency if motor.efficiency != 1.0 else None,
+                "back_efficiency": motor.back_efficiency if motor.back_efficiency != 1.0 else None,
+                "max_torque": motor.max_torque, "max_current": motor.max_current}  # fmt: skip
+        for field, value in bent.items():
+            if value is not None and drive.command is not None:
+                rule = "must be left out for equations(), which are linear in their inputs: drive the coordinate instead"
+                raise ModelError.of(f"motor {drive.name!r}", field, rule, value)
 
 
 def _refuse_tables(trace: Trace) -> None:

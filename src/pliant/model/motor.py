@@ -157,6 +157,11 @@ class LagRate:
 
     drive: MotorDrive
 
+    @property
+    def text(self) -> str:
+        """What messages call it."""
+        return f"the lag of motor {self.drive.name!r}"
+
     def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
         motor = self.drive.motor
         settled = motor.settled(q[f"{self.drive.name}.{COMMAND}"], motor.ratio * v[self.drive.coordinate])
