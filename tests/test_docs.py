@@ -66,7 +66,7 @@ def test_the_guide_names_all_there_is():
 
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
-PAGES += ["sensitivities", "fits"]
+PAGES += ["sensitivities", "fits", "joint_friction"]
 
 
 @pytest.mark.parametrize("page", PAGES)

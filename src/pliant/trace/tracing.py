@@ -42,6 +42,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.closure import Closure
+from pliant.model.joint_friction import JointFriction
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
@@ -462,7 +463,7 @@ class Trace:
     @cached_property
     def rubbing_joints(self) -> list[RubbingJoint]:
         """Joints and closures with friction, at the traced state."""
-        if not has_friction(self.system):
+        if not frictions_of(self.system):
             return []
         joints = rubbing_joints(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states)
         check_served(joints)
@@ -671,10 +672,11 @@ class Trace:
         return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards)
 
 
-def has_friction(system: System) -> bool:
-    """Whether any joint or closure of a System rubs."""
+def frictions_of(system: System) -> list[JointFriction]:
+    """Of all joints and closures of a System."""
     joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
-    return any(joint.frictions for joint in joints) or any(closure.frictions for closure in system.closures.values())
+    of_joints = [friction for joint in joints for friction in joint.frictions.values()]
+    return of_joints + [friction for closure in system.closures.values() for friction in closure.frictions.values()]
 
 
 def refuse_friction(system: System, what: str) -> None:
@@ -689,9 +691,7 @@ def refuse_friction(system: System, what: str) -> None:
 
 def count_of_grips(system: System) -> int:
     """How many joints and closures have friction that holds."""
-    joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
-    every = [friction for part in (*joints, *system.closures.values()) for friction in part.frictions.values()]
-    return sum(bool(getattr(friction.law, "holds", False)) for friction in every)
+    return sum(bool(getattr(friction.law, "holds", False)) for friction in frictions_of(system))
 
 
 def check_formulation(node: Node, formulation: str) -> None:
