@@ -91,6 +91,7 @@ FRICTION: Examples[type, Any] = Examples(
         friction_law.BengisuAkay: friction_law.BengisuAkay(mu_static=0.4, mu_kinetic=0.3, v0=0.02, xi=30.0),
         friction_law.Ambrosio: friction_law.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2),
         friction_law.Karnopp: friction_law.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=0.01),
+        friction_law.DryFriction: friction_law.DryFriction(mu_static=0.4, mu_kinetic=0.3),
         friction_law.Dahl: friction_law.Dahl(sigma0=1e4, mu=0.3),
         friction_law.LuGre: friction_law.LuGre(sigma0=1e4, sigma1=10.0, mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.1),
         friction_law.GonthierFriction: friction_law.GonthierFriction(

@@ -66,8 +66,7 @@ def test_the_guide_names_all_there_is():
 
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
-PAGES += ["sensitivities", "fits"]
-PAGES += ["stepping", "task_space", "joints", "control"]
+PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -8,11 +8,14 @@ from registered import BODY
 
 
 def some_of_everything():
-    """A driven arm with an elastic link that a rope holds, and a ball that falls onto the ground."""
+    """A driven arm with an elastic link that a rope holds, a ball that falls onto the ground, a wheel that stops on its dry pin."""
     system = pl.System("some of everything", gravity=(0.0, -9.81))
     arm = system.add("arm", BODY, joint=pl.Revolute(damper=pl.Damper(0.1)))
     link = system.add("link", mechanisms.planar_link(1), joint=pl.Revolute(angle=0.4, spring=pl.Spring(5.0)), on=arm.tip)
     ball = system.add("ball", BODY, joint=pl.Planar(position=(2.0, 0.12), velocity=(0.5, -1.0)))
+    dry = pl.JointFriction(pl.DryFriction(mu_static=0.5, mu_kinetic=0.4), radius=0.1, preload=500.0)
+    wheel = pl.RigidBody(mass=1.0, inertia=0.1)
+    system.add("wheel", wheel, joint=pl.Revolute(rate=1.0, friction=dry), on=system.ground.moved((3.0, 1.0)))
     system.drive("motor", "arm.angle", 2.0)
     system.state("travel", rate=lambda t, q, v: v["arm.angle"], start=1.0)
     system.close("rope", "distance", link.tip, system.ground, length=1.1)

@@ -17,7 +17,7 @@ import registered
 from pliant.model import damping
 from pliant.model.closure import CLOSURES
 from pliant.model.damping import DAMPINGS
-from pliant.model.friction_law import FRICTION_LAWS, BristleLaw
+from pliant.model.friction_law import FRICTION_LAWS, JOINT_FRICTION_LAWS, BristleLaw
 from pliant.model.joint import BALL, JOINTS
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.ledger import HELD
@@ -170,6 +170,61 @@ def test_dampers_in_joints_take_energy(joint, formulation):
     system.add("body", BODY, joint=made, on=base.tip.turned(0.4, "x"))
     mechanism = Mechanism(system, formulation)
     falls(mechanism, [mechanism.state() for _ in range(STATES)])
+
+
+def rubs(mechanism):
+    """Friction of joints takes energy at states at random; of laws that hold, the way they slide stands in p."""
+    rates = []
+    for _ in range(STATES):
+        y = mechanism.state()
+        for slots in mechanism.traced.joints:
+            y[slots.bristles.start : slots.bristles.stop] = 0.0
+        p = mechanism.traced.parameters(0.0, 1.0)
+        slips = np.array(mechanism.traced.observe(0.0, y, p)).ravel()[mechanism.columns["joint_slip"]]
+        first = 0
+        for slots in mechanism.traced.joints:
+            if slots.exact:
+                p[slots.grip + 1] = -np.sign(slips[first])
+            own = slice(slots.bristles.start, slots.bristles.start + len(slots.rates) if slots.bristles else slots.bristles.start)
+            y[own] = 1e-5 * np.sign(slips[first : first + own.stop - own.start])  # bristles lean with the slip
+            first += len(slots.rates)
+        rates.append(mechanism.check(y, p))
+    assert np.count_nonzero(np.array(rates) < -1e-6) > 0.6 * STATES
+
+
+@pytest.mark.parametrize("law", JOINT_FRICTION_LAWS, ids=lambda law: law.__name__)
+def test_friction_inside_joints_takes_energy_by_any_law(law):
+    system = pl.System("arms", gravity=(0.5, -9.81))
+    arm = system.add("arm", BODY, joint=pl.Revolute(friction=pl.JointFriction(registered.FRICTION[law], radius=0.03)))
+    slide = pl.JointFriction(registered.FRICTION[law], preload=2.0)
+    system.add("tool", BODY, joint=pl.Prismatic(axis=(0.6, 0.8, 0.0), friction=slide), on=arm.tip)
+    rubs(Mechanism(system))
+
+
+FRICTION_OF = {
+    pl.Revolute: {"radius": 0.03, "guide": 0.2},
+    pl.Prismatic: {"guide": 0.2},
+    pl.Cylindrical: {"radius": 0.03},
+    pl.Spherical: {"radius": 0.03},
+}
+
+
+@pytest.mark.parametrize("formulation", ["articulated", "augmented"])
+@pytest.mark.parametrize("joint", FRICTION_OF, ids=lambda joint: joint.__name__)
+def test_friction_inside_joints_of_any_kind_takes_energy_in_space(joint, formulation):
+    system = pl.System(joint.__name__, gravity=(0.5, -9.81, 2.0))
+    base = system.add("base", BODY, joint=pl.Revolute(angle=0.3, axis="y"))
+    made = replace(JOINT[joint], friction=pl.JointFriction(pl.Coulomb(mu=0.2, transition=0.01), **FRICTION_OF[joint]))
+    system.add("body", BODY, joint=made, on=base.tip.turned(0.4, "x"))
+    rubs(Mechanism(system, formulation))
+
+
+@pytest.mark.parametrize("by", ["multipliers", "springs"])
+@pytest.mark.parametrize("kind", ["point", "spherical", "revolute", "prismatic", "slider", "cylindrical"])
+def test_friction_inside_closures_takes_energy(kind, by):
+    lengths = {"guide": 0.2} if kind in ("prismatic", "slider") else {"radius": 0.03}
+    friction = pl.JointFriction(pl.Coulomb(mu=0.2, transition=0.01), preload=1.0, **lengths)
+    rubs(Mechanism(held_by(kind, by=by, friction=friction, **({"stiffness": 1e3} if by == "springs" else {}))))
 
 
 @pytest.mark.parametrize("beyond", [0.05, -0.05])

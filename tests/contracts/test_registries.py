@@ -6,7 +6,7 @@ import registered
 from pliant.integrate.methods import METHODS
 from pliant.model.closure import CLOSURES
 from pliant.model.damping import DAMPINGS
-from pliant.model.friction_law import FRICTION_LAWS
+from pliant.model.friction_law import JOINT_FRICTION_LAWS
 from pliant.model.joint import JOINTS
 from pliant.model.modes import MODE_SETS
 from pliant.model.normal_law import NORMAL_LAWS
@@ -14,7 +14,7 @@ from pliant.model.system import BODIES
 
 REGISTRIES = (
     (NORMAL_LAWS, registered.NORMAL),
-    (FRICTION_LAWS, registered.FRICTION),
+    (JOINT_FRICTION_LAWS, registered.FRICTION),
     (JOINTS, registered.JOINT),
     (tuple(CLOSURES), registered.CLOSURE),
     (tuple(BODIES.values()), registered.BODIES),

@@ -24,7 +24,7 @@ from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.grip_states import SLIDES, STICKS
-from pliant.model.refused import refuse_controllers
+from pliant.model.refused import refuse_controllers, refuse_friction
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -35,7 +35,7 @@ from pliant.trace.contacts import PARAMETERS
 from pliant.trace.joint_friction import NO_FRICTION, observed_friction
 from pliant.trace.layout import CONTACTS
 from pliant.trace.observe import TracedState, observe
-from pliant.trace.tracing import Trace, refuse_friction
+from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,17 @@ from pliant.codegen.angle_sums import add_angles
 from pliant.codegen.emit import ChunkWriter
 from pliant.codegen.fuse import fuse
 from pliant.codegen.guards import ALL_IDLE, ALWAYS
-from pliant.codegen.operations import ARGUMENTS, COMPARISONS, FUSED, FUSED_FROM, FUSED_SUB, INTRINSICS, LIBRARY, LOGIC, TRUTHS
+from pliant.codegen.operations import (
+    ARGUMENTS,
+    COMPARISONS,
+    FUSED,
+    FUSED_FROM,
+    FUSED_SUB,
+    INTRINSICS,
+    LIBRARY,
+    LOGIC,
+    TRUTHS,
+)
 from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.reciprocals import share_reciprocals
 from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule

@@ -36,6 +36,7 @@ class RubbingJoint:
     levers: tuple[Scalar, ...]  # m per rad of a turn, 1 of a slide
     slip: tuple[Scalar, ...]  # m/s
     free: bool  # whether its motion follows from the equations: not prescribed
+    slides: bool  # whether the joint slides along its axis, so that only what is across the axis presses
     slots: tuple[Slot, ...] = ()  # in the tree
     node: int = ROOT  # the body it carries, in the tree or apart from it
     cut: CutJointState | None = None  # where it is between two frames
@@ -50,11 +51,6 @@ class RubbingJoint:
     def tangents(self) -> tuple[Vec, ...]:
         """Directions of the slip, in axes of its own."""
         return IDENTITY[: len(self.slip)]
-
-    @property
-    def slides(self) -> bool:
-        """Whether it slides along its axis, so that only what is across the axis presses."""
-        return any(motion.kind == TRANSLATION for motion in self.motions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +98,7 @@ def _of_node(k: int, node: Node, key: str, v: Sequence[Scalar]) -> RubbingJoint:
         levers=levers,
         slip=tuple(lever * v[number] for lever, (_, number) in zip(levers, numbers, strict=True)),
         free=all(slot.prescribed is None for slot in slots),
+        slides=_slides(joint.motions),
         slots=slots,
         node=k,
     )
@@ -123,10 +120,15 @@ def _between(
         levers=levers,
         slip=tuple(lever * rate for lever, rate in zip(levers, rates, strict=True)),
         free=free,
+        slides=_slides(cut.cut_joint.joint.motions),
         node=node,
         cut=cut,
         closure=closure,
     )
+
+
+def _slides(motions: Sequence[Motion]) -> bool:
+    return any(motion.kind == TRANSLATION for motion in motions)
 
 
 def _named(key: str, motions: Sequence[Motion]) -> list[str]:

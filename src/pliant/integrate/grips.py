@@ -168,19 +168,22 @@ def begin_grip(run: Any, joint: int, still: float) -> None:
 def _give_way(run: Any) -> bool:
     """Let yield those that stick and break, or are asked for all they have; False where all that stick can hold."""
     breaking, margins = ints(run.breaking, _count(run)), floats(run.g_try, run.n_events)
-    sticking, least, broken = 0, math.inf, 0
+    sticking, least, broken, contacts = 0, math.inf, 0, False
     _measure(run)
     for k in range(_count(run)):
         if _doing(run, k) == STICKS:
             sticking += 1
             least = min(least, margins[_edge(run, k) + 1] + (AT_LIMIT if k >= run.n_pairs else 0.0))
+            contacts = contacts or (k < run.n_pairs and margins[_edge(run, k) + 1] <= TOGETHER)
         broken += breaking[k]
     if sticking == 0 or (broken == 0 and least > 0.0):
         return False
     if run.n_pairs > 0:
         observe_contacts(run, run.t, run.y)
     for k in range(_count(run)):
-        if _doing(run, k) == STICKS and (breaking[k] or margins[_edge(run, k) + 1] <= TOGETHER):
+        weak = margins[_edge(run, k) + 1] <= TOGETHER if _doing(run, k) == STICKS else False
+        # a contact that cannot hold may be all that a joint strains against: joints are judged without it
+        if _doing(run, k) == STICKS and (breaking[k] or (weak and (k < run.n_pairs or not contacts))):
             _let_yield(run, k)
         breaking[k] = 0
     return True

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
-from pliant.codegen.own_functions import OWN
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
+from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, intrinsics_text, plain_text
 from pliant.codegen.program import Program
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED

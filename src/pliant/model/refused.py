@@ -16,3 +16,13 @@ def refuse_controllers(system: System, caller: str, instead: str) -> None:
     """The same of sampled controllers, whose outputs jump."""
     if system.controllers:
         raise ModelError.of(caller, "system", f"must have no sampled controllers: {instead}", list(system.controllers))
+
+
+def refuse_friction(system: System, what: str) -> None:
+    """What does not serve friction inside joints says so."""
+    parts = {f"body {link.name!r}": link.joint.frictions for link in system.links.values()}
+    parts |= {closure.part: closure.frictions for closure in system.closures.values()}
+    for part, frictions in parts.items():
+        for friction in frictions.values():
+            rule = f"must be left out for {what}: they do not serve friction inside joints"
+            raise ModelError.of(part, "friction", rule, type(friction.law).__name__)

@@ -14,7 +14,7 @@ from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.bending_warnings import compression, deflection, rotation, slope
 from pliant.run.contact_warnings import deep_start, indentation, restitution
 from pliant.run.evidence import Evidence, Rows
-from pliant.run.joint_warnings import shared_loads
+from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.starts import unresisted
 
 STATES_JUDGED = 2  # of a run's course, the last one among them, whose mass matrix is looked at
@@ -53,6 +53,7 @@ WARNINGS: tuple[Warning, ...] = (
     restitution,
     indentation,
     shared_loads,
+    unloaded,
     energy_given,
     energy_balance,
 )

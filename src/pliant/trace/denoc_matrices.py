@@ -17,10 +17,11 @@ from pliant.dynamics.kinematics import poses
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure
+from pliant.model.refused import refuse_friction
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.trace.closures import Closures
-from pliant.trace.tracing import Trace, check_formulation, refuse_friction
+from pliant.trace.tracing import Trace, check_formulation
 
 Floats = NDArray[np.float64]
 OVER_TWISTS = ("N_l", "N_l_rate", "M", "H", "K")  # whose columns are entries of twists

@@ -191,13 +191,19 @@ def _shared(
     weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
     reach = [[response[i][j] * weights[j] for j in count] for i in count]
     least = [maximum(HARDLY * absolute(a), SMALLEST_FORCE**2) for a in rights[0]]
-    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if of_joints[i] else 1.0 for i in count]
+    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if of_joints[i] else _heard(reach[i][i], any(of_joints))
+              for i in count]  # fmt: skip
     reach = [[x if is_zero(x) else x * scales[i] for x in row] for i, row in enumerate(reach)]
     matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]
     for i in count:
         matrix[i][i] = matrix[i][i] + HOLD_CREEP**2
     factors = factorise(matrix)
     return [_solved(factors, reach, weights, [a * scale for a, scale in zip(right, scales, strict=True)]) for right in rights]
+
+
+def _heard(reach: Scalar, beside_joints: bool) -> Scalar:
+    """How much the slip of a contact counts: next to joints nothing, where it is hardly pressed, for they would strain for it."""
+    return reach * reach / (reach * reach + HOLD_CREEP**2) if beside_joints else 1.0
 
 
 def _solved(

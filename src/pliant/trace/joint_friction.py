@@ -17,6 +17,7 @@ from pliant.errors import ModelError
 from pliant.integrate.grip_states import REST_SHARE, SLIDES
 from pliant.integrate.run_record import CUTS, STOPS, TURNS
 from pliant.model.friction_law import BristleLaw, CustomFriction, FrictionLaw
+from pliant.model.joint_friction import JointFriction
 from pliant.model.system import System
 from pliant.scalar import maximum, where
 from pliant.trace.events import Event, Watched
@@ -44,12 +45,16 @@ class JointGrips:
         return FREE * self.joints
 
 
+def frictions_of(system: System) -> list[JointFriction]:
+    """Of all joints and closures of a System."""
+    joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
+    of_joints = [friction for joint in joints for friction in joint.frictions.values()]
+    return of_joints + [friction for closure in system.closures.values() for friction in closure.frictions.values()]
+
+
 def count_of_grips(system: System) -> int:
     """How many joints and closures have friction that holds."""
-    joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
-    frictions = [*(joint.frictions for joint in joints), *(closure.frictions for closure in system.closures.values())]
-    every = [friction for own in frictions for friction in own.values()]
-    return sum(bool(getattr(friction.law, "holds", False)) for friction in every)
+    return sum(bool(getattr(friction.law, "holds", False)) for friction in frictions_of(system))
 
 
 @dataclass(frozen=True)

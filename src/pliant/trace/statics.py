@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import casadi as ca
 
+from pliant.model.refused import refuse_friction
 from pliant.trace.traced_system import TracedSystem
-from pliant.trace.tracing import Trace, refuse_friction
+from pliant.trace.tracing import Trace
 
 
 def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:

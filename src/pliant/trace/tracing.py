@@ -55,6 +55,7 @@ from pliant.trace.joint_friction import (
     NO_FRICTION,
     Rubbing,
     check_served,
+    frictions_of,
     joint_events,
     joint_margins,
     joint_slots,
@@ -462,7 +463,7 @@ class Trace(Signals):
     @cached_property
     def rubbing_joints(self) -> list[RubbingJoint]:
         """Joints and closures with friction, at the traced state."""
-        if not has_friction(self.system):
+        if not frictions_of(self.system):
             return []
         joints = rubbing_joints(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states)
         check_served(joints)
@@ -583,22 +584,6 @@ class Trace(Signals):
         closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
         guards = () if name in WHILE_CLOSED else closed
         return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards)
-
-
-def has_friction(system: System) -> bool:
-    """Whether any joint or closure of a System rubs."""
-    joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
-    return any(joint.frictions for joint in joints) or any(closure.frictions for closure in system.closures.values())
-
-
-def refuse_friction(system: System, what: str) -> None:
-    """What does not serve friction inside joints says so."""
-    parts = {f"body {link.name!r}": link.joint.frictions for link in system.links.values()}
-    parts |= {closure.part: closure.frictions for closure in system.closures.values()}
-    for part, frictions in parts.items():
-        for friction in frictions.values():
-            rule = f"must be left out for {what}: they do not serve friction inside joints"
-            raise ModelError.of(part, "friction", rule, type(friction.law).__name__)
 
 
 def check_formulation(node: Node, formulation: str) -> None:
