@@ -21,7 +21,8 @@ PAGES = {  # title, what is on it, where its names come from
     "formulas": ("Formulas", "Mathematics over numbers, arrays and traced scalars alike.", ("pliant.scalar",)),
 }  # fmt: skip
 MORE = {  # what functions return
-    "running": ("pliant.analysis.modes.NaturalModes", "pliant.analysis.frequency_response.FrequencyResponse"),
+    "running": ("pliant.run.observation.Observation", "pliant.analysis.modes.NaturalModes",
+                "pliant.analysis.frequency_response.FrequencyResponse"),
     "results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
 }
 

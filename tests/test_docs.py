@@ -67,6 +67,7 @@ def test_the_guide_names_all_there_is():
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
 PAGES += ["sensitivities", "fits"]
+PAGES += ["stepping"]
 
 
 @pytest.mark.parametrize("page", PAGES)

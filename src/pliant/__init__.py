@@ -8,7 +8,7 @@ from pliant.analysis.linearise import linearise
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
 from pliant.equations import equations
-from pliant.errors import ModelError, PliantError, SolveError
+from pliant.errors import ModelError, PliantError, SolveError, StepError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
     DOP853,
@@ -101,6 +101,7 @@ from pliant.run.inverse import inverse_dynamics
 from pliant.run.prepare import Compiled, absolute_coordinates, compile_system
 from pliant.run.save_times import every
 from pliant.run.simulate import simulate
+from pliant.run.stepping import SteppedRun, start
 from pliant.scalar import (
     absolute,
     acos,
@@ -237,6 +238,8 @@ __all__ = [
     "Sphere",
     "Spherical",
     "Spring",
+    "StepError",
+    "SteppedRun",
     "Stribeck",
     "System",
     "TelescopicBeam",
@@ -293,6 +296,7 @@ __all__ = [
     "sin",
     "sinh",
     "sqrt",
+    "start",
     "stresses",
     "sweep",
     "tan",

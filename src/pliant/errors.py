@@ -31,3 +31,11 @@ class ModelError(PliantError, ValueError):
 
 class SolveError(PliantError, RuntimeError):
     """A run could not begin or go on; the message says when and why."""
+
+
+class StepError(SolveError):
+    """A run that goes step by step could not get to the end of a step; what was computed until `t`, s, stays with the run."""
+
+    def __init__(self, message: str, t: float) -> None:
+        super().__init__(message)
+        self.t = t

@@ -50,6 +50,21 @@ def _march_loop() -> CompiledLoop:
     return loop
 
 
+def bound_march(stages: Stages, run: int) -> Callable[[], int]:
+    """The same for one record again and again: a microsecond less a call."""
+    address, engine = _machine_code("march", stages)
+    call, answer, trouble = _SIGNATURE(address), ctypes.c_int64(), ctypes.c_void_p()
+    to_answer, to_trouble = ctypes.addressof(answer), ctypes.addressof(trouble)
+
+    def loop() -> int:
+        if call(to_answer, to_trouble, run) != 0:
+            raise SolveError("time loop: must not fail inside compiled code, but did")
+        return answer.value
+
+    loop.alive = (engine, trouble)  # type: ignore[attr-defined]
+    return loop
+
+
 def march_address(stages: Stages) -> int:
     """Of `march._advance`, for compiled code to call."""
     return _machine_code("march", stages)[0]

@@ -52,6 +52,8 @@ from pliant.integrate.status import (
     NEW_PHASE,
     NOT_A_NUMBER,
     ON,
+    PAUSED,
+    REFUSED,
     SMALL_STEP,
     STEP_LIMIT,
     TURN,
@@ -172,59 +174,84 @@ def _march(run: Any) -> int:
     while True:
         if run.t >= run.t_stop:
             return AT_STOP
-        if run.accepted + run.rejected >= run.max_steps:
-            return STEP_LIMIT
-        if run.rhs_evaluations >= run.enough:
-            return GO_ON
-        if _full(run):
-            return FULL
-        if run.h < smallest_step(run):
-            return NOT_A_NUMBER if run.not_finite else SMALL_STEP
-
-        t_new = next_time(run)
-        h = t_new - run.t
-        run.extras_done = 0
-        error = attempt(run, h, t_new)
-        if error > 1.0 or error < 0.0:
-            run.rejected += 1
-            if run.error_rows == 0:
-                return NOT_A_NUMBER
-            shrink(run, h, error)
-            if 1.0 < error < math.inf:
-                _end_at_corner(run, h, t_new)
-            continue
-        propose(run, h, error)
-        turn = run.watching != 0 and wants_turn(run, h)
-
-        hit = first_event(run, h, t_new) if run.n_events > 0 else 0.0
-        if hit > 0.0 and not run.at_ends:
-            t_new, h = min(run.t + hit, t_new), hit
-            run.extras_done = 0
-            end_slope(run, t_new)
-            if run.error_rows > 0 and _too_rough(run, hit):
+        if _all_saved(run):
+            return PAUSED
+        if run.waiting == 0:
+            code = _try_step(run)
+            if code == REFUSED:
                 continue
-        run.n_notes = 0
-        if run.n_recording > 0:
-            note_crossings(run, h, t_new, hit > 0.0)
+            if code != ON:
+                return code
+        _save(run, run.waiting_h, run.waiting_t)
+        if _all_saved(run):
+            return PAUSED
+        run.waiting = 0
+        if run.n_notes > 0:
             take_notes(run)
-        if run.n_events > 0:
-            run.lost = lost_event(run)
-            if run.lost > 0:
-                return LOST_EVENT
-        if run.project != 0:
-            _project(run, t_new)
-        if run.implied != 0 and _came_open(run, t_new):
-            return CAME_OPEN
-        if run.save == SAVE_STEPS and run.n_notes > 0:
-            _save_notes(run, t_new)
-        _save(run, h, t_new)
-        _move(run, t_new)
-        if hit > 0.0:
+        _move(run, run.waiting_t)
+        if run.waiting_hit > 0.0:
             if hit_matters(run):
                 return AT_EVENT
             forget_hits(run)
-        if turn:
+        if run.waiting_turn:
             return TURN
+
+
+@compiled
+def _all_saved(run: Any) -> bool:
+    """Whether the caller wants to be asked for more times, all of those so far being passed."""
+    return bool(run.pausing and run.next_save >= run.n_plan)
+
+
+@compiled
+def _try_step(run: Any) -> int:
+    """Choose h, try it, look for events: ON where a step waits to be taken, REFUSED where the next is to be shorter."""
+    if run.accepted + run.rejected >= run.max_steps:
+        return STEP_LIMIT
+    if run.rhs_evaluations >= run.enough:
+        return GO_ON
+    if _full(run):
+        return FULL
+    if run.h < smallest_step(run):
+        return NOT_A_NUMBER if run.not_finite else SMALL_STEP
+
+    t_new = next_time(run)
+    h = t_new - run.t
+    run.extras_done = 0
+    error = attempt(run, h, t_new)
+    if error > 1.0 or error < 0.0:
+        run.rejected += 1
+        if run.error_rows == 0:
+            return NOT_A_NUMBER
+        shrink(run, h, error)
+        if 1.0 < error < math.inf:
+            _end_at_corner(run, h, t_new)
+        return REFUSED
+    propose(run, h, error)
+    turn = run.watching != 0 and wants_turn(run, h)
+
+    hit = first_event(run, h, t_new) if run.n_events > 0 else 0.0
+    if hit > 0.0 and not run.at_ends:
+        t_new, h = min(run.t + hit, t_new), hit
+        run.extras_done = 0
+        end_slope(run, t_new)
+        if run.error_rows > 0 and _too_rough(run, hit):
+            return REFUSED
+    run.n_notes = 0
+    if run.n_recording > 0:
+        note_crossings(run, h, t_new, hit > 0.0)
+    if run.n_events > 0:
+        run.lost = lost_event(run)
+        if run.lost > 0:
+            return LOST_EVENT
+    if run.project != 0:
+        _project(run, t_new)
+    if run.implied != 0 and _came_open(run, t_new):
+        return CAME_OPEN
+    if run.save == SAVE_STEPS and run.n_notes > 0:
+        _save_notes(run, t_new)
+    run.waiting, run.waiting_t, run.waiting_h, run.waiting_hit, run.waiting_turn = 1, t_new, h, hit, turn
+    return ON
 
 
 @compiled
@@ -274,7 +301,7 @@ def _came_open(run: Any, t_new: float) -> bool:
 def _put_row(run: Any, t: float, y: int) -> None:
     floats(run.row_t, run.capacity)[run.n_rows] = t
     put(run.row_y + 8 * run.n * run.n_rows, y, run.n)
-    if run.observe != 0:
+    if run.observe != 0 and run.bare == 0:
         call_kernel(run.observe, t, y, run.p, run.row_observed + 8 * run.n_observed * run.n_rows, run.work)
     run.n_rows += 1
 

@@ -36,6 +36,7 @@ class Memory:
     def __init__(self, n: int, n_events: int, n_work: int, atol: Floats) -> None:
         self._record = np.zeros(1, dtype=RUN)
         self.run: Any = self._record[0]
+        self.address = int(self._record.ctypes.data)  # of the record: what the compiled loop takes
         self.arrays: dict[str, NDArray[Any]] = {}
         self.kernel: Any = None  # of the Jacobian: its machine code lives as long as this
         self.loosened = 1.0  # times the tolerances asked for: see `setup`
@@ -58,14 +59,19 @@ class Memory:
         self.bind_tape(0)
         self.bind_work(n_work)
 
-    @property
-    def address(self) -> int:
-        """Of the record: what the compiled loop takes."""
-        return int(self._record.ctypes.data)
-
     def bytes_of_record(self) -> NDArray[np.uint8]:
         """A copy of the record as it is."""
         return self._record.view(np.uint8).copy()
+
+    def take_record(self, record: NDArray[np.uint8]) -> None:
+        """The record is as this one, another's or an earlier one's; arrays stay where they are here."""
+        self._record.view(np.uint8)[:] = record
+        for name, array in self.arrays.items():
+            self.run[name] = array.ctypes.data
+
+    def floats_and_ints(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Views of the whole record, whose fields have eight bytes each: ten times as fast as by name."""
+        return self._record.view(np.float64), self._record.view(np.int64)
 
     def set(self, **fields: float) -> None:
         for name, value in fields.items():

@@ -126,6 +126,12 @@ MOTION = {  # where the run is; times in s
     "first_tape": "i8",
     "chattering": "i8",  # the event whose flag changes without end
     "piece": "i8",  # of time, between two breakpoints
+    # a step that was accepted and is not taken yet: where it ends, its length, that to an event or 0, whether a turn follows it
+    "waiting": "i8",
+    "waiting_t": "f8",
+    "waiting_h": "f8",
+    "waiting_hit": "f8",
+    "waiting_turn": "i8",
     # constraints that others imply
     "open_row": "i8",  # the one that came open
     "open_amount": "f8",  # by how much
@@ -213,6 +219,9 @@ _SETTINGS = {  # what the caller asked for, and the method
     "n_positions": "i8",  # free coordinates, first in y
     "n_rates": "i8",  # free rates, next in y
     "save": "i8",
+    "pausing": "i8",  # the loop returns when all times asked for are passed, inside the last step: see `pausing_stepper`
+    "bare": "i8",  # rows hold the state alone
+    "horizon": "f8",  # s, for which the run is expected to go on where t_stop does not tell; 0: it does
     "n_plan": "i8",
     "n_knots": "i8",  # ends of the pieces of time that steps are kept to; 0: none
     "capacity": "i8",  # of the buffer of rows

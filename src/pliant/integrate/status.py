@@ -13,7 +13,8 @@ LOST_EVENT = 9
 AGAIN = (GO_ON, FULL, TURN, NEW_PHASE)  # for the stepper alone: call again
 CAME_OPEN = 10  # a constraint that others implied no longer holds at the end of the step
 CHATTERS = 11  # a flag changes without end, in no time
-ON = -1  # inside the loop: nothing to answer
+PAUSED = 12  # all rows that were asked for are there; the step that passed the last of them waits
+ON, REFUSED = -1, -2  # inside the loop: nothing to answer; the step that was tried is none
 
 
 class Status(Enum):

@@ -52,8 +52,8 @@ def _held_back(run: Any, h: float, spent: float) -> bool:
     run.explicit_h += (h - run.explicit_h) * weight
     run.explicit_cost += (spent - run.explicit_cost) * weight
     edge = stiffness(run, h)
-    to_come = spent * (run.t_stop - run.t) / h
-    paced = _pace(run, run.t + h) * (run.t_stop - run.t)
+    to_come = spent * _to_go(run) / h
+    paced = _pace(run, run.t + h) * _to_go(run)
     at_edge = edge > EDGE and to_come > WORTH_TURNING and (run.price == 0.0 or paced > run.price)
     if at_edge or (edge > SUSPECT and min(to_come, paced) > max(WORTH_TRYING, run.price)):
         run.signs += 1
@@ -63,6 +63,12 @@ def _held_back(run: Any, h: float, spent: float) -> bool:
         if run.steps_without >= CALM:
             run.signs = 0
     return bool(run.signs >= run.patience)
+
+
+@compiled
+def _to_go(run: Any) -> float:
+    """Time that is still to come, s, as far as anybody knows."""
+    return float(run.horizon if run.horizon > 0.0 else run.t_stop - run.t)
 
 
 @compiled
@@ -86,5 +92,5 @@ def _given_up(run: Any, h: float, spent: float) -> bool:
         return False  # no eigenvalue but zero: nothing to go by
     instead = run.explicit_cost * stiffness(run, h) / run.reach
     run.loss = max(run.loss + spent - instead, 0.0)
-    to_come = instead * (run.t_stop - run.t) / h
+    to_come = instead * _to_go(run) / h
     return bool(run.loss > max(LEAST_LOSS, LOSS * to_come / 2.0**run.turns_back))

@@ -36,6 +36,7 @@ from pliant.run.starts import check_start
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.phase_tables import PiecesOfTime
     from pliant.integrate.stepper import Located, Outcome, Stepper
+    from pliant.integrate.time_pieces import Pieces as TimePieces
     from pliant.run.evidence import Evidence
     from pliant.trace.traced_system import TracedSystem
 
@@ -127,7 +128,7 @@ def run_to_end(
     tape: bool = False,
 ) -> tuple[Run, Result]:
     """A run and its Result, see `simulate`; tape: its steps are noted, for whoever goes along them once more."""
-    state = _state_of(start)
+    state = state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
@@ -136,7 +137,7 @@ def run_to_end(
     method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
-        compiled = _with_parameters(system, parameters) if parameters else system
+        compiled = with_parameters(system, parameters) if parameters else system
         check_compiled(compiled.traced, method.near, assembled)
     else:
         compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
@@ -149,7 +150,7 @@ def run_to_end(
     return run, run.collect(Provenance(compiled.traced.original, settings, run.t_first, compiled.traced.parameter_values))
 
 
-def _state_of(start: Result | FinalState | None) -> FinalState | None:
+def state_of(start: Result | FinalState | None) -> FinalState | None:
     if isinstance(start, Result):
         if start.final_state is None:
             rule = "must hold where its run ended: it was not integrated, or written by an older version"
@@ -183,7 +184,7 @@ def _method_named(name: str) -> Method:
     return method
 
 
-def _with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:
+def with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:
     """The same System with other numbers; where they have the same structure, nothing is compiled."""
     traced = compiled.traced
     values = {**traced.parameter_values, **parameters}
@@ -217,7 +218,7 @@ class Run:
         stages: Stages,
         tape: bool = False,
     ) -> None:
-        from pliant.integrate.stepper import MAX_STEPS, Stepper
+        from pliant.integrate.stepper import MAX_STEPS
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
         if state is not None:
@@ -225,10 +226,10 @@ class Run:
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         inside = [b for b in self.traced.breakpoints if t_start < b < t_end]
         self.stops = [t_start, *inside, t_end]
-        pieces = compiled.time_pieces(self.y0, t_start, t_end)
+        pieces = self.time_pieces(t_start, t_end)
         kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
                    compiled.project, compiled.implied)  # fmt: skip
-        self.stepper: Stepper = Stepper(
+        self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
             n_work=max(kernel.n_work for kernel in kernels if kernel is not None),
@@ -267,11 +268,24 @@ class Run:
         first = self.traced.parameters(t_start, self.stops[1])
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
-        self.stepper.start(t_start, self.y0, first, save=times, n_changing=self.traced.layout.n_changing, tape=tape)
         self.resumed = frozenset[str]() if state is None else frozenset(state.closed)  # contacts that go on from there
-        if state is not None:
-            self.contacts.resume(state)
-            for number, direction in state.hits:
+        self.set_out(t_start, first, times, tape)
+
+    def kind_of_stepper(self) -> type[Stepper]:
+        from pliant.integrate.stepper import Stepper
+
+        return Stepper
+
+    def time_pieces(self, t_start: float, t_end: float) -> TimePieces:
+        """Pieces of time on which formulas of time are smooth, for steps to be kept to."""
+        return self.compiled.time_pieces(self.y0, t_start, t_end)
+
+    def set_out(self, t_start: float, p: NDArray[np.float64], times: NDArray[np.float64] | str, tape: bool = False) -> None:
+        """Put the stepper where the run begins; contacts of an earlier run go on."""
+        self.stepper.start(t_start, self.y0, p, save=times, n_changing=self.traced.layout.n_changing, tape=tape)
+        if self.gone_on is not None:
+            self.contacts.resume(self.gone_on)
+            for number, direction in self.gone_on.hits:
                 self.stepper.settle(number, direction)
 
     def _lost_inertia(self) -> str:
@@ -332,19 +346,10 @@ class Run:
 
         assert self.outcome is not None
         with self.stages.stage("collect"):
-            times, states, observed = self.stepper.observed_rows()
+            times, states, observed = self.rows()
             values = values_of(self.traced, times, states, observed)
             evidence = self._evidence(times, values)
             warnings = (*self.warnings, *warnings_of(evidence))
-        message = self.outcome.sentence_with([event.name for event in self.traced.events])
-        if self.outcome.component is not None:
-            message += f" (most of all {component_name(self.traced, self.outcome.component)})"
-        if self.outcome.status is Status.STEP_TOO_SMALL:
-            message += self._lost_inertia()
-        if self.outcome.status is Status.CAME_OPEN:
-            message = _came_open(self.traced, self.outcome)
-        if self.outcome.status is Status.EVENT:
-            message = f"event {self._name(self.outcome.events[-1])!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
             name=self.traced.system.name,
             time=times,
@@ -353,7 +358,7 @@ class Run:
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
             contacts=evidence.contacts,
             ok=self.outcome.status.goes_on,
-            message=message,
+            message=self.message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
             drawing=self.compiled.drawing,
@@ -363,6 +368,23 @@ class Run:
             extremes=evidence.extremes,
             parameters=dict(self.traced.parameter_values),
         )
+
+    @property
+    def message(self) -> str:
+        """How the run ended, when and why."""
+        assert self.outcome is not None
+        if self.outcome.status is Status.CAME_OPEN:
+            return _came_open(self.traced, self.outcome)
+        if self.outcome.status is Status.EVENT:
+            return f"event {self._name(self.outcome.events[-1])!r} ended the run at t = {self.outcome.t:.10g} s"
+        message = self.outcome.sentence_with([event.name for event in self.traced.events])
+        if self.outcome.component is not None:
+            message += f" (most of all {component_name(self.traced, self.outcome.component)})"
+        return message + (self._lost_inertia() if self.outcome.status is Status.STEP_TOO_SMALL else "")
+
+    def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """(times, states, observed numbers) saved."""
+        return self.stepper.observed_rows()
 
     def _evidence(self, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> Evidence:
         from pliant.run.evidence import Evidence

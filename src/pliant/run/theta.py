@@ -90,7 +90,7 @@ def theta_of(
     between = (0.5 * (stops[1:] + stops[:-1])).tolist()
 
     def at(changed: Mapping[str, float]) -> Ingredients:
-        return Ingredients.of(_lowered(known, traced, {**values, **changed}), between)
+        return Ingredients.of(lowered_at(known, traced, {**values, **changed}), between)
 
     here = at({})
     key = (plan, tuple(values.items()), traced.formulation, traced.near, t_start, t_end, continued, here.column.tobytes())
@@ -113,7 +113,7 @@ def _theta(
     for k, name in enumerate(plan.parameters):
         columns[:, k] = slopes_of(name, values[name], at, here)
     numbers, start, breakpoints, pieces = here.parts(columns)
-    structure, places = _structure_aside(known, compiled, plan.parameters, values)
+    structure, places = structure_aside(known, compiled, plan.parameters, values)
     order = list(values)
     own = np.zeros((len(order), m))
     for k, name in enumerate(plan.parameters):
@@ -131,7 +131,7 @@ def _theta(
     )  # fmt: skip
 
 
-def _lowered(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float]) -> LoweredSystem:
+def lowered_at(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float]) -> LoweredSystem:
     """The System at values of its parameters."""
     from pliant.trace.tracing import lower_system
 
@@ -140,7 +140,7 @@ def _lowered(known: SystemMemory, traced: TracedSystem, values: Mapping[str, flo
     return lower_system(plain, traced.formulation, True, traced.near, traced.t_start, values, known.tree)
 
 
-def _structure_aside(
+def structure_aside(
     known: SystemMemory, compiled: Compiled, names: Sequence[str], values: Mapping[str, float]
 ) -> tuple[CompiledStructure, NDArray[np.int64]]:
     """A structure in which no number that depends on parameters is taken for a special one; where its numbers stand."""
@@ -152,8 +152,9 @@ def _structure_aside(
         for name, shift in shifts.items():
             ahead = {**values, name: values[name] + shift}
             aside[name] = ahead[name] if _may_be(known, traced, ahead, [name]) else values[name] - shift
-    places = every_number(_lowered(known, traced, aside).root).places
-    if not names:
+    lowered = lowered_at(known, traced, aside)
+    places = every_number(lowered.root).places
+    if not names or lowered.lowered.structure == lowered_at(known, traced, values).lowered.structure:
         return compiled.structure, places
     cached = compiled.structure.cache is not None
     other = compile_system(traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside)
@@ -165,7 +166,7 @@ def _may_be(known: SystemMemory, traced: TracedSystem, values: Mapping[str, floa
     try:
         for name in names:
             traced.original.parameters[name].check(values[name])
-        _lowered(known, traced, values)
+        lowered_at(known, traced, values)
     except ModelError:
         return False
     return True

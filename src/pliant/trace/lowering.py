@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.numbers import Number
 from pliant.model.mapping_content import MappingContent
+from pliant.model.parameter import Expression, TiedFloat
 from pliant.model.value_keys import value_key
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
@@ -72,6 +73,13 @@ def every_number(root: Any) -> EveryNumber:
     walk = _ReadingAll()
     walk.visit(root)
     return EveryNumber(np.array(walk.all), np.array(walk.places, dtype=np.int64), tuple(walk.skeleton))
+
+
+def expressions_of(root: Any) -> dict[int, Expression]:
+    """Of numbers that parts hold as expressions of parameters, by their places in `every_number`."""
+    walk = _ReadingExpressions()
+    walk.visit(root)
+    return walk.expressions
 
 
 def numbered(root: Any, number: Callable[[float], Number]) -> Any:
@@ -209,6 +217,19 @@ class _ReadingAll(_Reading):
     def _read_part(self, x: Any, how: _HowToRead) -> None:
         self.skeleton.append(type(x))
         super()._read_part(x, how)
+
+
+class _ReadingExpressions(_ReadingAll):
+    """Notes which of the numbers it meets stand for expressions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.expressions: dict[int, Expression] = {}
+
+    def visit(self, x: Any) -> None:
+        super().visit(x)
+        if type(x) is TiedFloat:
+            self.expressions[len(self.all) - 1] = x.expression
 
 
 class _PartRead(NamedTuple):

@@ -11,11 +11,16 @@ from pliant.trace.layout import FOREVER, WINDOW
 from pliant.trace.traced_system import TracedSystem
 
 
-def pieces_of(traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
-    """Pieces of the run on which all formulas of time are nearly cubics; what depends on the state too is taken at y0."""
+def pieces_of(
+    traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_end: float, p: NDArray[np.float64] | None = None
+) -> Pieces:
+    """Pieces of the run on which all formulas of time are nearly cubics; what depends on the state too is taken at y0.
+
+    p: parameters, where they are not those that the run starts with.
+    """
     if traced.timed is None:
         return Pieces(np.empty(0), True)
-    p = traced.parameters(t_start, t_end)
+    p = traced.parameters(t_start, t_end) if p is None else p.copy()
     p[traced.layout.p[WINDOW]] = -FOREVER, FOREVER
     t = ca.SX.sym("t")
     function = ca.Function("timed", [t], [traced.timed.casadi(t, ca.DM(y0), ca.DM(p))])

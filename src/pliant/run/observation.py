@@ -1,0 +1,80 @@
+"""What is seen of a mechanism at one time: read by the names of a result's quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.model.check import did_you_mean
+from pliant.results.table import QUANTITIES
+from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
+
+if TYPE_CHECKING:
+    from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+
+
+class Observation(Mapping[str, Floats]):
+    """All quantities of a result at one time: observation["tip_position"], and of one label observation["q", "arm.angle"].
+
+    A quantity's array is laid out by the labels of its dimensions, as a row of a result is; one without dimensions is a number.
+    """
+
+    __slots__ = ("_observed", "_traced", "_y", "t")
+
+    def __init__(self, traced: TracedSystem, t: float, y: Floats, observed: Floats) -> None:
+        self._traced, self.t, self._y, self._observed = traced, t, y, observed
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """Of every dimension, as in a result."""
+        return self._traced.columns
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Any:
+        name, label = key if isinstance(key, tuple) else (key, None)
+        if name not in QUANTITIES:
+            rule = f"must be one of {list(QUANTITIES)}{did_you_mean(name, list(QUANTITIES))}"
+            raise ModelError.of("observation", "quantity", rule, name)
+        values = self._values(name)
+        return values if label is None else values[self._place(name, label)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(QUANTITIES)
+
+    def __len__(self) -> int:
+        return len(QUANTITIES)
+
+    def _place(self, name: str, label: str) -> int:
+        dims = QUANTITIES[name].dims
+        labels = list(self.labels[dims[0]]) if dims else []
+        if label not in labels:
+            raise ModelError.of("observation", name, f"must be asked for one of {labels}{did_you_mean(label, labels)}", label)
+        return labels.index(label)
+
+    def _values(self, name: str) -> Any:
+        layout, traced = self._traced.layout, self._traced
+        if name == "q":
+            return _with_prescribed(traced, self._y[layout.y[POSITIONS]], self._observed[layout.observed[PRESCRIBED_POSITIONS]], 0)
+        if name == "v":
+            return _with_prescribed(traced, self._y[layout.y[RATES]], self._observed[layout.observed[PRESCRIBED_RATES]], 1)
+        if name == "work":
+            return self._y[layout.y[WORKS]]
+        shape = tuple(len(traced.columns[d]) for d in QUANTITIES[name].dims)
+        values = self._observed[layout.observed[name]]
+        return values.reshape(shape) if shape else float(values[0])
+
+
+def _with_prescribed(traced: TracedSystem, free: Floats, moved: Floats, kind: int) -> Floats:
+    """All coordinates (kind 0) or rates (1), of what is integrated and what is prescribed."""
+    coordinates = traced.tree.prescribed
+    if not coordinates:
+        return free
+    whole = np.empty(free.size + moved.size)
+    whole[list((traced.free_q, traced.free_v)[kind])] = free
+    whole[[(c.q, c.v)[kind] for c in coordinates]] = moved
+    return whole

@@ -1,0 +1,432 @@
+"""A run that its caller leads: step by step, with inputs that may change between steps, from a copy of any earlier state.
+
+While inputs stay as they are, the integrator's steps are those of one `simulate`: a step of the caller's ends inside one of the
+integrator's and is read by dense output, as saved rows are. Where inputs change, that step is given up, one that ends there is
+taken, and the march starts afresh, as at a breakpoint of a table. Inputs that change again and again are expected to: steps then
+end where they may change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, StepError
+from pliant.host.stages import Stages, Tell
+from pliant.integrate.methods import Method
+from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, Status
+from pliant.integrate.time_pieces import Pieces as TimePieces
+from pliant.model import check
+from pliant.model.system import System
+from pliant.results.result import EventRecord, Result
+from pliant.results.state import FinalState
+from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
+from pliant.run.observation import Observation
+from pliant.run.prepare import Compiled, compile_system
+from pliant.run.provenance import Provenance
+from pliant.run.simulate import AUTO, Run, check_compiled, method_of, state_of, with_parameters
+from pliant.trace.layout import FOREVER, POSITIONS, RATES
+
+if TYPE_CHECKING:  # numba comes in when a run begins
+    from pliant.integrate.pausing_stepper import PausingStepper, SavedMarch
+
+Floats = NDArray[np.float64]
+
+OFTEN = 2  # changes of inputs, one step after the other, after which the next is expected
+LOOKED_AHEAD = 4096  # steps of the caller's, over which formulas of time are looked at at once where no end is known
+# Steps that a run without an end is expected to take, or as many as it took: whether implicit steps are worth a turn goes by that.
+EXPECTED = 1000
+ON_TIME = 1e-9  # of a step: by so much it may end beyond t_end, as round-off has it
+
+
+class RowNode(NamedTuple):
+    """A row that was stepped to, and the one before: saved runs share their past."""
+
+    before: RowNode | None
+    t: float
+    y: Floats
+    p: Floats  # the entries that change in a run
+    entries: tuple[NDArray[np.int64], Floats]  # of inputs, where in p they stand, and their numbers
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """A run as it stood at one time, for `restore`."""
+
+    t: float  # s
+    inputs: Mapping[str, float]
+    _march: SavedMarch
+    _led: tuple[Any, ...]
+    _structure: Any
+    _method: Method
+
+
+class _LedRun(Run):
+    """A Run whose stepper pauses between rows."""
+
+    stepper: PausingStepper
+    last: RowNode | None = None  # of the rows stepped to
+
+    def kind_of_stepper(self) -> type[PausingStepper]:
+        from pliant.integrate.pausing_stepper import PausingStepper
+
+        return PausingStepper
+
+    def time_pieces(self, t_start: float, t_end: float) -> TimePieces:
+        if self.t_end >= FOREVER:
+            return TimePieces(np.empty(0), True)  # looked at from chunk to chunk
+        return super().time_pieces(t_start, t_end)
+
+    def nodes(self) -> list[RowNode]:
+        """The rows stepped to, in order."""
+        nodes: list[RowNode] = []
+        node = self.last
+        while node is not None:
+            nodes.append(node)
+            node = node.before
+        return nodes[::-1]
+
+    def rows(self) -> tuple[Floats, Floats, Floats]:
+        """What was stepped through, observed now; inputs as they were in each step."""
+        from pliant.integrate.rows import evaluate_rows
+
+        nodes, code, n_changing = self.nodes(), self.compiled.observe, self.traced.layout.n_changing
+        times, states = np.array([node.t for node in nodes]), np.array([node.y for node in nodes])
+        observed, constants, first = np.empty((len(nodes), code.n_out)), self.stepper.p[n_changing:].copy(), 0
+        while first < len(nodes):
+            places, numbers = entries = nodes[first].entries
+            last = next((k for k in range(first, len(nodes)) if nodes[k].entries is not entries), len(nodes))
+            constants[places - n_changing] = numbers
+            part, changing = slice(first, last), np.array([node.p for node in nodes[first:last]])
+            evaluate_rows(code.address, times[part], states[part], changing, observed[part], code.n_work, constants)
+            first = last
+        return times, states, observed
+
+
+def start(
+    system: System | Compiled,
+    *,
+    method: Method | str | None = AUTO,
+    inputs: Sequence[str] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    t_start: float = 0.0,
+    t_end: float | None = None,
+    start: Result | FinalState | None = None,
+    formulation: str = "articulated",
+    record: bool = True,
+    phase: Tell | None = None,
+    max_steps: int | None = None,
+    cache: bool = True,
+) -> SteppedRun:
+    """Begin a run that `step` leads on; where it starts and how it is integrated as `simulate` has it.
+
+    inputs: names of parameters that are to change between steps; where not given, all that drives and loads depend on. t_end: where
+    the run ends at the latest, s; without it there is no end. record: rows stepped through are kept, for `result`.
+    """
+    state = state_of(start)
+    t_start = check.number("start", "t_start", t_start if state is None else state.t, "s")
+    horizon = FOREVER if t_end is None else check.number("start", "t_end", t_end, "s")
+    if not horizon > t_start:
+        raise ModelError.of("start", "t_end", f"must be > t_start = {t_start} s", t_end)
+    method = method_of(method)
+    assembled = t_start if state is None else state.t_assembled
+    if isinstance(system, Compiled):
+        compiled = with_parameters(system, parameters) if parameters else system
+        check_compiled(compiled.traced, method.near, assembled)
+    else:
+        compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
+    original = compiled.traced.original
+    names = [name for name in parameters_of_efforts(original) if inputs is None or name in inputs]
+    names += [name for name in inputs or () if name not in names]
+    for name in names:
+        check.choice("start", "inputs", name, tuple(original.parameters))
+    owner = original if isinstance(system, Compiled) else system
+    compiled, places = with_inputs_apart(owner, compiled, names)
+    led = _LedRun(compiled, method, t_start, horizon, np.array([t_start]), max_steps, None, state, Stages(phase))
+    return SteppedRun(led, Inputs(owner, compiled, places), t_start, record)
+
+
+class SteppedRun:
+    """A run under way: `step` leads it on, `observe` shows it, `save` and `restore` go back, `result` collects it. See `start`."""
+
+    def __init__(self, led: _LedRun, inputs: Inputs, t_start: float, record: bool) -> None:
+        self._led, self._inputs, self._stepper = led, inputs, led.stepper
+        self._traced, self._record, self._t_start = led.traced, record, t_start
+        self._observer, self._n_changing = led.compiled.observe, led.traced.layout.n_changing
+        places = led.traced.layout.y
+        self._positions, self._rates, self._prescribes = places[POSITIONS], places[RATES], bool(led.traced.tree.prescribed)
+        self._first_p = led.traced.parameters(t_start, led.stops[1])
+        self._entries = (np.empty(0, dtype=np.int64), np.empty(0))  # of inputs in p
+        self._admitted: set[str] = set()
+        self._t, self._steps, self._endless = t_start, 0, led.t_end >= FOREVER
+        self._dt, self._origin, self._count = math.nan, t_start, 0  # a step of another length than the last counts anew
+        self._streak = 0  # steps in a row before which inputs changed
+        self._piece, self._ahead = 0, t_start if self._looks_ahead else math.inf
+        self._begun = False
+
+    # ---- what is seen
+
+    @property
+    def t(self) -> float:
+        """The time that was reached, s."""
+        return self._t
+
+    @property
+    def q(self) -> Floats:
+        """All coordinates, in the order of `labels["coordinate"]`."""
+        if self._prescribes:
+            return np.asarray(self.observe()["q"])
+        self._begin()
+        return np.array(self._stepper.row[self._positions])
+
+    @property
+    def v(self) -> Floats:
+        """All rates, in the order of `labels["rate"]`."""
+        if self._prescribes:
+            return np.asarray(self.observe()["v"])
+        self._begin()
+        return np.array(self._stepper.row[self._rates])
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """Names along every dimension, as in a result."""
+        return self._traced.columns
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Values of all parameters, inputs as they were set last."""
+        return dict(self._inputs.values)
+
+    @property
+    def events(self) -> tuple[EventRecord, ...]:
+        """Events met so far, in order."""
+        events = self._traced.events
+        met = [*self._stepper.logged(), *self._stepper.noted(self._t)]
+        return tuple(EventRecord(event.t, events[event.index].name, event.direction) for event in met)
+
+    def observe(self) -> Observation:
+        """Everything that a row of a result holds, here and now."""
+        self._begin()
+        y = self._stepper.row.copy()
+        return Observation(self._traced, self._t, y, self._observer(self._t, y, self._stepper.p))
+
+    def __repr__(self) -> str:
+        return f"<SteppedRun {self._traced.system.name!r} at t = {self._t:.10g} s>"
+
+    # ---- step
+
+    def step(self, dt: float, inputs: Mapping[str, float] | None = None) -> bool:
+        """Go on by dt, s, with these inputs; False where an event that ends runs was met before: `t` is its time then.
+
+        inputs: values of parameters by name, in SI, that hold from here on; those left out stay as they are. A step that cannot be
+        finished raises StepError, and the run stands where it got to; so does Ctrl-C.
+        """
+        if dt == self._dt:
+            count = self._count + 1
+            t = self._origin + dt * count
+        else:
+            dt, count = check.positive("step", "dt", dt, "s"), 1
+            t = self._t + dt
+        if t > self._led.t_end:
+            t = self._last_time(t, dt)
+        try:
+            if inputs:
+                self._set(inputs)
+            else:
+                self._streak = 0
+            if not self._begun:
+                self._begin()
+            return self._go_to(t, dt, count)
+        except KeyboardInterrupt:
+            self._stand()
+            raise
+
+    def _last_time(self, t: float, dt: float) -> float:
+        if t - self._led.t_end > ON_TIME * dt:
+            rule = f"must not lead beyond t_end = {self._led.t_end} s, from t = {self._t} s"
+            raise ModelError.of("step", "dt", rule, dt)
+        return self._led.t_end
+
+    def _begin(self) -> None:
+        """Take up contacts and events at the start, and read the first row; nothing is integrated."""
+        if self._begun:
+            return
+        self._led.set_out(self._t_start, self._first_p, np.array([self._t_start]))
+        self._piece, self._ahead = 0, self._t_start if self._looks_ahead else math.inf
+        if self._admitted and self._traced.timed is not None and not self._looks_ahead:
+            self._stepper.look_ahead(self._pieces(self._t_start, self._led.t_end))
+        self._led.last = None
+        code = self._stepper.reach(self._t_start, self._led.stops[1], False)
+        if code != PAUSED:
+            self._fail(code)
+        self._begun = True
+        self._keep_row()
+
+    def _go_to(self, t: float, dt: float, count: int) -> bool:
+        stepper, exactly = self._stepper, self._streak >= OFTEN
+        horizon = max(self._t - self._t_start, EXPECTED * dt) if self._endless else self._led.t_end - self._t
+        while True:
+            stop = min(self._led.stops[self._piece + 1], self._ahead)
+            if exactly and t <= stop:
+                code = stepper.reach(t, t, True, horizon)
+            else:
+                code = stepper.reach(t, stop, False, horizon if self._endless else 0.0)
+            if code == PAUSED or (code == AT_STOP and stepper.t >= t):
+                break
+            if code == AT_STOP:
+                self._next_piece(dt)
+            else:
+                self._stand()
+                if code == AT_EVENT:
+                    return False
+                self._fail(code)
+        if count == 1:
+            self._dt, self._origin = dt, self._t
+        self._t, self._count = t, count
+        self._steps += 1
+        self._keep_row()
+        return True
+
+    def _next_piece(self, dt: float) -> None:
+        """The march has come to the end of a piece of time: between breakpoints, or of what was looked at of formulas of time."""
+        stops, t = self._led.stops, self._stepper.t
+        if t >= self._ahead:
+            begin, self._ahead = self._ahead, self._ahead + LOOKED_AHEAD * dt
+            self._stepper.look_ahead(self._pieces(begin, self._ahead))
+        if t >= stops[self._piece + 1]:
+            self._piece += 1
+            self._stepper.enter(self._traced.head(stops[self._piece], stops[self._piece + 1]))
+
+    @property
+    def _looks_ahead(self) -> bool:
+        """Whether formulas of time are looked at from chunk to chunk, as no end is known."""
+        return self._traced.timed is not None and self._led.t_end >= FOREVER
+
+    def _pieces(self, begin: float, end: float) -> Floats:
+        """Ends of pieces of time on which formulas of time are smooth, with inputs as they are."""
+        from pliant.trace.timed import pieces_of
+
+        p, y = (self._stepper.p, self._stepper.y) if self._begun else (self._first_p, self._led.y0)
+        return pieces_of(self._traced, y, begin, end, p).knots
+
+    # ---- inputs
+
+    def _set(self, inputs: Mapping[str, float]) -> None:
+        """Let inputs have these values from here on; one that is none, or a value that may not be, changes nothing."""
+        values, changed = self._inputs.values, []
+        for name, value in inputs.items():
+            if name not in self._admitted:
+                self._admit(name)
+            if value != values[name]:
+                changed.append((name, self._inputs.parameters[name].check(value)))
+        if not changed:
+            self._streak = 0
+            return
+        if self._steps == 0:  # nothing was integrated with the values before: they never were
+            timed, p, self._begun = False, self._first_p, False
+        else:
+            self._land()
+            timed, p = False, self._stepper.p
+            self._streak += 1
+            self._stepper.restart()
+        for name, value in changed:
+            timed = self._inputs.put(name, value, p) or timed
+        places = self._entries[0]
+        self._entries = (places, p[places])
+        if timed and self._begun:
+            self._look_again()
+
+    def _admit(self, name: str) -> None:
+        self._inputs.admitted(name)
+        self._admitted.add(name)
+        places = self._inputs.places(self._admitted)
+        self._entries = (places, (self._stepper.p if self._begun else self._first_p)[places])
+
+    def _look_again(self) -> None:
+        """Formulas of time have changed: their pieces from here on."""
+        end = self._ahead if self._looks_ahead else self._led.t_end
+        if end > self._t:
+            self._stepper.look_ahead(self._pieces(self._t, end))
+
+    def _land(self) -> None:
+        """A step of the integrator's ends where the run stands."""
+        stepper = self._stepper
+        if not stepper.waits:
+            return
+        if stepper.waits_until > self._t:
+            stepper.give_up()
+        code = AT_EVENT
+        while code == AT_EVENT:  # one that ends runs is logged; whoever changes inputs goes on
+            code = stepper.reach(self._t, self._t, True)
+        if code != AT_STOP:
+            self._stand()
+            self._fail(code)
+
+    # ---- trouble
+
+    def _stand(self) -> None:
+        """The run is where the integrator got to."""
+        stepper = self._stepper
+        if self._begun and not stepper.waits and stepper.t > self._t:
+            stepper.stand()
+            self._t, self._dt = stepper.t, math.nan
+            self._steps += 1
+            self._keep_row()
+
+    def _fail(self, code: int) -> None:
+        self._led.outcome = self._stepper.outcome(STATUS_OF_CODE[code])
+        raise StepError(self._led.message, self._stepper.t)
+
+    # ---- what is kept
+
+    def _keep_row(self) -> None:
+        if self._record:
+            stepper, led = self._stepper, self._led
+            led.last = RowNode(led.last, self._t, stepper.row.copy(), stepper.p[: self._n_changing].copy(), self._entries)
+
+    def save(self) -> SavedRun:
+        """All that the run goes on with, as a copy: `restore` takes this run there, or another of the same mechanism and method."""
+        self._begin()
+        led = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead, self._entries,
+               frozenset(self._admitted), self._led.last)  # fmt: skip
+        return SavedRun(self._t, dict(self._inputs.values), self._stepper.saved(), led, self._led.compiled.structure,
+                        self._stepper.method)  # fmt: skip
+
+    def restore(self, saved: SavedRun) -> None:
+        """Go back, or forth, to what `save` gave: from there the run is the same, bit by bit."""
+        check.instance("restore", "saved", saved, SavedRun, "what `save` gave")
+        if saved._structure is not self._led.compiled.structure or saved._method != self._stepper.method:
+            rule = "must come from a run of the same mechanism with the same method"
+            raise ModelError.of("restore", "saved", rule, saved._method)
+        self._begin()
+        for name in saved._led[9] - self._admitted:
+            self._admit(name)
+        self._stepper.restore(saved._march)
+        (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead, self._entries,
+         _, self._led.last) = saved._led  # fmt: skip
+        self._inputs.take(saved.inputs)
+        self._first_p[self._entries[0]] = self._entries[1] if self._steps == 0 else self._first_p[self._entries[0]]
+
+    def result(self) -> Result:
+        """What was stepped through until now, one row a step, with events, touches and the ledger; the run goes on unmoved."""
+        if not self._record:
+            raise ModelError.of("start", "record", "must be True for a run that is to give a result", False)
+        saved = self.save()
+        failed = self._led.outcome
+        try:
+            if failed is None:
+                self._land()
+                self._led.outcome = self._stepper.outcome(Status.REACHED)
+            times = [node.t for node in self._led.nodes()]
+            settings = {"t_start": self._t_start, "t_end": self._t, "method": self._stepper.method, "save": times,
+                        "max_steps": None, "max_seconds": None, "formulation": self._traced.formulation}  # fmt: skip
+            provenance = Provenance(self._traced.original, settings, self._led.t_first, self._inputs.values, stepped=True)
+            return replace(self._led.collect(provenance), parameters=dict(self._inputs.values))
+        finally:
+            self._led.outcome = failed
+            self.restore(saved)

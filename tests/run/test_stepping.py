@@ -1,0 +1,437 @@
+"""Runs led step by step: the same as one run while inputs stay, right where they change, and the same again from a copy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+DT = 1e-3
+LINK = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+               modes=pl.Modes("cf", 1), damping=(pl.KelvinVoigt(2e5),))  # fmt: skip
+
+
+def arm(shoulder: float = 2.5, elbow: float = 0.5) -> pl.System:
+    """Two elastic links: a torque that is a parameter, and one by a formula with a parameter."""
+    system = pl.System("arm", gravity=(0.0, -9.81))
+    upper = system.add("upper", LINK, joint=pl.Revolute(angle=-1.2, damper=pl.Damper(0.5)))
+    system.add("lower", LINK, joint=pl.Revolute(angle=0.4, damper=pl.Damper(0.3)), on=upper.tip)
+    system.drive("shoulder", "upper.angle", pl.Parameter("shoulder", shoulder, low=-20.0, high=20.0))
+    torque = pl.Parameter("elbow", elbow)
+    system.drive("elbow", "lower.angle", lambda t, q, v: 2.0 * torque - 0.1 * v["lower.angle"])
+    return system
+
+
+@pytest.fixture(scope="module")
+def two_links() -> pl.Compiled:
+    return pl.compile_system(arm())
+
+
+def stepped(run: pl.SteppedRun, count: int, inputs: dict[str, float] | None = None, dt: float = DT) -> np.ndarray:
+    """All coordinates and rates, from here on."""
+    rows = [np.concatenate([run.q, run.v])]
+    for _ in range(count):
+        assert run.step(dt, inputs)
+        rows.append(np.concatenate([run.q, run.v]))
+    return np.array(rows)
+
+
+def rows_of(result: pl.Result, count: int) -> np.ndarray:
+    return np.hstack([result.values["q"], result.values["v"]])[: count + 1]
+
+
+def ball(**more: object) -> pl.System:
+    """A ball pushed over the ground, that bounces, sticks and slides."""
+    system = pl.System("ball", gravity=(0.0, -9.81))
+    start = pl.Planar(position=(0.0, 0.2), velocity=(1.0, 0.0), rate=5.0)
+    body = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.004), joint=start)
+    system.contact(points=pl.Sphere(body.root, 0.1), against=pl.Plane(normal=(0, 1)),
+                   normal=pl.HuGuo(stiffness=1e5, restitution=0.5), friction=pl.Karnopp(mu_static=0.4, mu_kinetic=0.3),
+                   **more)  # fmt: skip
+    system.force("push", body.root, (pl.Parameter("push", 0.5), 0.0))
+    return system
+
+
+# ---- inputs that stay
+
+
+@pytest.mark.parametrize("method", [
+    "auto", pl.RKF45(rtol=1e-7, atol=1e-9), pl.RK4(step=3e-4), pl.Radau5(rtol=1e-5, atol=1e-8), pl.Rodas5P(rtol=1e-5, atol=1e-8),
+], ids=lambda method: method if isinstance(method, str) else type(method).__name__)  # fmt: skip
+def test_steps_with_inputs_that_stay_are_one_run_bit_by_bit(two_links, method):
+    inputs, count = {"shoulder": 3.1, "elbow": -0.4}, 60
+    whole = pl.simulate(two_links, 0.06, method=method, save=pl.every(DT), parameters=inputs)
+    run = pl.start(two_links, method=method, t_end=0.06)
+    rows = stepped(run, count, inputs)
+    assert np.array_equal(rows[1:], rows_of(whole, count)[1:])
+    result = run.result()
+    assert result.ok and result.parameters == {"shoulder": 3.1, "elbow": -0.4}
+    for name in whole.values:
+        assert np.array_equal(result.values[name], whole.values[name]), name
+
+
+def test_without_an_end_the_bits_are_those_of_a_longer_run(two_links):
+    whole = pl.simulate(two_links, 1.0, save=pl.every(DT))
+    assert np.array_equal(stepped(pl.start(two_links), 300), rows_of(whole, 300))
+
+
+def test_steps_longer_and_shorter_than_those_of_the_integrator_read_the_same_motion(two_links):
+    """By a method that does not choose its family: `Auto` counts evaluations, which rows inside steps cost some of."""
+    method = pl.DOP853(rtol=1e-9, atol=1e-12)
+    whole = pl.simulate(two_links, 1.0, method=method, save=np.arange(0.0, 0.2, 2.0**-12))
+    for dt, every in ((2.0**-12, 1), (2.0**-5, 128)):
+        count = 200 if every == 1 else 5
+        rows = stepped(pl.start(two_links, method=method), count, dt=dt)
+        assert np.array_equal(rows, rows_of(whole, 818)[: every * count + 1 : every])
+
+
+def test_a_ball_that_bounces_sticks_and_slides_is_that_of_one_run():
+    system = ball()
+    system.event("leftwards", lambda t, q, v: v["ball.x"] - 0.9)
+    whole = pl.simulate(system, 0.6, save=pl.every(DT))
+    run = pl.start(system, t_end=0.6)
+    rows = stepped(run, 600)
+    assert len(whole.contacts) > 1 and whole.events
+    assert np.array_equal(rows, rows_of(whole, 600))
+    result = run.result()
+    assert result.events == whole.events == run.events
+    assert result.contacts == whole.contacts
+    assert np.array_equal(result.values["friction_force"], whole.values["friction_force"])
+
+
+def four_bar() -> pl.System:
+    """Loops closed by multipliers, a table with breakpoints between the steps, and on some of them."""
+    system = pl.System("four-bar", (0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(angle=1.0))
+    coupler = system.add("coupler", pl.RigidBody.rod(0.9, 1.0), joint=pl.Revolute(angle=-0.6), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.6, 1.0), joint=pl.Revolute(angle=2.0), on=system.ground.moved((1.0, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    system.drive("motor", "crank.angle", pl.PiecewiseConstant((0.0, 0.0205, 0.05), (2.0, -3.0, 0.0)))
+    return system
+
+
+def test_closed_loops_and_tables_step_as_one_run():
+    whole = pl.simulate(four_bar(), 0.1, save=pl.every(DT))
+    assert np.array_equal(stepped(pl.start(four_bar(), t_end=0.1), 100), rows_of(whole, 100))
+
+
+def pulsed() -> pl.System:
+    """A pulse of 2 ms that a step of a slow pendulum would pass over."""
+    system = pl.System("pulsed", (0.0, 0.0))
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(rate=0.1))
+    system.drive("pulse", "rod.angle", lambda t, q, v: 100.0 * pl.exp(-(((t - 1.7) / 1e-3) ** 2)))
+    return system
+
+
+def test_a_pulse_is_seen_though_no_end_is_known():
+    """Its impulse, 100 sqrt(pi) 1e-3 N m s, over the rod's inertia of 1/3 kg m^2."""
+    run = pl.start(pulsed())
+    for _ in range(40):
+        run.step(0.05)
+    assert run.v[0] == pytest.approx(0.1 + 100.0 * math.sqrt(math.pi) * 1e-3 * 3.0, rel=1e-7)
+
+
+def test_with_an_end_a_formula_of_time_steps_as_one_run():
+    whole = pl.simulate(pulsed(), 2.0, save=pl.every(0.05))
+    assert np.array_equal(stepped(pl.start(pulsed(), t_end=2.0), 40, dt=0.05), rows_of(whole, 40))
+
+
+def test_a_run_goes_on_from_a_result(two_links):
+    first = pl.simulate(two_links, 0.05)
+    run = pl.start(two_links, start=first)
+    assert run.t == 0.05
+    whole = pl.simulate(two_links, 1.0, start=first, save=[0.05, 0.06])
+    run.step(0.01)
+    assert np.max(np.abs(run.q - whole.values["q"][-1])) <= 1e-12
+
+
+# ---- inputs that change
+
+
+def tabled(torques: np.ndarray) -> pl.System:
+    """The arm with tables instead of inputs."""
+    system = arm()
+    times = DT * np.arange(len(torques))
+    system.drives.clear()
+    system.drive("shoulder", "upper.angle", pl.PiecewiseConstant(times, torques[:, 0]))
+    system.drive("elbow", "lower.angle", lambda t, q, v: -0.1 * v["lower.angle"])
+    system.drive("table", "lower.angle", pl.PiecewiseConstant(times, 2.0 * torques[:, 1]))
+    return system
+
+
+@pytest.mark.parametrize("often", [1, 7], ids=["at every step", "now and then"])
+def test_inputs_that_change_are_tables_of_the_same_numbers(two_links, often):
+    """Within the tolerance: the table's arm has another drive, hence other sums. Works and the ledger too."""
+    torques = np.repeat(np.random.default_rng(3).uniform(-5.0, 5.0, (70 // often, 2)), often, axis=0)
+    method = pl.DOP853(rtol=1e-11, atol=1e-13)
+    whole = pl.simulate(tabled(torques), len(torques) * DT, method=method, save=pl.every(DT))
+    run = pl.start(two_links, method=method)
+    for shoulder, elbow in torques.tolist():
+        assert run.step(DT, {"shoulder": shoulder, "elbow": elbow})
+    result = run.result()
+    assert np.max(np.abs(rows_of(result, 70) - rows_of(whole, 70))) <= 1e-9
+    assert result.ledger.relative_error_max <= 1e-10
+    ours, theirs = result.ledger.work, whole.ledger.work
+    assert np.max(np.abs(ours["shoulder"] - theirs["shoulder"])) <= 1e-9
+    assert np.max(np.abs(ours["elbow"] - theirs["elbow"] - theirs["table"])) <= 1e-9
+    shown = result.values["effort"][:, list(result.labels["drive"]).index("shoulder")]
+    assert np.array_equal(shown[1:], torques[:, 0])  # a row shows the input that led to it
+
+
+def test_an_input_that_changes_once_is_a_breakpoint():
+    """The same arm, its torque a table that breaks where the input changes: but for steps before it, which are not cut."""
+    def pushed(effort: object) -> pl.System:
+        system = pl.System("pushed", gravity=(0.0, -9.81))
+        system.add("link", LINK, joint=pl.Revolute(angle=-1.2))
+        system.drive("motor", "link.angle", effort)
+        return system
+
+    whole = pl.simulate(pushed(pl.PiecewiseConstant((0.0, 0.02), (3.0, -2.0))), 0.05, save=pl.every(DT))
+    run = pl.start(pushed(pl.Parameter("torque", 3.0)), t_end=0.05)
+    rows = np.vstack([stepped(run, 20), stepped(run, 30, {"torque": -2.0})[1:]])
+    assert np.max(np.abs(rows - rows_of(whole, 50))) <= 1e-9  # rtol, of rates of about 1
+
+
+def test_contacts_and_friction_go_on_across_a_change():
+    """Pushed harder than friction holds, the ball at rest slides: Newton's law for a push of 9 N against 0.3 m g."""
+    system = pl.System("box", gravity=(0.0, -9.81))
+    box = system.add("box", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Prismatic(axis="x"))
+    slide = system.add("foot", pl.RigidBody(mass=1e-3, inertia=1e-6), joint=pl.Prismatic(axis="y"), on=box.tip)
+    system.contact(points=slide.root, against=pl.Plane(normal=(0, 1), point=(0, 1e-6)),
+                   normal=pl.Linear(stiffness=1e4, damping=10.0), friction=pl.Karnopp(mu_static=0.4, mu_kinetic=0.3))  # fmt: skip
+    system.force("press", slide.root, (0.0, -10.0))
+    system.force("push", box.root, (pl.Parameter("push", 0.0), 0.0))
+    run = pl.start(system)
+    for _ in range(50):
+        run.step(DT, {"push": 2.0})
+    assert abs(run.observe()["v", "box.displacement"]) <= 1e-9  # it holds
+    before = run.observe()["normal_force"][0]
+    for _ in range(50):
+        run.step(DT, {"push": 9.0})
+    assert run.observe()["normal_force"][0] == pytest.approx(before, rel=0.02)
+    assert run.result().ledger.relative_error_max <= 1e-7
+    assert run.observe()["v", "box.displacement"] == pytest.approx((9.0 - 0.3 * before) / 1.001 * 0.05, rel=0.02)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -1.0])
+def test_an_input_may_be_a_number_that_vanishes_from_equations(value):
+    """Zero times anything is left out of the code, unless it is an input."""
+    system = pl.System("pushed", gravity=(0.0, 0.0))
+    system.add("rod", pl.RigidBody.rod(1.0, 3.0), joint=pl.Revolute())
+    system.drive("motor", "rod.angle", pl.Parameter("torque", value))
+    run = pl.start(system)
+    run.step(0.1)
+    run.step(0.1, {"torque": 0.5})
+    run.step(0.1, {"torque": value})
+    assert run.v[0] == pytest.approx(0.1 * (0.5 + 2.0 * value), abs=1e-14)  # the rod's inertia is 1 kg m^2
+    whole = pl.simulate(system, 0.1)
+    other = pl.start(system, t_end=0.1)
+    other.step(0.1)
+    assert other.q[0] == pytest.approx(whole["rod.angle"][-1], rel=1e-14, abs=1e-16)
+
+
+def test_two_inputs_that_are_equal_are_two_and_expressions_of_one_follow_it():
+    system = pl.System("pushed", gravity=(0.0, 0.0))
+    body = system.add("block", pl.RigidBody(mass=2.0, inertia=1.0), joint=pl.Planar())
+    right, up = pl.Parameter("right", 3.0), pl.Parameter("up", 3.0)
+    system.force("push", body.root, (right, up))
+    system.drive("turn", "block.angle", 2.0 * right + up)
+    run = pl.start(system)
+    run.step(0.5, {"up": -1.0})
+    run.step(0.5, {"right": 5.0})
+    assert run.v == pytest.approx([0.5 * (3.0 + 5.0) / 2.0, -0.5, 0.5 * (5.0 + 9.0)], rel=1e-12)
+
+
+def test_a_damper_and_friction_may_be_inputs():
+    """A semi-active damper: its coefficient does not hold energy."""
+    system = pl.System("damped", gravity=(0.0, 0.0))
+    system.add("rod", pl.RigidBody.rod(1.0, 3.0), joint=pl.Revolute(rate=1.0, damper=pl.Damper(pl.Parameter("damping", 2.0))))
+    run = pl.start(system)
+    run.step(0.1)
+    run.step(0.1, {"damping": 5.0})
+    assert run.v[0] == pytest.approx(math.exp(-0.7), rel=1e-9)
+    assert run.result().ledger.relative_error_max <= 1e-9
+
+
+# ---- copies
+
+
+def test_a_restored_run_goes_on_bit_by_bit(two_links):
+    run = pl.start(two_links)
+    random = np.random.default_rng(5)
+    stepped(run, 20, {"shoulder": 1.0})
+    for torque in (2.0, 3.0, 4.0):
+        run.step(DT, {"shoulder": torque})
+    copy, plan = run.save(), random.uniform(-5.0, 5.0, 30)
+    once = [(run.step(DT, {"shoulder": u}), run.q, run.v) for u in plan]
+    first = run.result()
+    run.restore(copy)
+    assert run.t == copy.t and run.inputs["shoulder"] == 4.0
+    stepped(run, 13, {"shoulder": -9.0}, 2e-3)  # elsewhere meanwhile
+    other = pl.start(two_links)
+    for one in (run, other):
+        one.restore(copy)
+        again = [(one.step(DT, {"shoulder": u}), one.q, one.v) for u in plan]
+        assert all(np.array_equal(a[1], b[1]) and np.array_equal(a[2], b[2]) for a, b in zip(once, again, strict=True))
+        second = one.result()
+        assert np.array_equal(first.time, second.time) and np.array_equal(first.values["work"], second.values["work"])
+
+
+def test_a_copy_holds_contacts_under_way_and_implicit_steps():
+    run = pl.start(ball(), method=pl.Radau5(rtol=1e-6, atol=1e-9))
+    while run.observe()["normal_force"][0] == 0.0:
+        run.step(DT)
+    copy = run.save()
+    once = stepped(run, 200)
+    contacts = run.result().contacts
+    run.restore(copy)
+    assert np.array_equal(stepped(run, 200), once)
+    assert run.result().contacts == contacts
+
+
+def test_a_copy_of_another_mechanism_is_refused(two_links):
+    with pytest.raises(pl.ModelError, match="same mechanism"):
+        pl.start(two_links).restore(pl.start(ball()).save())
+
+
+# ---- what is seen
+
+
+def test_what_is_observed_is_a_row_of_the_result(two_links):
+    run = pl.start(two_links)
+    stepped(run, 5)
+    seen, result = run.observe(), run.result()
+    assert seen.t == run.t == result.time[-1]
+    for name in result.values:
+        assert np.array_equal(seen[name], result.values[name][-1]), name
+    assert np.array_equal(seen["tip_position", "lower"], result.of_body("tip_position", "lower")[-1])
+    assert seen["q", "upper.angle"] == run.q[0] == result["upper.angle"][-1]
+    with pytest.raises(pl.ModelError, match="tip_position"):
+        seen["tip_positon"]
+
+
+def test_prescribed_coordinates_are_seen_too():
+    system = pl.System("led", gravity=(0.0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(motion=lambda t: 2.0 * t))
+    system.add("rod", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(angle=0.3), on=crank.tip)
+    run = pl.start(system)
+    run.step(0.25)
+    assert run.q[0] == pytest.approx(0.5) and run.v[0] == pytest.approx(2.0) and run.q.size == 2
+
+
+# ---- ends and trouble
+
+
+def falling(**condition: object) -> pl.System:
+    system = pl.System("falling", gravity=(0.0, -10.0))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(axis="y"))
+    system.event("low", lambda t, q, v: q["mass.displacement"] + 0.05, **condition)
+    return system
+
+
+def test_a_step_ends_at_an_event_that_ends_runs_and_may_go_on():
+    run = pl.start(falling(stop=True))
+    assert run.step(0.06)
+    assert not run.step(0.06)
+    assert run.t == pytest.approx(0.1, abs=1e-12)
+    assert [event.name for event in run.events] == ["low"]
+    assert run.step(0.1)
+    assert run.t == pytest.approx(0.2, abs=1e-12) and run.q[0] == pytest.approx(-0.2, abs=1e-12)
+
+
+def test_an_event_inside_a_step_of_the_integrator_is_met_when_its_time_is_passed():
+    run = pl.start(falling())
+    run.step(0.09)
+    assert not run.events
+    run.step(0.02)
+    assert [event.name for event in run.events] == ["low"]
+
+
+def test_a_step_that_cannot_be_finished_says_when_and_why():
+    """x'' = 1 / (1 - t) with a pole at 1 s."""
+    system = pl.System("pole", gravity=(0.0, 0.0))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic())
+    system.drive("pull", "mass.displacement", lambda t, q, v: 1.0 / (1.0 - t) ** 2)
+    run = pl.start(system)
+    run.step(0.9)
+    with pytest.raises(pl.StepError, match=r"at t = (0\.9|1)") as trouble:
+        run.step(0.2)
+    assert 0.9 < trouble.value.t <= run.t <= 1.0
+    result = run.result()
+    assert not result.ok and result.message == str(trouble.value) and result.time[-1] == run.t
+
+
+def test_an_interrupted_run_stands_where_it_got_to_and_goes_on(two_links, monkeypatch):
+    whole = pl.simulate(two_links, 1.0, save=[0.2])
+    run = pl.start(two_links)
+    run.step(0.05)
+    loop, calls = run._stepper._piece, []
+
+    def pressed(march):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return loop(march)
+
+    run._stepper._budget = 50
+    run._stepper._memory.set(budget=50)
+    monkeypatch.setattr(run._stepper, "_piece", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        run.step(0.15)
+    assert 0.05 < run.t < 0.2
+    run.step(0.2 - run.t)
+    assert np.max(np.abs(run.q - whole.values["q"][-1])) <= 1e-8
+
+
+def test_no_step_leads_beyond_the_end(two_links):
+    run = pl.start(two_links, t_end=0.003)
+    stepped(run, 3)
+    assert run.t == 0.003
+    with pytest.raises(pl.ModelError, match=r"t_end = 0\.003 s"):
+        run.step(DT)
+
+
+# ---- what is refused
+
+
+def refused() -> pl.System:
+    system = arm()
+    mass, stiffness, angle = pl.Parameter("mass", 2.0), pl.Parameter("stiffness", 3.0), pl.Parameter("angle", 0.2)
+    body = system.add("extra", pl.RigidBody(mass=mass, inertia=1.0, com=(pl.Parameter("reach", 0.3), 0.0)),
+                      joint=pl.Revolute(angle=angle, spring=pl.Spring(stiffness)))  # fmt: skip
+    offset, level = pl.Parameter("offset", 0.4), pl.Parameter("level", 2.5)
+    system.add("led", pl.RigidBody.rod(0.1, 0.1), joint=pl.Revolute(motion=lambda t: offset * t), on=body.tip)
+    system.drive("stepwise", "extra.angle", pl.PiecewiseConstant((0.0, 0.1), (level, 0.0)))
+    return system
+
+
+@pytest.fixture(scope="module")
+def run_of_refused() -> pl.SteppedRun:
+    return pl.start(refused())
+
+
+@pytest.mark.parametrize("name, why", [
+    ("mass", "computed from"), ("reach", "computed from"), ("stiffness", "energy in springs"), ("angle", "the start"),
+    ("offset", "kinetic energy"), ("level", "a table"), ("elbw", "did you mean"),
+])  # fmt: skip
+def test_a_parameter_that_more_than_forces_depends_on_is_no_input(run_of_refused, name, why):
+    with pytest.raises(pl.ModelError, match=why):
+        run_of_refused.step(DT, {name: 0.25})
+    assert run_of_refused.t == 0.0
+
+
+@pytest.mark.parametrize("value, why", [(math.nan, "finite"), (math.inf, "finite"), (21.0, "<= 20"), ("much", "number")])
+def test_a_value_that_may_not_be_changes_nothing(two_links, value, why):
+    run = pl.start(two_links)
+    with pytest.raises(pl.ModelError, match=why):
+        run.step(DT, {"elbow": 2.0, "shoulder": value})
+    assert run.inputs == {"shoulder": 2.5, "elbow": 0.5} and run.t == 0.0
+
+
+@pytest.mark.parametrize("dt", [0.0, -1e-3, math.nan, math.inf, "1 ms"])
+def test_a_step_that_leads_nowhere_is_refused(two_links, dt):
+    with pytest.raises(pl.ModelError, match="step: dt"):
+        pl.start(two_links).step(dt)
