@@ -58,5 +58,7 @@ QUANTITIES = {
     )
 }
 
+HELD = ("kinetic", "gravity", "strain", "spring", "contact")  # energies
+IN_LEDGER = ("work", *HELD)
 STATES = ("q", "v", "work")  # held in the integrated state; the rest is computed from it
 OBSERVED = tuple(name for name in QUANTITIES if name not in STATES)
