@@ -21,7 +21,7 @@ def export(
         list[str] | None,
         typer.Option(
             "--columns", metavar="NAME,...",
-            help="Quantities, as in q,normal_force, or single columns, as in 'tip_position arm x'; may be repeated; all unless given.",
+            help="Quantities, as in q,normal_force, or columns, as in 'tip_position arm x'; may be repeated; all unless given.",
         ),
     ] = None,
     quiet: Quiet = False,

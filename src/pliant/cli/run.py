@@ -36,7 +36,7 @@ def run(
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="NAME,...", help="Quantities that rows hold, as in q,normal_force; all unless given.")
+        str | None, typer.Option("--keep", metavar="NAME,...", help="Quantities that rows hold, as in q,v; all unless given.")
     ] = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Write rows while the run goes on: memory stays small however many there are.")

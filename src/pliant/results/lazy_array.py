@@ -101,13 +101,17 @@ def _version(path: str) -> tuple[int, ...]:
 
 
 def lazy_rows(
-    path: str | Path, names: Sequence[str], labels: Mapping[str, Sequence[str]], rows: int, group: str | None = None
+    path: str | Path,
+    names: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    stored: Mapping[str, tuple[int, ...]],
+    group: str | None = None,
 ) -> tuple[NDArray[np.float64], KeptValues]:
-    """Time and the quantities that a file holds; those of no numbers stand in no file."""
+    """Time and the quantities that a file holds; those of no numbers stand in no file. stored: shapes of what does."""
 
     def array(name: str, dims: tuple[str, ...]) -> NDArray[np.float64]:
-        shape = (rows, *(len(labels[dim]) for dim in dims))
-        lazy: Any = LazyArray(path, name, shape, group) if 0 not in shape[1:] else np.empty(shape)
+        empty = np.empty((stored["time"][0], *(len(labels[dim]) for dim in dims)))
+        lazy: Any = LazyArray(path, name, stored[name], group) if name in stored else empty
         return cast("NDArray[np.float64]", lazy)
 
     return array("time", ()), KeptValues({name: array(name, QUANTITIES[name].dims) for name in names})

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results import rich_display
-from pliant.results.table import HELD
+from pliant.results.table import HELD as HELD
 
 Series = NDArray[np.float64]
 

@@ -227,11 +227,12 @@ class Result:
         """
         import xarray
 
-        with xarray.open_dataset(path, engine="netcdf4", group=group) as opened:
-            rows, stored = int(opened.sizes.get("time", 0)), set(map(str, opened.variables))
-            dataset = opened.drop_vars([name for name in ("time", *QUANTITIES) if name in opened]) if lazy else opened
-            check_size(path, dataset.nbytes)
-            dataset = dataset.load()
+        with opened(path) as file:
+            stored = {name: tuple(variable.shape) for name, variable in (file if group is None else file[group]).variables.items()}
+        left = ["time", *QUANTITIES] if lazy else None
+        with xarray.open_dataset(path, engine="netcdf4", group=group, drop_variables=left) as whole:
+            check_size(path, whole.nbytes)
+            dataset = whole.load()
         sections = _stored_sections(path, group) if SECTIONS in dataset.attrs else None
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"
@@ -243,7 +244,7 @@ class Result:
         kept = [name for name in record.get("kept", QUANTITIES) if name in QUANTITIES]
         missing = [name for name in kept if name not in stored and all(labels[d] for d in QUANTITIES[name].dims)]
         if lazy:
-            time, values = lazy_rows(path, [name for name in kept if name not in missing], labels, rows, group)
+            time, values = lazy_rows(path, [name for name in kept if name not in missing], labels, stored, group)
         else:
             time = dataset["time"].values
             values = KeptValues({name: _stored(dataset, name, labels, time.size) for name in kept})
@@ -262,7 +263,7 @@ class Result:
             drawing=Drawing.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
             final_state=FinalState.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             make_provenance=_Stored(_stored_provenance(dataset)),
-            warnings=(*warnings, *_not_stored(missing if rows else [], lazy)),
+            warnings=(*warnings, *_not_stored(missing if time.size else [], lazy)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
             parameters=dict(record.get("parameters", {})),
             sections=sections,

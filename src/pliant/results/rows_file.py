@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,8 @@ class RowsFile:
     ) -> None:  # fmt: skip
         import netCDF4
 
-        self.names, self.rows = tuple(names), 0
+        self.names = tuple(names)
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of what the file holds over time, once it is finished
         self._present = present(names, labels)
         with postponed(), alone():
             self._file: Any = netCDF4.Dataset(path, "w")
@@ -51,14 +51,13 @@ class RowsFile:
         last = first + times.size
         with postponed(), alone():
             for name, array in {"time": times, **{name: values[name] for name in self._present}}.items():
-                if math.prod(array.shape):
-                    self._file[name][first:last] = array
-            self.rows = last
+                self._file[name][first:last] = array
 
     def finish(self, result: Result) -> None:
         """Write what is known at the end only, and close."""
         with postponed(), alone():
             write_rest(result, self._file, self.names)
+            self.shapes = {name: tuple(self._file[name].shape) for name in ("time", *self._present)}
             self._file.close()
 
     def abandon(self) -> None:

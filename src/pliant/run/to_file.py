@@ -48,5 +48,5 @@ def to_file(
         finally:
             for file in files:
                 file.abandon()
-    time, values = lazy_rows(to, names, compiled.traced.columns, files[0].rows)
+    time, values = lazy_rows(to, names, compiled.traced.columns, files[0].shapes)
     return run, replace(result, time=time, values=values)
