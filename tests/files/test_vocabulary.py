@@ -25,7 +25,8 @@ NO_PART_OF_A_MODEL |= {"ExtremesOf", "ValuesAt"}
 NO_PART_OF_A_MODEL |= {"SteppedRun", "StepError"}
 NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Linearisation"}
 NO_PART_OF_A_MODEL |= {"Experiment", "Fit", "Constraint", "Optimum", "Sensitivities"}
-NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "return"}  # of simulate: nothing a file could hold
+# of simulate: nothing a file could hold
+NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "to", "compression", "return"}
 SCHEMA = schema()
 CLASSES = [found for found in map(vars(pl).get, pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)]
 WORDS = [kind for kind in CLASSES if kind.__name__ not in NO_PART_OF_A_MODEL] + [RunSettings]

@@ -12,6 +12,7 @@ from pliant.cli.check import check
 from pliant.cli.equations import equations
 from pliant.cli.equilibrium import equilibrium
 from pliant.cli.exits import EXIT_CODES, ending
+from pliant.cli.export import export
 from pliant.cli.fit import fit
 from pliant.cli.info import info
 from pliant.cli.modes import modes
@@ -32,6 +33,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     modes: "pliant modes arm.yaml --plot shapes.png",
     fit: "pliant fit arm.yaml --data measured.csv --free damping,mu --out arm-fit",
     info: "pliant info arm.nc",
+    export: "pliant export arm.nc arm.csv --columns q,normal_force",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",
     reproduce: "pliant reproduce falling-chain --out chain",

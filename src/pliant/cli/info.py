@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +13,12 @@ from pliant.cli.check import model_data, parameter_lines
 from pliant.cli.exits import WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, is_result, load_model, load_result
 from pliant.cli.run import summary_data, summary_rows
-from pliant.errors import plain
+from pliant.errors import ModelError, plain
+from pliant.results.table import IN_LEDGER, QUANTITIES
 
 if TYPE_CHECKING:
     from pliant.files import Model
+    from pliant.results.ledger import Ledger
     from pliant.results.result import Result
 
 SHOWN_FREQUENCIES = 4  # of a beam
@@ -29,7 +32,7 @@ def info(
 ) -> None:
     """Tell what a file holds: bodies and frequencies of a model; rows, ledger and provenance of a result."""
     if is_result(file):
-        _of_result(load_result(file), file, as_json, model)
+        _of_result(load_result(file, lazy=True), file, as_json, model)
     elif model:
         stop(WRONG, f"{file}: must be a result of a run to hold a model, got another kind of file")
     else:
@@ -71,13 +74,23 @@ def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> N
         write_json({**summary_data(result), **_contents(result), "provenance": dict(provenance)})
         return
     _print_result(result, provenance)
+    _print_quantities(result, file)
 
 
 def _contents(result: Result) -> dict[str, Any]:
     held = {name: list(result.labels[name]) for name in ("coordinate", "state", "body", "source", "pair", "drive", "row")}
-    ledger = [{"name": name, "start_J": begin, "end_J": end} for name, begin, end in result.ledger.rows()]
+    known = _ledger(result)
+    ledger = [] if known is None else [{"name": name, "start_J": begin, "end_J": end} for name, begin, end in known.rows()]
     state = result.final_state
-    return {"labels": held, "ledger": ledger, "ended_at_s": None if state is None else state.t}
+    kept = {name: {"shape": list(array.shape), "unit": QUANTITIES[name].unit} for name, array in result.values.items()}
+    return {"quantities": kept, "labels": held, "ledger": ledger, "ended_at_s": None if state is None else state.t}
+
+
+def _ledger(result: Result) -> Ledger | None:
+    """None where its quantities were not kept, or their rows do not fit into memory."""
+    with contextlib.suppress(ModelError):
+        return result.ledger
+    return None
 
 
 def _print_result(result: Result, provenance: Any) -> None:
@@ -102,4 +115,25 @@ def _print_result(result: Result, provenance: Any) -> None:
     for name, value in rows:
         table.add_row(Text(plain(name)), Text(plain(value)))
     Console().print(table)
-    say(result.ledger)
+    say(_ledger(result) or f"no energy ledger: it needs {', '.join(IN_LEDGER)}")
+
+
+def _print_quantities(result: Result, file: Path) -> None:
+    """What the rows hold."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None)
+    for head in ("quantity", "numbers in a row", "unit", "meaning"):
+        table.add_column(head, justify="left")
+    for name, array in result.values.items():
+        if array.size:
+            sizes = zip(array.shape[1:], QUANTITIES[name].dims, strict=True)
+            numbers = " x ".join(f"{size} {dim}" for size, dim in sizes) or "1"
+            table.add_row(*(Text(text) for text in (name, numbers, QUANTITIES[name].unit, QUANTITIES[name].meaning)))
+    say(f"\nrows hold, beside time, in {file.stat().st_size / 1e6:.3g} MB:")
+    Console().print(table)
+    missing = [name for name in QUANTITIES if name not in result.values]
+    if missing:
+        say(f"not kept: {', '.join(missing)}")

@@ -57,7 +57,8 @@ def read_settings(settings: Sequence[str], option: str = "--set") -> dict[str, s
     return values
 
 
-def load_result(file: Path) -> Result:
+def load_result(file: Path, lazy: bool = False) -> Result:
+    """lazy: rows stay in the file until they are asked for."""
     from pliant.results.result import Result
 
     if not file.is_file():
@@ -65,7 +66,7 @@ def load_result(file: Path) -> Result:
     if not is_result(file):
         stop(WRONG, f"{file}: must be a result of a run, netCDF, got another kind of file")
     try:
-        return Result.from_netcdf(file)
+        return Result.from_netcdf(file, lazy=lazy)
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     except (OSError, RuntimeError, KeyError, ValueError) as trouble:

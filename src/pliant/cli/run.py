@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "wall seconds",
               "stiffening": "stiffening, auto"}  # fmt: skip
+READ_FOR_SUMMARY = 10**6  # rows of a file
 LISTED_EVENTS = 10  # rows of the summary; the file holds all
 
 
@@ -34,6 +35,15 @@ def run(
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="NAME,...", help="Quantities that rows hold, as in q,v; all unless given.")
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Write rows while the run goes on: memory stays small however many there are.")
+    ] = False,
+    compression: Annotated[
+        int | None, typer.Option("--compression", min=0, max=9, help="Level of compression of the file, 1 to 9.")
+    ] = None,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
@@ -41,15 +51,16 @@ def run(
 ) -> None:
     """Run a model file and write the result. Ctrl-C keeps what was computed."""
     model = load_model(file, includes_outside, values)
-    settings = settings_of(model, file, t_end)
+    settings = _keeping(settings_of(model, file, t_end), keep)
     target = out or Path(f"{file.stem}.nc")
     for option, path in (("--out", target), ("--csv", csv), ("--plot", plot)):
         if path is not None:
             check_target(option, path)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
     with ended_softly():
-        result = simulate_model(model, settings, start, quiet or as_json)
-        _write(result, target, csv)
+        to = {"to": target, "compression": compression} if stream else {}
+        result = simulate_model(model, settings, start, quiet or as_json, **to)
+        _write(result, None if stream else target, csv, compression)
         if plot is not None:
             _draw(result, plot)
     _report(result, target, quiet, as_json)
@@ -79,6 +90,16 @@ def settings_of(model: Model, file: Path, t_end: float | None) -> RunSettings:
         return replace(model.run, t_end=t_end)
     except ModelError as trouble:
         stop(WRONG, f"--t-end: {trouble}")
+
+
+def _keeping(settings: RunSettings, keep: str | None) -> RunSettings:
+    """--keep instead of the file's."""
+    if keep is None:
+        return settings
+    try:
+        return replace(settings, keep=tuple(name.strip() for name in keep.split(",") if name.strip()))
+    except ModelError as trouble:
+        stop(WRONG, f"--keep: {trouble}")
 
 
 def _earlier(file: Path, target: Path, model: Model, settings: RunSettings) -> Result:
@@ -117,7 +138,7 @@ def ended_softly() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def simulate_model(model: Model, settings: RunSettings, start: Result | None, quiet: bool) -> Any:
+def simulate_model(model: Model, settings: RunSettings, start: Result | None, quiet: bool, **to: Any) -> Any:
     from pliant.run.simulate import simulate
 
     begin = settings.t_start if start is None or start.final_state is None else start.final_state.t
@@ -126,16 +147,21 @@ def simulate_model(model: Model, settings: RunSettings, start: Result | None, qu
             options = {**settings.options, "t_end": settings.t_end, "progress": reporter, "phase": reporter.phase}
             if isinstance(settings.save, tuple):  # of times asked for, those that are left
                 options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
-            return simulate(model.system, start=start, **options)
+            return simulate(model.system, start=start, **options, **to)
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     except PliantError as trouble:
         stop(FAILED, str(trouble))
+    except (OSError, RuntimeError) as trouble:  # of a file that is written meanwhile; HDF5 reports a full disk as a RuntimeError
+        if not to:
+            raise
+        stop(FAILED, f"{to['to']}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
 
 
-def _write(result: Any, target: Path, csv: Path | None) -> None:
+def _write(result: Any, target: Path | None, csv: Path | None, compression: int | None) -> None:
     try:
-        result.to_netcdf(target)
+        if target is not None:
+            result.to_netcdf(target, **({} if compression is None else {"compression": compression}))
         if csv is not None:
             result.to_csv(csv)
     except (OSError, RuntimeError) as trouble:  # HDF5 reports a full disk as a RuntimeError
@@ -166,7 +192,7 @@ def summary_data(result: Any) -> dict[str, Any]:
         "rows": len(result.time),
         "statistics": dict(result.stats),
         "parameters": dict(result.parameters),
-        "energy_balance": {"largest_error_J": result.ledger.balance_error_max, "of_exchange": result.ledger.relative_error_max},
+        "energy_balance": _balance(result),
         "touches": len(result.contacts),
         "events": [{"name": event.name, "t": event.t, "direction": event.direction} for event in result.events],
     }
@@ -190,7 +216,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     rows += [("warning", sentence) for sentence in result.warnings]
     rows += [("parameters", result.parameters_text)] if result.parameters else []
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
-    rows.append(("energy balance", f"{_short(result.ledger.balance_error_max)} J at most"))
+    rows += [("energy balance", f"{_short(error)} J at most")] if (error := _balance(result)["largest_error_J"]) is not None else []
     rows += [("touches", _touches(result.contacts))] if result.contacts else []
     events = list(result.events)
     rows.append(("events", str(len(events))))
@@ -198,6 +224,18 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     if len(events) > LISTED_EVENTS:
         rows.append(("", f"and {len(events) - LISTED_EVENTS} more"))
     return rows
+
+
+def _balance(result: Any) -> dict[str, float | None]:
+    """By the rows; where they do not tell, or are too many to be read for this, by what the run itself has seen."""
+    if not (getattr(result, "lazy", False) and len(result.time) > READ_FOR_SUMMARY):
+        with contextlib.suppress(ModelError):
+            ledger = result.ledger
+            return {"largest_error_J": ledger.balance_error_max, "of_exchange": getattr(ledger, "relative_error_max", None)}
+    seen = result.extremes
+    if seen is None:
+        return {"largest_error_J": None, "of_exchange": None}
+    return {"largest_error_J": seen.balance_error, "of_exchange": seen.balance_error / seen.scale if seen.scale > 0.0 else None}
 
 
 def _touches(contacts: Any) -> str:

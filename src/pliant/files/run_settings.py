@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.results.kept import checked_names
 
 STEPS: Literal["steps"] = "steps"  # save every step
 
@@ -22,6 +23,7 @@ class RunSettings:
     formulation: str = "articulated"
     max_steps: int | None = None
     max_seconds: float | None = None  # s of computing
+    keep: tuple[str, ...] | None = None  # quantities that rows hold; all of them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t_start", check.number("run", "t_start", self.t_start, "s"))
@@ -36,19 +38,24 @@ class RunSettings:
         if self.max_seconds is not None:
             object.__setattr__(self, "max_seconds", check.positive("run", "max_seconds", self.max_seconds, "s"))
 
+        if self.keep is not None:
+            object.__setattr__(self, "keep", checked_names("run", "keep", self.keep))
+
     @property
     def options(self) -> dict[str, Any]:
         """As keyword arguments of simulate, t_end apart."""
         names = ("method", "save", "t_start", "formulation", "max_steps", "max_seconds")
-        return {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in names}
+        return options if self.keep is None else {**options, "keep": self.keep}
 
     def __str__(self) -> str:
         if isinstance(self.save, tuple):
             saved = f"{len(self.save)} times from {self.save[0]:g} to {self.save[-1]:g} s"
         else:
             saved = {STEPS: "every step", None: "1001 rows"}.get(self.save) or f"every {self.save:g} s"  # type: ignore[arg-type]
+        kept = "" if self.keep is None else f" of {', '.join(self.keep) or 'time alone'}"
         begin = f"from t = {self.t_start:g} s " if self.t_start else ""
-        return f"run {begin}to t = {self.t_end:g} s with {self.method or 'the default method'}, saving {saved}"
+        return f"run {begin}to t = {self.t_end:g} s with {self.method or 'the default method'}, saving {saved}{kept}"
 
 
 def _checked_save(value: Any, t_start: float, t_end: float) -> float | tuple[float, ...] | str | None:

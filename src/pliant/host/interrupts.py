@@ -60,4 +60,6 @@ def postponed() -> Iterator[None]:
 def _raises(number: int) -> bool:
     """Whether a signal is there to interrupt: Ctrl-C wherever Python handles it, a polite kill where it is handled as Ctrl-C is."""
     handler = signal.getsignal(number)
+    if isinstance(getattr(handler, "__self__", None), Interrupts):  # held already, by a run that this one is part of
+        return True
     return handler is signal.default_int_handler or (number == signal.SIGINT and callable(handler))

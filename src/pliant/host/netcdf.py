@@ -6,15 +6,20 @@ netCDF4 is used as it is: xarray, with what it imports, takes a second of proces
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 LIBRARY = threading.RLock()  # HDF5 is not safe in threads
+
+
+CHUNK = 2**17  # numbers of a variable that are compressed, written and read together, 1 MiB
 
 
 @contextlib.contextmanager
@@ -22,20 +27,67 @@ def opened(path: str | Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[An
     """A file, open while nobody else reads or writes one."""
     import netCDF4
 
-    with LIBRARY, contextlib.ExitStack() as held:
-        for lock in _locks_of_xarray():
-            held.enter_context(lock)
-        file = held.enter_context(netCDF4.Dataset(path, mode))
+    with alone(), netCDF4.Dataset(path, mode) as file:
         file.set_auto_mask(False)
         yield file
 
 
-def put(group: Any, name: str, dims: tuple[str, ...], values: NDArray[Any], attributes: Mapping[str, str]) -> None:
-    """A variable of a file or a group whose dimensions are there already: numbers or texts."""
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Nobody else reads or writes a file while this lasts."""
+    with LIBRARY, contextlib.ExitStack() as held:
+        for lock in _locks_of_xarray():
+            held.enter_context(lock)
+        yield
+
+
+def put(
+    group: Any, name: str, dims: tuple[str, ...], values: NDArray[Any], attributes: Mapping[str, str], compression: int = 0
+) -> None:
+    """A variable of a file or a group whose dimensions are there already: numbers or texts; compression: zlib's level."""
     kind = str if values.dtype.kind in "OU" else values.dtype
-    variable = group.createVariable(name, kind, dims, **({} if kind is str else {"fill_value": False}))
+    if compression and kind is not str and values.size:
+        variable = put_rows(group, name, dims, values.shape[1:], rows_in_chunk(values.shape), attributes, compression)
+    else:
+        variable = group.createVariable(name, kind, dims, **({} if kind is str else {"fill_value": False}))
+        variable.setncatts(dict(attributes))
+    for first, last in _blocks(values):
+        variable[first:last] = values[first:last]
+    if not values.shape:
+        variable[...] = values
+
+
+def put_rows(
+    group: Any, name: str, dims: tuple[str, ...], shape: tuple[int, ...], rows: int, attributes: Mapping[str, str], compression: int
+) -> Any:
+    """A variable without numbers yet, in chunks of so many rows; shape: of one row."""
+    packed = {"zlib": True, "complevel": compression} if compression else {}
+    chunks = (max(rows, 1), *(max(n, 1) for n in shape))
+    variable = group.createVariable(name, "f8", dims, fill_value=False, chunksizes=chunks, **packed)
     variable.setncatts(dict(attributes))
-    variable[...] = values
+    small_cache(variable)
+    return variable
+
+
+def rows_in_chunk(shape: tuple[int, ...]) -> int:
+    """Of a variable of this shape."""
+    return max(1, min(shape[0], CHUNK // max(1, math.prod(shape[1:]))))
+
+
+def small_cache(variable: Any) -> None:
+    """Keep two chunks of a variable in memory: HDF5's own choice is up to 16 MiB for each variable."""
+    chunks = variable.chunking()
+    if chunks not in (None, "contiguous"):
+        variable.set_var_chunk_cache(size=16 * math.prod(chunks), nelems=11, preemption=1.0)
+
+
+def _blocks(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """First and last rows of what is written at once: all of it, or of a large array that stands in a file a part."""
+    if not values.shape:
+        return
+    rows = len(values) if isinstance(values, np.ndarray) else rows_in_chunk(values.shape)
+    for first in range(0, len(values), max(rows, 1)):
+        yield first, min(first + rows, len(values))
 
 
 def _locks_of_xarray() -> list[contextlib.AbstractContextManager[Any]]:

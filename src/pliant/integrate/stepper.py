@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime, Update
 from pliant.integrate.run_record import BLOCK as PADDING
 from pliant.integrate.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.setup import Constraints, Jacobian, set_up
-from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, STATUS_OF_CODE, TURN, Status
+from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, PAUSED, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
 FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
@@ -32,6 +32,31 @@ PATIENCE = 15  # steps that ask for another family before it is taken (Hairer, d
 LONGEST_PATIENCE = 10_000
 
 Save = ArrayLike | Literal["steps"] | None
+
+
+class Windows(Protocol):
+    """Sorted times that are told one window after another."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def between(self) -> Callable[[int, int], Floats]: ...
+
+
+class RowSink(Protocol):
+    """Who takes rows as they are made, so that the stepper holds but a window of them."""
+
+    @property
+    def window(self) -> int:
+        """Rows in the buffer."""
+
+    @property
+    def observes(self) -> bool:
+        """Whether the observed numbers are wanted, too."""
+
+    def take(self, first: int, times: Floats, states: Floats, observed: Floats) -> None:
+        """Rows from number `first` on, in arrays that will be written over; after Ctrl-C the same may come once more."""
 
 
 class _Buffer(NamedTuple):
@@ -189,6 +214,9 @@ class Stepper:
         self._max_seconds = math.inf if max_seconds is None else float(max_seconds)
         self._on_phase = on_phase
         self._flushed: dict[str, dict[int, list[NDArray[Any]]]] = {}
+        self._sink: RowSink | None = None
+        self._windows: Windows | None = None
+        self._planned = 0  # times of the windows that the loop has been given
         self._located: list[Located] = []
         self._memory.arrays["kind"][:] = kinds
         for part in (observed, phases, updates):
@@ -229,6 +257,8 @@ class Stepper:
         self._flushed = {name: {} for name in _BUFFERS}
         self._located, self._seconds = [], 0.0
         self._begun: float | None = None
+        self._sink, self._windows, self._planned = None, None, 0
+        self._memory.set(bare=0, pausing=0)
         self._plan_rows(t0, save)
         n_noted = 2 + 2 * n + int(self._run["n_parameters"]) + int(self._run["n_events"])
         self._memory.bind_tape(max(16, BLOCK // n_noted) if tape else 0)
@@ -236,6 +266,18 @@ class Stepper:
     def settle(self, event: int, direction: int) -> None:
         """Between start and advance: this event was located here before; what round-off left of it is no crossing."""
         self._memory.arrays["hit"][event] = direction
+
+    def stream(self, sink: RowSink, save: Windows | str) -> None:
+        """Between start, with save None, and advance: rows go to a sink as they are made; `rows` has none of them."""
+        self._sink = sink
+        self._memory.set(bare=int(not sink.observes))
+        if isinstance(save, str):
+            self._plan_rows(self.t, save)
+            return
+        self._windows = save
+        self._memory.set(save=SAVE_TIMES)
+        self._memory.bind_rows(np.empty(0), min(sink.window, save.size))
+        self._next_window()
 
     def _plan_rows(self, t0: float, save: Save) -> None:
         n = self.y.size
@@ -256,6 +298,15 @@ class Stepper:
         self._memory.set(save=mode)
         self._memory.bind_rows(plan, capacity)
 
+    def _next_window(self) -> None:
+        """Give the loop the next times; while there are more of them it pauses, inside a step, when it has passed these."""
+        assert self._windows is not None
+        first, size = self._planned, self._windows.size
+        last = min(first + int(self._run["capacity"]), size)
+        self._memory.bind(plan=self._windows.between(first, last))
+        self._memory.set(n_plan=last - first, next_save=0, pausing=int(last < size))
+        self._planned = last
+
     def advance(self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None) -> Outcome:
         """Integrate from the present state to t_stop exactly, or to the first event of the kind STOPS, or as far as it goes.
 
@@ -274,6 +325,10 @@ class Stepper:
             code = GO_ON
             while code in AGAIN:
                 code = self._piece(loop)
+                if code == PAUSED:
+                    self._flush()
+                    self._next_window()
+                    code = GO_ON
                 self._serve(code)
                 now = perf_counter()
                 self._seconds = now - self._begun
@@ -334,8 +389,18 @@ class Stepper:
         """Copy what the buffers hold; interrupted anywhere here, the same is stored once more under the same number."""
         run = self._run
         for name, buffer in _BUFFERS.items():
-            self._flushed[name][int(run[buffer.first])] = self._held(buffer)
+            if name != "rows" or self._sink is None:
+                self._flushed[name][int(run[buffer.first])] = self._held(buffer)
+        self.hand_over()
         run["flushed"] = 1
+
+    def hand_over(self) -> None:
+        """To the sink, if there is one, the rows in the buffer; at the end of a run the caller asks for that."""
+        if self._sink is not None and not self._run["flushed"]:
+            count, arrays = int(self._run["n_rows"]), self._memory.arrays
+            if count:
+                rows = (arrays[name][:count] for name in _BUFFERS["rows"].arrays)
+                self._sink.take(int(self._run["first_row"]), *rows)
 
     def _held(self, buffer: _Buffer) -> list[NDArray[Any]]:
         count = 0 if self._run["flushed"] else int(self._run[buffer.filled])

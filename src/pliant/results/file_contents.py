@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,12 @@ from pliant.results.table import QUANTITIES
 from pliant.results.timings import TIMINGS
 
 if TYPE_CHECKING:
+    from pliant.results.drawing import Drawing
     from pliant.results.result import Result
 
 FORMAT = 1
 UNITS, MEANING = "units", "long_name"
+TIME = {UNITS: "s", MEANING: "time"}
 
 
 @dataclass(frozen=True)
@@ -30,26 +32,66 @@ class FileVariable:
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
-def write_result(result: Result, group: Any) -> None:
-    """All of a result into an open file, or into a group of one."""
-    variables = {**_rows(result), **_happenings(result), **_texts(result)}
+def write_result(result: Result, group: Any, quantities: Collection[str] | None = None, compression: int = 0) -> None:
+    """All of a result, or the quantities named, into an open file, or into a group of one; compression: zlib's level."""
+    names = tuple(name for name in result.values if quantities is None or name in quantities)
+    rows = {"time": FileVariable(("time",), result.time, TIME), **label_variables(result.labels, result.drawing)}
+    for name in present(names, result.labels):
+        rows[name] = FileVariable(("time", *QUANTITIES[name].dims), result.values[name], attributes_of(name))
+    _put(group, {**rows, **_happenings(result), **_texts(result)}, compression)
+    group.setncatts(_attributes(result, names))
+
+
+def write_rest(result: Result, group: Any, names: Sequence[str]) -> None:
+    """Into a file that holds its rows already: what a run knows only at its end. names: the quantities kept."""
+    _put(group, {**_happenings(result), **_texts(result)}, 0)
+    group.setncatts(_attributes(result, names))
+
+
+def _put(group: Any, variables: Mapping[str, FileVariable], compression: int) -> None:
     for dim, size in _sizes(variables).items():
-        group.createDimension(dim, size)
+        if dim not in group.dimensions:
+            group.createDimension(dim, size)
     for name, variable in variables.items():
-        put(group, name, variable.dims, variable.values, variable.attributes)
-    group.setncatts(_attributes(result))
+        level = compression if variable.dims[:1] == ("time",) else 0
+        put(group, name, variable.dims, variable.values, variable.attributes, level)
 
 
-def _rows(result: Result) -> dict[str, FileVariable]:
-    """Quantities over time with the labels of their dimensions; not those that have no numbers, as forces where nothing touches."""
-    rows = {"time": FileVariable(("time",), result.time, {UNITS: "s", MEANING: "time"})}
-    rows |= {dim: FileVariable((dim,), _strings(names)) for dim, names in result.labels.items() if names}
-    for name, values in result.values.items():
-        quantity = QUANTITIES[name]
-        if all(result.labels[dim] for dim in quantity.dims):
-            attributes = {UNITS: quantity.unit, MEANING: quantity.meaning}
-            rows[name] = FileVariable(("time", *quantity.dims), values, attributes)
-    return rows
+def present(names: Iterable[str], labels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Those quantities that have numbers, as forces do not where nothing touches."""
+    return [name for name in names if all(labels[dim] for dim in QUANTITIES[name].dims)]
+
+
+def label_variables(labels: Mapping[str, Sequence[str]], drawing: Drawing | None) -> dict[str, FileVariable]:
+    """Names along each dimension; of every coordinate and rate its body and its unit."""
+    variables = {dim: FileVariable((dim,), _strings(names)) for dim, names in labels.items() if names}
+    for dim in ("coordinate", "rate"):
+        if labels[dim]:
+            variables[f"body_of_{dim}"] = FileVariable((dim,), _strings(bodies_of(labels[dim])), {MEANING: f"body of each {dim}"})
+            units = units_of(dim, labels[dim], drawing)
+            if units:
+                variables[f"unit_of_{dim}"] = FileVariable((dim,), _strings(units), {MEANING: f"unit of each {dim}"})
+    return variables
+
+
+def bodies_of(names: Sequence[str]) -> list[str]:
+    return [name.rsplit(".", 1)[0] for name in names]
+
+
+def units_of(dim: str, names: Sequence[str], drawing: Drawing | None) -> list[str]:
+    """Of coordinates or rates; none where a file of an older version does not tell. Rates that are no coordinates turn balls."""
+    if drawing is None:
+        return []
+    if dim == "coordinate":
+        return [drawing.units[name] for name in names]
+    return [f"{drawing.units.get(name, 'rad')}/s" for name in names]
+
+
+def attributes_of(name: str) -> dict[str, str]:
+    """Of a quantity: its unit, its meaning, and where units stand that differ from column to column."""
+    quantity = QUANTITIES[name]
+    own = f"unit_of_{quantity.dims[0]}" if name in ("q", "v") else None
+    return {UNITS: quantity.unit, MEANING: quantity.meaning, **({} if own is None else {"units_of_columns": own})}
 
 
 def _happenings(result: Result) -> dict[str, FileVariable]:
@@ -83,11 +125,12 @@ def _texts(result: Result) -> dict[str, FileVariable]:
     return texts
 
 
-def _attributes(result: Result) -> dict[str, str]:
+def _attributes(result: Result, names: Sequence[str]) -> dict[str, str]:
     # without seconds, so that the same run gives the same bytes
     counted = {name: value for name, value in result.stats.items() if name not in TIMINGS}
     record = {"format": FORMAT, "ok": result.ok, "interrupted": result.interrupted, "stats": counted}
     record |= {"parameters": result.parameters} if result.parameters else {}
+    record |= {"kept": list(names)} if len(names) < len(QUANTITIES) else {}
     attributes = {"title": result.name, "message": result.message, "pliant": json.dumps(record)}
     if result.sections is not None:
         attributes[SECTIONS] = "in a group of their own"

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results import rich_display
-
-HELD = ("kinetic", "gravity", "strain", "spring", "contact")
+from pliant.results.table import HELD as HELD
 
 Series = NDArray[np.float64]
 

@@ -20,16 +20,23 @@ from pliant.results import rich_display
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
-from pliant.results.file_contents import write_result
+from pliant.results.file_contents import TIME, attributes_of, bodies_of, units_of, write_result
+from pliant.results.kept import KeptValues, check_level, checked_names
+from pliant.results.lazy_array import LazyArray, lazy_rows
 from pliant.results.ledger import Extremes, Ledger
+from pliant.results.matlab import write_matlab
+from pliant.results.parquet import write_parquet
 from pliant.results.sameness import same_results
 from pliant.results.sections import SECTIONS, check_sections
 from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
-from pliant.results.table import AXES, QUANTITIES, QUATERNION
+from pliant.results.table import AXES, IN_LEDGER, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
     import xarray
+
+
+MOST_SHOWN = 10**6  # rows of a file that a display reads
 
 
 @dataclass(frozen=True)
@@ -85,8 +92,23 @@ class Result:
         facts = [f"{self.name}: {self.message}{state}", f"{len(self.time)} rows, {len(self.contacts)} contacts"]
         facts += [f"parameters: {self.parameters_text}"] if self.parameters else []
         facts += [f"warning: {sentence}" for sentence in self.warnings]
-        parts = [rich_display.paragraphs(facts), self.ledger._repr_html_() if self.time.size else ""]
+        parts = [rich_display.paragraphs(facts), self._ledger_html() if self.time.size else ""]
         return "".join([*parts, self.contacts._repr_html_() if self.contacts else ""])
+
+    def _ledger_html(self) -> str:
+        if not self.keeps(*IN_LEDGER):
+            kept = ", ".join(self.values) or "time alone"
+            return rich_display.paragraphs([f"no energy ledger, which needs {', '.join(IN_LEDGER)}; the run kept {kept}"])
+        return "" if self.lazy and self.time.size > MOST_SHOWN else self.ledger._repr_html_()
+
+    def keeps(self, *quantities: str) -> bool:
+        """Whether the rows hold all of these."""
+        return all(name in self.values for name in quantities)
+
+    @property
+    def lazy(self) -> bool:
+        """Whether rows stand in a file and are read when they are asked for."""
+        return isinstance(self.time, LazyArray)
 
     def show(self, height: int = 560, scale: float = 1.0, speed: float | None = None) -> rich_display.Frame:
         """The page that plays, inside a notebook's cell; scale and speed as in `pl.player.write`, height in pixels."""
@@ -102,18 +124,27 @@ class Result:
         """Everything as one labelled dataset: result.data["q"].sel(coordinate="arm.angle")."""
         import xarray
 
-        variables = {}
-        for name, array in self.values.items():
-            quantity = QUANTITIES[name]
-            attributes = {"units": quantity.unit, "long_name": quantity.meaning}
-            variables[name] = (("time", *quantity.dims), array, attributes)
-        coordinates: dict[str, Any] = {"time": ("time", self.time, {"units": "s", "long_name": "time"})}
+        if isinstance(self.time, LazyArray):
+            return self._data_in_file(self.time.path, self.time.group)
+        variables = {name: (("time", *QUANTITIES[name].dims), array, attributes_of(name)) for name, array in self.values.items()}
+        coordinates: dict[str, Any] = {"time": ("time", self.time, TIME)}
         for dimension, names in self.labels.items():
             coordinates[dimension] = (dimension, np.array(list(names), dtype=object if names else "U1"))
-        for dimension, of in (("coordinate", "body_of_coordinate"), ("rate", "body_of_rate")):
-            bodies = [name.rsplit(".", 1)[0] for name in self.labels[dimension]]
-            coordinates[of] = (dimension, np.array(bodies, dtype=object if bodies else "U1"))
+        for dimension in ("coordinate", "rate"):
+            told = {"body": bodies_of(self.labels[dimension])}
+            told |= {"unit": units} if (units := units_of(dimension, self.labels[dimension], self.drawing)) else {}
+            for what, texts in told.items():
+                coordinates[f"{what}_of_{dimension}"] = (dimension, np.array(texts, dtype=object if texts else "U1"))
         return xarray.Dataset(variables, coordinates, {"title": self.name, "message": self.message})
+
+    def _data_in_file(self, path: str, group: str | None) -> xarray.Dataset:
+        """The same, of rows that stay there until they are read."""
+        import xarray
+
+        stored = xarray.open_dataset(path, engine="netcdf4", group=group)
+        beside = [name for name in stored.variables if str(name).partition("_of_")[2] in ("coordinate", "rate")]
+        held = stored.set_coords(beside)[[name for name in self.values if name in stored]]
+        return held.assign_attrs({"title": self.name, "message": self.message})
 
     def __getitem__(self, coordinate: str) -> NDArray[np.float64]:
         """One coordinate over time, result["arm.angle"], or one of the user's own states."""
@@ -136,6 +167,9 @@ class Result:
 
     @cached_property
     def ledger(self) -> Ledger:
+        if not self.keeps(*IN_LEDGER):
+            rule = f"must hold {', '.join(IN_LEDGER)} for an energy ledger"
+            raise ModelError.of(f"result {self.name!r}", "keep", rule, list(self.values))
         return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]), self.extremes)
 
     def with_sections(self, sections: xarray.Dataset) -> Result:
@@ -149,11 +183,20 @@ class Result:
             raise KeyError(f"{label!r} is none of {names}")
         return np.asarray(self.values[quantity][:, names.index(label)])
 
-    def to_netcdf(self, path: str | Path) -> None:
-        """Write all of it; the file appears whole or not at all."""
+    def to_netcdf(
+        self, path: str | Path, quantities: Sequence[str] | None = None, compression: int | None = None
+    ) -> None:
+        """Write all of it; the file appears whole or not at all.
+
+        quantities: those that its rows hold there; all of them unless given. compression: zlib's level, 1 to 9.
+        """
+        names = None if quantities is None else checked_names("to_netcdf", "quantities", quantities)
+        level = check_level("to_netcdf", compression)
+        for name in names or ():
+            self.values[name]  # one that was not kept says so
         with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
             with opened(draft, "w") as file:
-                write_result(self, file)
+                write_result(self, file, names, level)
             self.write_sections(draft)
 
     def write_sections(self, path: str | Path, group: str | None = None) -> None:
@@ -164,19 +207,34 @@ class Result:
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write rows as a table of text, one column per number, names and units in its head.
 
-        quantities: which, by their names in the table of quantities; all of them unless given.
+        quantities: which, by their names in the table of quantities, or single columns of them by their heads without units, as in
+        "tip_position arm x"; all of them unless given.
         """
         write_csv(self, path, quantities)
 
+    def to_parquet(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+        """Write the same columns as a Parquet file, units with each of them (extra `parquet`)."""
+        write_parquet(self, path, quantities)
+
+    def to_matlab(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+        """Write quantities, time first, as arrays of a MATLAB file, with their labels and units; results must fit into memory."""
+        write_matlab(self, path, quantities)
+
     @classmethod
     @refusing
-    def from_netcdf(cls, path: str | Path, group: str | None = None) -> Result:
-        """Read what `to_netcdf` wrote; group: where it stands in a file of several."""
+    def from_netcdf(cls, path: str | Path, group: str | None = None, lazy: bool = False) -> Result:
+        """Read what `to_netcdf` wrote; group: where it stands in a file of several.
+
+        lazy: rows stay in the file until they are asked for, as in `result.values["q"][1000:2000]`.
+        """
         import xarray
 
-        with xarray.open_dataset(path, engine="netcdf4", group=group) as opened:
-            check_size(path, opened.nbytes)
-            dataset = opened.load()
+        with opened(path) as file:
+            stored = {name: tuple(variable.shape) for name, variable in (file if group is None else file[group]).variables.items()}
+        left = ["time", *QUANTITIES] if lazy else None
+        with xarray.open_dataset(path, engine="netcdf4", group=group, drop_variables=left) as whole:
+            check_size(path, whole.nbytes)
+            dataset = whole.load()
         sections = _stored_sections(path, group) if SECTIONS in dataset.attrs else None
         if "pliant" not in dataset.attrs:
             rule = "must be those of a result that pliant wrote"
@@ -185,8 +243,13 @@ class Result:
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
         labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
         labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
-        time = dataset["time"].values
-        values = {name: _stored(dataset, name, labels, time.size) for name in QUANTITIES}
+        kept = [name for name in record.get("kept", QUANTITIES) if name in QUANTITIES]
+        missing = [name for name in kept if name not in stored and all(labels[d] for d in QUANTITIES[name].dims)]
+        if lazy:
+            time, values = lazy_rows(path, [name for name in kept if name not in missing], labels, stored, group)
+        else:
+            time = dataset["time"].values
+            values = KeptValues({name: _stored(dataset, name, labels, time.size) for name in kept})
         warnings = tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else ()
         return cls(
             name=dataset.attrs["title"],
@@ -202,7 +265,7 @@ class Result:
             drawing=Drawing.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
             final_state=FinalState.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
             make_provenance=_Stored(_stored_provenance(dataset)),
-            warnings=(*warnings, *_not_stored(dataset, values)),
+            warnings=(*warnings, *_not_stored(missing if time.size else [], lazy)),
             extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
             parameters=dict(record.get("parameters", {})),
             sections=sections,
@@ -262,7 +325,7 @@ def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: 
     return np.full((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)), np.nan)
 
 
-def _not_stored(dataset: Any, values: Mapping[str, NDArray[np.float64]]) -> tuple[str, ...]:
+def _not_stored(missing: Sequence[str], lazy: bool) -> tuple[str, ...]:
     """What a file of an older version does not know. A quantity of no numbers, as forces where nothing can touch, is not missed."""
-    missing = [name for name, array in values.items() if name not in dataset and array.size]
-    return (f"the file holds no {', '.join(missing)} (an older version wrote it): they read as nan",) if missing else ()
+    read = "cannot be read" if lazy else "read as nan"
+    return (f"the file holds no {', '.join(missing)} (an older version wrote it): they {read}",) if missing else ()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 WHOLE = "must be a result as pliant writes it, and whole"
 LARGEST = 1e300
+TIMES_AT_ONCE = 2**17  # that are looked at
 COPIES = 2  # of what a file holds, while it is read
 
 
@@ -57,7 +58,8 @@ def check_result(result: Result) -> None:
     _be(isinstance(result.stats, Mapping), "statistics are a mapping")
     _be(all(_is_number(value) for value in result.parameters.values()), "parameters are numbers")
     _be(result.time.ndim == 1 and result.time.dtype == np.float64, "time is a row of numbers")
-    _be(bool(np.all(np.diff(result.time) >= 0.0)), "time does not go back")
+    for first in range(0, result.time.size, TIMES_AT_ONCE):
+        _be(bool(np.all(np.diff(result.time[first : first + TIMES_AT_ONCE + 1]) >= 0.0)), "time does not go back")
     for name, values in result.values.items():
         shape = (result.time.size, *(len(result.labels[d]) for d in QUANTITIES[name].dims))
         _be(values.shape == shape and values.dtype == np.float64, f"{name} holds numbers, {shape}")

@@ -69,5 +69,7 @@ QUANTITIES = {
     )
 }
 
+HELD = ("kinetic", "gravity", "strain", "spring", "contact")  # energies
+IN_LEDGER = ("work", *HELD)
 STATES = ("q", "v", "work", "states")  # held in the integrated state; the rest is computed from it
 OBSERVED = tuple(name for name in QUANTITIES if name not in STATES)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.results.ledger import HELD, Extremes, exchange
+from pliant.results.ledger import Extremes, exchange
+from pliant.results.table import HELD
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.codegen.llvm import MachineCode

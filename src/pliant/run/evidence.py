@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.results.contacts import ContactTable
 from pliant.results.ledger import Extremes
 from pliant.results.state import FinalState
+from pliant.results.table import QUANTITIES
 from pliant.run.accounts import row_error
 from pliant.run.beam_limits import BeamLimits, limits_of
 from pliant.run.inertia import Resistance
@@ -85,14 +86,15 @@ class Evidence(Rows):
     def series(self) -> tuple[Floats, Mapping[str, Floats]]:
         """Times and values of whichever has more rows: what was saved, or what the run kept of its course."""
         course = self.course
-        if self.times.size >= course.times.size:
+        if self.times.size >= course.times.size and len(self.values) == len(QUANTITIES):
             return self.times, self.values
         return course.times, values_of(self.traced, course.times, course.states, self.observed)
 
     @cached_property
     def balance_error(self) -> float:
         """The largest imbalance of energies and works anywhere, J; nan where an energy is not known."""
-        return float(np.maximum(self.extremes.balance_error, row_error(self.values)))
+        known = len(self.values) == len(QUANTITIES)  # where fewer were kept, the course has to do
+        return float(np.maximum(self.extremes.balance_error, row_error(self.values) if known else 0.0))
 
 
 def _largest(rows: Floats) -> Floats:

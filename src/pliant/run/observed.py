@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,22 +16,40 @@ if TYPE_CHECKING:
 
 
 def values_of(
-    traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observed: NDArray[np.float64]
+    traced: TracedSystem,
+    times: NDArray[np.float64],
+    states: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    names: Collection[str] = tuple(QUANTITIES),
 ) -> dict[str, NDArray[np.float64]]:
-    """States and observed quantities, by the names of the table; prescribed coordinates come from the observer's tail."""
-    labels, layout = traced.columns, traced.layout
-    values = {"q": np.empty((times.size, len(labels["coordinate"]))), "v": np.empty((times.size, len(labels["rate"])))}
-    values["q"][:, traced.free_q] = states[:, layout.y[POSITIONS]]
-    values["v"][:, traced.free_v] = states[:, layout.y[RATES]]
-    values["work"] = states[:, layout.y[WORKS]]
-    values["states"] = states[:, layout.states]
+    """States and observed quantities, by the names of the table; prescribed coordinates come from the observer's tail.
+
+    names: which; all of them unless given.
+    """
+    labels, layout, prescribed = traced.columns, traced.layout, traced.tree.prescribed
+    values: dict[str, NDArray[np.float64]] = {}
+    if "q" in names:
+        values["q"] = np.empty((times.size, len(labels["coordinate"])))
+        values["q"][:, traced.free_q] = states[:, layout.y[POSITIONS]]
+        values["q"][:, [coordinate.q for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_POSITIONS]]
+    if "v" in names:
+        values["v"] = np.empty((times.size, len(labels["rate"])))
+        values["v"][:, traced.free_v] = states[:, layout.y[RATES]]
+        values["v"][:, [coordinate.v for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_RATES]]
+    if "work" in names:
+        values["work"] = states[:, layout.y[WORKS]]
+    if "states" in names:
+        values["states"] = states[:, layout.states]
     for name in OBSERVED:
-        shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
-        values[name] = observed[:, layout.observed[name]].reshape((times.size, *shape))
-    prescribed = traced.tree.prescribed
-    values["q"][:, [coordinate.q for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_POSITIONS]]
-    values["v"][:, [coordinate.v for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_RATES]]
-    return {name: values[name] for name in QUANTITIES}
+        if name in names:
+            shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
+            values[name] = observed[:, layout.observed[name]].reshape((times.size, *shape))
+    return {name: values[name] for name in QUANTITIES if name in names}
+
+
+def needs_observer(traced: TracedSystem, names: Collection[str]) -> bool:
+    """Whether any of these quantities is more than the integrated state."""
+    return any(name in OBSERVED for name in names) or bool(traced.tree.prescribed and {"q", "v"}.intersection(names))
 
 
 def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDArray[np.int64]]:

@@ -77,6 +77,8 @@ def _plain(value: Any) -> Any:
         return value
     if hasattr(value, "interval"):
         return float(value.interval)
+    if hasattr(value, "__len__") and all(isinstance(item, str) for item in value):
+        return list(value)
     if hasattr(value, "__len__"):
         return [float(t) for t in value] if len(value) <= LONGEST_LIST else f"{len(value)} times, those of the result"
     return _without_addresses(repr(value))

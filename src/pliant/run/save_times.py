@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from pliant.host.memory import require_memory
 from pliant.model import check
 
 MOST_ROWS = 50_000_000  # whatever the memory
+MOST_STREAMED = 100_000_000_000  # that go to a file as they are made
 COPIES = 2  # of every number while rows are collected
 DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
 
@@ -32,6 +34,14 @@ def every(interval: float) -> Every:
     return Every(interval)
 
 
+@dataclass(frozen=True)
+class Times:
+    """Times that are told one window after another: the whole list of them need not be anywhere."""
+
+    size: int
+    between: Callable[[int, int], NDArray[np.float64]]  # s, of the rows from the first number up to the second
+
+
 def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
     if isinstance(save, str):
         check.choice("simulate", "save", save, ("steps",))
@@ -39,19 +49,22 @@ def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | 
     return save_times(save, t_start, t_end)
 
 
+def save_windows(save: Any, t_start: float, t_end: float) -> Times | str:
+    """The same times as those of `save_plan`, bit by bit, but made when they are asked for."""
+    if isinstance(save, (Every, int, float)):
+        return _at_interval(save, t_start, t_end, MOST_STREAMED)
+    plan = save_plan(save, t_start, t_end)
+    return plan if isinstance(plan, str) else Times(plan.size, lambda first, last: plan[first:last])
+
+
 def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
     """The times of rows for an interval, a list of times, or None."""
     if save is None:
         return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
     if isinstance(save, (Every, int, float)):
-        interval = save.interval if isinstance(save, Every) else every(save).interval
-        if (t_end - t_start) / interval > MOST_ROWS:
-            raise ModelError.of("simulate", "save", f"must give at most {MOST_ROWS:.0e} rows", interval)
-        check_rows((t_end - t_start) / interval, 1, interval)
-        count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
-        times: NDArray[np.float64] = t_start + interval * np.arange(count + 1, dtype=np.float64)
-        times[-1] = min(times[-1], t_end)
-        return times if t_end - times[-1] < 1e-9 * interval else np.append(times, t_end)
+        plan = _at_interval(save, t_start, t_end, MOST_ROWS)
+        check_rows(plan.size, 1, save)
+        return plan.between(0, plan.size)
     if isinstance(save, np.ndarray) and save.dtype == np.float64 and save.ndim == 1 and np.all(np.isfinite(save)):
         times = save.copy()
     else:
@@ -59,6 +72,26 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
     if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))
     return times
+
+
+def _at_interval(save: Every | float, t_start: float, t_end: float, most: int) -> Times:
+    """Every `interval` seconds, and at the end."""
+    interval = save.interval if isinstance(save, Every) else every(save).interval
+    if (t_end - t_start) / interval > most:
+        raise ModelError.of("simulate", "save", f"must give at most {most:.0e} rows", interval)
+    count = math.floor((t_end - t_start) / interval * (1.0 + 1e-12))
+    last = min(t_start + interval * float(count), t_end)
+    size = count + 1 if t_end - last < 1e-9 * interval else count + 2
+
+    def between(first: int, end: int) -> NDArray[np.float64]:
+        times: NDArray[np.float64] = t_start + interval * np.arange(first, end, dtype=np.float64)
+        if first <= count < end:
+            times[count - first] = last
+        if end == count + 2:
+            times[-1] = t_end
+        return times
+
+    return Times(size, between)
 
 
 def check_rows(rows: float, width: int, save: Any) -> None:

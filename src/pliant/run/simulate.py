@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
+from pliant.results.kept import checked_names
 from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, FinalState
+from pliant.results.table import QUANTITIES
 from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
@@ -30,9 +33,11 @@ from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import component_name, values_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
+from pliant.run.row_sinks import KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
-from pliant.run.save_times import Every, check_rows, save_plan
+from pliant.run.save_times import Every, Times, check_rows, save_plan, save_windows
 from pliant.run.starts import check_start
+from pliant.run.to_file import check_target, to_file
 
 if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.integrate.phase_tables import PiecesOfTime
@@ -66,6 +71,9 @@ def simulate(
     max_steps: int | None = None,
     max_seconds: float | None = None,
     cache: bool = True,
+    keep: Sequence[str] | None = None,
+    to: str | Path | None = None,
+    compression: int | None = None,
 ) -> Result:
     """Run a mechanism from t_start to t_end, or from where an earlier run ended.
 
@@ -74,19 +82,23 @@ def simulate(
     to go on from, contacts that are closed and works included; t_start is then its end. parameters: values of the System's
     parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress: True shows a bar
     on a terminal or in a notebook, a function is called with (t, t_end). phase is called with words for what is being compiled and
-    where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had computed, with ok
-    False and a message that says when and why; so does Ctrl-C.
+    where the phase changes ("in flight", "touching ground arm.tip"). keep: the quantities that rows hold, as in ["q",
+    "normal_force"], all of them unless given; the result refuses to read the others. to: a netCDF file that rows are written to
+    while the run goes on, so that memory stays small however many there are; the result then reads from it what it is asked for.
+    compression: zlib's level, 1 to 9, of that file. A run that cannot go on returns what it had computed, with ok False and a
+    message that says when and why; so does Ctrl-C.
     """
     if isinstance(progress, bool):
         with _bar(progress, t_start, t_end) as shown:
             return simulate(
                 system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation,
                 parameters=parameters, progress=shown, phase=phase or getattr(shown, "phase", None), max_steps=max_steps,
-                max_seconds=max_seconds, cache=cache,
+                max_seconds=max_seconds, cache=cache, keep=keep, to=to, compression=compression,
             )  # fmt: skip
     _, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
-        progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache,
+        progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
+        compression=compression,
     )  # fmt: skip
     log_outcome(result)
     return result
@@ -127,6 +139,9 @@ def run_to_end(
     max_seconds: float | None,
     cache: bool,
     tape: bool = False,
+    keep: Sequence[str] | None = None,
+    to: str | Path | None = None,
+    compression: int | None = None,
 ) -> tuple[Run, Result]:
     """A run and its Result, see `simulate`; tape: its steps are noted, for whoever goes along them once more."""
     state = state_of(start)
@@ -134,7 +149,9 @@ def run_to_end(
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
-    times = save_plan(save, t_start, t_end)
+    names = None if keep is None else checked_names("simulate", "keep", keep)
+    level = check_target(to, compression)
+    times = save_plan(save, t_start, t_end) if names is None and to is None else save_windows(save, t_start, t_end)
     method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
     if isinstance(system, Compiled):
@@ -143,12 +160,20 @@ def run_to_end(
     else:
         compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
     stages = Stages(phase)
-    with stages.stage("setup"):
-        run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape)
-    run.go(progress)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
-    return run, run.collect(Provenance(compiled.traced.original, settings, run.t_first, compiled.traced.parameter_values))
+    settings |= {} if names is None else {"keep": names}
+
+    def run_with(make_sink: MakeSink | None) -> tuple[Run, Result]:
+        with stages.stage("setup"):
+            run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink)
+        run.go(progress)
+        traced = compiled.traced
+        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values))
+
+    if to is not None:
+        return to_file(to, compiled, tuple(QUANTITIES) if names is None else names, level, run_with)
+    return run_with(None if names is None else lambda window: KeptRows(compiled.traced, names, window))
 
 
 def state_of(start: Result | FinalState | None) -> FinalState | None:
@@ -212,13 +237,15 @@ class Run:
         method: Method,
         t_start: float,
         t_end: float,
-        times: NDArray[np.float64] | str,
+        times: NDArray[np.float64] | Times | str,
         max_steps: int | None,
         max_seconds: float | None,
         state: FinalState | None,
         stages: Stages,
         tape: bool = False,
+        make_sink: MakeSink | None = None,
     ) -> None:
+        """make_sink: of whoever takes the rows as they are made, given how many come at once."""
         from pliant.integrate.stepper import MAX_STEPS
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
@@ -265,8 +292,10 @@ class Run:
         self.warnings: list[str] = list(self.traced.warnings)
         if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
+        width = self.y0.size + compiled.observe.n_out
+        self.sink = None if make_sink is None else make_sink(window_of(1 + width))
         if not isinstance(times, str):
-            check_rows(times.size, self.y0.size + compiled.observe.n_out, f"{times.size} times")
+            check_rows(times.size, width if self.sink is None else self.sink.width, f"{times.size} times")
         first = self.traced.parameters(t_start, self.stops[1])
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
@@ -282,9 +311,13 @@ class Run:
         """Pieces of time on which formulas of time are smooth, for steps to be kept to."""
         return self.compiled.time_pieces(self.y0, t_start, t_end)
 
-    def set_out(self, t_start: float, p: NDArray[np.float64], times: NDArray[np.float64] | str, tape: bool = False) -> None:
+    def set_out(self, t_start: float, p: NDArray[np.float64], times: NDArray[np.float64] | Times | str, tape: bool = False) -> None:
         """Put the stepper where the run begins; contacts of an earlier run go on."""
-        self.stepper.start(t_start, self.y0, p, save=times, n_changing=self.traced.layout.n_changing, tape=tape)
+        save = None if isinstance(times, Times) or self.sink is not None else times
+        self.stepper.start(t_start, self.y0, p, save=save, n_changing=self.traced.layout.n_changing, tape=tape)
+        if self.sink is not None:
+            assert isinstance(times, (Times, str))
+            self.stepper.stream(self.sink, times)
         if self.gone_on is not None:
             self.contacts.resume(self.gone_on)
             for number, direction in self.gone_on.hits:
@@ -352,8 +385,7 @@ class Run:
 
         assert self.outcome is not None
         with self.stages.stage("collect"):
-            times, states, observed = self.rows()
-            values = values_of(self.traced, times, states, observed)
+            times, values = self._rows_by_name()
             evidence = self._evidence(times, values)
             warnings = (*self.warnings, *warnings_of(evidence))
         return Result(
@@ -398,6 +430,13 @@ class Run:
         assert self.outcome is not None
         ended = self.outcome.status is Status.EVENT
         return ended and any(self.traced.events[located.index].side != 0 for located in self.outcome.events)
+
+    def _rows_by_name(self) -> tuple[NDArray[np.float64], Mapping[str, NDArray[np.float64]]]:
+        if self.sink is None:
+            times, states, observed = self.rows()
+            return times, values_of(self.traced, times, states, observed)
+        self.stepper.hand_over()
+        return self.sink.collect()
 
     def _evidence(self, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> Evidence:
         from pliant.run.evidence import Evidence

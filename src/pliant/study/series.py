@@ -9,7 +9,7 @@ from itertools import product
 
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
-from pliant.results.csv import PER_TIME
+from pliant.results.columns import PER_TIME
 from pliant.results.table import QUANTITIES
 
 TIME = "time"

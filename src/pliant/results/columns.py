@@ -1,0 +1,74 @@
+"""Results as columns: time, then one for every number of the quantities asked for, each with a head that names it and its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.table import QUANTITIES
+
+if TYPE_CHECKING:
+    from pliant.results.result import Result
+
+PER_TIME = {"q": "", "v": "/s", "a": "/s^2"}  # what a coordinate's own unit is multiplied by
+NUMBERS_AT_ONCE = 2**20  # of a table that is written in blocks
+
+
+@dataclass(frozen=True)
+class Column:
+    quantity: str  # of the table, or time
+    name: str  # as in "q arm.angle" or "tip_position arm x"
+    unit: str
+    place: int  # among the numbers of one row of the quantity
+
+    @property
+    def head(self) -> str:
+        return f"{self.name} [{self.unit}]"
+
+
+def columns_of(result: Result, part: str, asked: Sequence[str] | None) -> list[Column]:
+    """asked: quantities, or columns by name; all of those kept unless given."""
+    every = {name: list(_of_quantity(result, name)) for name in result.values}
+    by_name = {column.name: column for columns in every.values() for column in columns}
+    chosen: dict[str, Column] = {"time": Column("time", "time", "s", 0)}
+    for name in every if asked is None else asked:
+        if name in QUANTITIES:
+            result.values[name]  # one that was not kept says so
+            chosen |= {column.name: column for column in every[name]}
+        elif name in by_name:
+            chosen[name] = by_name[name]
+        elif name != "time":
+            close = get_close_matches(str(name), [*QUANTITIES, *by_name], n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            rule = f"must be among {', '.join(QUANTITIES)}, or columns of them{hint}"
+            raise ModelError.of(part, "quantities", rule, name)
+    return list(chosen.values())
+
+
+def _of_quantity(result: Result, name: str) -> Iterator[Column]:
+    quantity = QUANTITIES[name]
+    units = result.drawing.units if result.drawing is not None else {}
+    labels = [list(result.labels[dimension]) for dimension in quantity.dims]
+    for k, place in enumerate(product(*labels)):
+        own = units.get(place[0]) if name in PER_TIME else None
+        unit = quantity.unit if own is None else own + PER_TIME[name]
+        yield Column(name, " ".join((name, *place)), unit, k)
+
+
+def blocks_of(result: Result, columns: Sequence[Column]) -> Iterator[NDArray[np.float64]]:
+    """The table, (row, column), in blocks that are small however many rows there are."""
+    rows, names = int(result.time.size), dict.fromkeys(column.quantity for column in columns)
+    numbers = sum(int(np.prod(result.values[name].shape[1:])) for name in names if name != "time")
+    step = max(1, NUMBERS_AT_ONCE // (1 + numbers))
+    for first in range(0, rows, step):
+        last = min(first + step, rows)
+        parts = {name: (result.time if name == "time" else result.values[name])[first:last] for name in names}
+        flat = {name: part.reshape(last - first, -1) for name, part in parts.items()}
+        yield np.column_stack([flat[column.quantity][:, column.place] for column in columns])

@@ -1,0 +1,43 @@
+"""Which quantities a run kept: the others are refused by name, never read as nan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.results.table import QUANTITIES
+
+LEVELS = range(10)  # of zlib
+
+
+class KeptValues(dict[str, NDArray[np.float64]]):
+    """Arrays by the names of the table, of the quantities that were kept."""
+
+    def __missing__(self, name: str) -> NDArray[np.float64]:
+        if name not in QUANTITIES:
+            raise KeyError(f"{name!r} is none of {list(QUANTITIES)}")
+        raise ModelError.of("result", f"quantity {name!r}", "must be kept by the run to be read: name it in keep=", list(self))
+
+
+def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Names of quantities in the order of the table, each once."""
+    if isinstance(names, str):
+        raise ModelError.of(part, field, f"must be a list of quantities, as in [{names!r}]", names)
+    given = list(names)
+    for name in given:
+        if name not in QUANTITIES and name != "time":
+            close = get_close_matches(str(name), QUANTITIES, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ModelError.of(part, field, f"must be among {', '.join(QUANTITIES)}{hint}", name)
+    return tuple(name for name in QUANTITIES if name in given)
+
+
+def check_level(part: str, compression: int | None) -> int:
+    level = 0 if compression is None else compression
+    if isinstance(level, bool) or level not in LEVELS:
+        raise ModelError.of(part, "compression", "must be a level of zlib, 0 to 9", compression)
+    return level

@@ -1,0 +1,117 @@
+"""Rows that stay in their file until they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.host.netcdf import opened, small_cache
+from pliant.results.kept import KeptValues
+from pliant.results.stored import check_size
+from pliant.results.table import QUANTITIES
+
+ROWS_AT_ONCE = 2**16  # of those that are picked out of many
+
+
+class LazyArray(NDArrayOperatorsMixin):
+    """A variable of a netCDF file as an array. What is indexed is read, and no more; to compute with it reads all of it."""
+
+    def __init__(self, path: str | Path, name: str, shape: tuple[int, ...], group: str | None = None) -> None:
+        self.path, self.name, self.group, self.shape = os.path.abspath(path), name, group, shape
+        self.dtype, self.ndim = np.dtype(np.float64), len(shape)
+        self._as_of = _version(self.path)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * self.size
+
+    @property
+    def T(self) -> NDArray[np.float64]:
+        return np.asarray(self).T
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.shape} in {self.path}>"
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, rest = (key[0], key[1:]) if isinstance(key, tuple) and key else (key, ())
+        if rows is Ellipsis or rows is None:
+            return np.asarray(self)[key]
+        if isinstance(rows, slice):
+            first, last, step = rows.indices(self.shape[0])
+            if step > 0:
+                return self._rows(first, max(last, first), step)[(slice(None), *rest)]
+            return self[first + step * (len(range(first, last, step)) - 1) : first + 1 : -step][(slice(None, None, -1), *rest)]
+        if isinstance(rows, (int, np.integer)):
+            number = range(self.shape[0])[int(rows)]
+            return self._rows(number, number + 1)[(0, *rest)]
+        return self._picked(np.asarray(rows))[(slice(None), *rest)]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        check_size(self.path, self.nbytes)
+        return self._rows(0, self.shape[0]).astype(dtype or self.dtype, copy=False)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, LazyArray) else x for x in inputs), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else arrays can do, such as `reshape` and `max`: done with all of it."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+    def _rows(self, first: int, last: int, step: int = 1) -> NDArray[np.float64]:
+        if self._as_of != _version(self.path):
+            rule = "must be as it was when the result was read: read it again"
+            raise ModelError.of(f"file {self.path!r}", "contents", rule, self.name)
+        with opened(self.path) as file:
+            variable = (file if self.group is None else file[self.group])[self.name]
+            small_cache(variable)
+            return np.asarray(variable[first:last:step], dtype=np.float64)
+
+    def _picked(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Rows by a mask or by their numbers, in any order."""
+        numbers = np.flatnonzero(rows) if rows.dtype == bool else rows % max(self.shape[0], 1)
+        picked = np.empty((*numbers.shape, *self.shape[1:]))
+        for first in range(0, self.shape[0], ROWS_AT_ONCE):
+            here = (numbers >= first) & (numbers < first + ROWS_AT_ONCE)
+            if np.any(here):
+                low, high = int(numbers[here].min()), int(numbers[here].max())
+                picked[here] = self._rows(low, high + 1)[numbers[here] - low]
+        return picked
+
+
+def _version(path: str) -> tuple[int, ...]:
+    """By what a file is known again."""
+    status = os.stat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def lazy_rows(
+    path: str | Path,
+    names: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    stored: Mapping[str, tuple[int, ...]],
+    group: str | None = None,
+) -> tuple[NDArray[np.float64], KeptValues]:
+    """Time and the quantities that a file holds; those of no numbers stand in no file. stored: shapes of what does."""
+
+    def array(name: str, dims: tuple[str, ...]) -> NDArray[np.float64]:
+        empty = np.empty((stored["time"][0], *(len(labels[dim]) for dim in dims)))
+        lazy: Any = LazyArray(path, name, stored[name], group) if name in stored else empty
+        return cast("NDArray[np.float64]", lazy)
+
+    return array("time", ()), KeptValues({name: array(name, QUANTITIES[name].dims) for name in names})

@@ -1,0 +1,67 @@
+"""A netCDF file that is filled with rows while a run makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.host.interrupts import postponed
+from pliant.host.netcdf import alone, put, put_rows
+from pliant.results.file_contents import TIME, attributes_of, label_variables, present, write_rest
+from pliant.results.table import QUANTITIES
+
+if TYPE_CHECKING:
+    from pliant.results.drawing import Drawing
+    from pliant.results.result import Result
+
+
+class RowsFile:
+    """Open from its first row to its last; between two of them others may use the library. window: rows that come at once."""
+
+    def __init__(
+        self, path: Path, names: Sequence[str], labels: Mapping[str, Sequence[str]], drawing: Drawing | None, window: int,
+        compression: int,
+    ) -> None:  # fmt: skip
+        import netCDF4
+
+        self.names = tuple(names)
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of what the file holds over time, once it is finished
+        self._present = present(names, labels)
+        with postponed(), alone():
+            self._file: Any = netCDF4.Dataset(path, "w")
+            self._file.set_auto_mask(False)
+            self._file.createDimension("time", None)  # how many there will be shows at the end
+            variables = label_variables(labels, drawing)
+            for dim in dict.fromkeys(variable.dims[0] for variable in variables.values()):
+                self._file.createDimension(dim, len(labels[dim]))
+            for name, variable in variables.items():
+                put(self._file, name, variable.dims, variable.values, variable.attributes)
+            put_rows(self._file, "time", ("time",), (), window, TIME, compression)
+            for name in self._present:
+                dims = QUANTITIES[name].dims
+                shape = tuple(len(labels[dim]) for dim in dims)
+                put_rows(self._file, name, ("time", *dims), shape, window, attributes_of(name), compression)
+
+    def put(self, first: int, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> None:
+        """Rows from number `first` on; once more where an interrupt came in between."""
+        last = first + times.size
+        with postponed(), alone():
+            for name, array in {"time": times, **{name: values[name] for name in self._present}}.items():
+                self._file[name][first:last] = array
+
+    def finish(self, result: Result) -> None:
+        """Write what is known at the end only, and close."""
+        with postponed(), alone():
+            write_rest(result, self._file, self.names)
+            self.shapes = {name: tuple(self._file[name].shape) for name in ("time", *self._present)}
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Close what will not be finished."""
+        with alone():
+            if self._file.isopen():
+                self._file.close()

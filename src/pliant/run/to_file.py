@@ -1,0 +1,52 @@
+"""A run whose rows go to a file while they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import ModelError
+from pliant.host.atomic_files import atomic_write, streamed
+from pliant.results.kept import check_level
+from pliant.results.lazy_array import lazy_rows
+from pliant.results.result import Result
+from pliant.results.rows_file import RowsFile
+from pliant.run.row_sinks import FiledRows, MakeSink
+
+if TYPE_CHECKING:
+    from pliant.run.prepare import Compiled
+
+def check_target(to: str | Path | None, compression: int | None) -> int:
+    """The level of compression; refused is a pipe, which cannot be read again, and a level of nothing."""
+    if to is None and compression is not None:
+        raise ModelError.of("simulate", "compression", "must come with to=, the file that is compressed", compression)
+    if to is not None and streamed(Path(to)):
+        raise ModelError.of("simulate", "to", "must be a file: its rows are read again from there", str(to))
+    return check_level("simulate", compression)
+
+
+def to_file(
+    to: str | Path,
+    compiled: Compiled,
+    names: Sequence[str],
+    compression: int,
+    run_with: Callable[[MakeSink], tuple[Any, Result]],
+) -> tuple[Any, Result]:
+    """The run, and its result, which reads rows from the file; that appears whole, when the run has ended, however it did."""
+    files: list[RowsFile] = []
+
+    def make_sink(window: int) -> FiledRows:
+        files.append(RowsFile(draft, names, compiled.traced.columns, compiled.drawing, window, compression))
+        return FiledRows(compiled.traced, files[0], window)
+
+    with atomic_write(to) as draft:
+        try:
+            run, result = run_with(make_sink)
+            files[0].finish(result)
+        finally:
+            for file in files:
+                file.abandon()
+    time, values = lazy_rows(to, names, compiled.traced.columns, files[0].shapes)
+    return run, replace(result, time=time, values=values)
