@@ -21,8 +21,9 @@ from pliant.integrate.rows import evaluate_rows
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
+from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, simulate, weight_of
-from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan, columns_of
+from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
 from pliant.study.lockstep_model import lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
 from pliant.study.members import MemberPlan, start_at
