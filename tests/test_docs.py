@@ -16,8 +16,10 @@ from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.table import QUANTITIES
 
 TOP = Path(__file__).parents[1]
-GUIDE, CONTRIBUTING = TOP / "docs" / "guide.md", TOP / "CONTRIBUTING.md"
+CONTRIBUTING = TOP / "CONTRIBUTING.md"
 THEORY = sorted((TOP / "docs" / "theory").glob("*.md"))
+TASKS = [*sorted((TOP / "docs" / "guide").glob("*.md")), *(TOP / "docs" / f"{name}.md" for name in ("guide", "troubleshooting"))]
+PICTURE = re.compile(r"!\[(.+?)\]\((.+?)\)")
 PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,7 +34,7 @@ def run_page(page):
         language, code = block.groups()
         if language == "yaml" and (name := FILE_NAME.match(code)):
             Path(name[1]).write_text(code, encoding="utf-8")
-        if language == "python":  # blank lines before it, so that an error shows the guide's own line
+        if language == "python":  # blank lines before it, so that an error shows the page's own line
             above = text.count("\n", 0, block.start(2))
             script += "\n" * (above - lines) + code
             lines = above + code.count("\n")
@@ -40,9 +42,13 @@ def run_page(page):
     exec(compile(script, str(page), "exec"), {"__name__": page.stem})
 
 
-def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", TASKS, ids=lambda page: page.stem)
+def test_the_code_of_a_task_runs_and_its_picture_is_there(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run_page(GUIDE)
+    text = page.read_text(encoding="utf-8")
+    pictures = PICTURE.findall(text)
+    assert pictures and all((page.parent / path).exists() for _, path in pictures)
+    run_page(page)
 
 
 @pytest.mark.parametrize("page", [*THEORY, CONTRIBUTING], ids=lambda page: page.stem)
@@ -56,9 +62,10 @@ def test_files_and_tests_that_a_page_names_are_there(page):
     assert not [name for name in TEST_NAME.findall(text) if f"def {name}(" not in tests]
 
 
-def test_the_guide_names_all_there_is():
+def test_some_page_names_all_there_is():
     """Whatever is registered or exported: joints, laws, methods, closures, published systems, quantities, classes."""
-    text = GUIDE.read_text(encoding="utf-8")
+    pages = [*(TOP / "docs").glob("*.md"), *(TOP / "docs" / "guide").glob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     registered = [kind.__name__ for kind in (*JOINTS, *NORMAL_LAWS, *FRICTION_LAWS, *METHODS)]
     classes = [name for name in pl.__all__ if isinstance(getattr(pl, name), type)]
     names = [*registered, *classes, *CLOSURES, *REPRODUCTIONS, *QUANTITIES]
