@@ -189,7 +189,11 @@ def _element_errors(names: Names) -> dict[str, tuple[Any, Any]]:
     mesh = [error(pl.ElementModes(n, reference="cantilever")) for n in counts]
     static = [error(pl.GivenModes([names["measured"]]))] * 2
     parabola = [error(pl.GivenModes([names["parabola"]]))] * 2
-    return {"elements": (counts, mesh), "static deflection as a shape": ([1, 16], static), "parabola": ([1, 16], parabola)}
+    return {
+        "elements": (counts, mesh),
+        "static deflection as a shape": ([1, 16], static),
+        "parabola": ([1, 16], parabola),
+    }
 
 
 def _spinning(_: Names) -> dict[str, tuple[Any, Any]]:
@@ -266,7 +270,9 @@ def _matrices(names: Names) -> Any:
             size = np.log10(np.abs(np.asarray(getattr(names["state"], name))) + 1e-12)
             image = panel.imshow(np.where(size > -9, size, np.nan), aspect="auto", cmap="viridis")
             panel.set_title(f"{name}, log10 of its entries")
-            panel.set_xticks(range(len(names["state"].coordinates)), names["state"].coordinates, rotation=30, fontsize=7)
+            panel.set_xticks(
+                range(len(names["state"].coordinates)), names["state"].coordinates, rotation=30, fontsize=7
+            )
             panel.grid(False)
             made.colorbar(image, ax=panel)
         return made
@@ -280,7 +286,9 @@ def _seconds(names: Names) -> Any:
 
 def series(*coordinates: str, unit: str = "rad", factor: float = 1.0) -> Drawing:
     """Coordinates of the run over time."""
-    return curves(TIME, unit, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates})
+    return curves(
+        TIME, unit, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates}
+    )
 
 
 def efforts(names: Names) -> dict[str, tuple[Any, Any]]:
@@ -304,7 +312,9 @@ def _events(names: Names) -> Any:
 
 def _reactions(names: Names) -> dict[str, tuple[Any, Any]]:
     tree, floating = names["tree"], names["floating"]
-    lines = {f"reaction, {axis}": (tree.time, tree.data["reaction_force"].sel(body="upper", axis=axis)) for axis in "xy"}
+    lines = {
+        f"reaction, {axis}": (tree.time, tree.data["reaction_force"].sel(body="upper", axis=axis)) for axis in "xy"
+    }
     every = slice(None, None, 40)
     return lines | {f"multiplier {k}": (floating.time[every], floating.data["multiplier"].sel(row=f"upper joint {k}")[every])
                     for k in range(2)}  # fmt: skip

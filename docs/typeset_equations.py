@@ -1,7 +1,7 @@
 """A hook of mkdocs: equations between dollar signs become MathML while the site is built.
 
-Browsers draw MathML themselves, so that a page needs no JavaScript, no fonts and no network, and prints as it shows. `$...$` stands in a line,
-`$$...$$` by itself. pymdownx.arithmatex finds them, latex2mathml translates them.
+Browsers render MathML themselves, so a page needs no JavaScript, no fonts and no network. `$...$` is an equation within a line,
+`$$...$$` one on a line of its own. pymdownx.arithmatex finds them and latex2mathml translates them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """The code on pages runs: the python blocks of a page are one script, its model files stand beside it. What pages name exists."""
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -87,6 +88,25 @@ def test_the_api_reference_is_what_its_maker_writes():
     maker = runpy.run_path(str(TOP / "docs" / "make_api.py"))
     written = {path.name: path.read_text(encoding="utf-8") for path in (TOP / "docs" / "api").glob("*.md")}
     assert written == maker["pages"]()
+
+
+VERIFICATION = runpy.run_path(str(TOP / "docs" / "make_verification.py"))
+STORED = json.loads((TOP / "docs" / "verification.json").read_text(encoding="utf-8"))
+QUICK = [name for name, stored in STORED.items() if stored["seconds"] < 0.03]
+
+
+def test_the_page_of_verification_is_what_stored_results_say():
+    """python docs/make_verification.py after a change of rows; every stored error is one that its row allows."""
+    rows = VERIFICATION["ROWS"]
+    assert list(STORED) == list(rows) and len(rows) >= 25
+    assert (TOP / "docs" / "verification.md").read_text(encoding="utf-8") == VERIFICATION["page"](STORED)
+    off = {name: VERIFICATION["error"](stored["ours"], stored["reference"]) for name, stored in STORED.items()}
+    assert not [name for name, row in rows.items() if off[name] > row.within]
+
+
+def test_quick_rows_of_verification_come_out_again():
+    off = {name: VERIFICATION["error"](*VERIFICATION["ROWS"][name].compute()) for name in QUICK}
+    assert len(off) > 15 and not {name: error for name, error in off.items() if error > VERIFICATION["ROWS"][name].within}
 
 
 @pytest.mark.parametrize("name", REPRODUCTIONS)
