@@ -5,6 +5,7 @@ python docs/make_api.py
 
 from __future__ import annotations
 
+import inspect
 import runpy
 from collections.abc import Iterator
 from importlib import import_module
@@ -40,6 +41,7 @@ MORE = {  # what functions return
     "analysis": ("pliant.analysis.modes.NaturalModes", "pliant.analysis.frequency_response.FrequencyResponse"),
     "equations": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
 }
+FIELDS = runpy.run_path(str(Path(__file__).parent / "api_fields.py"))["table"]
 INTRODUCTION = """All names that a user needs are in `pliant` itself: `import pliant as pl`. Each class has a table of its fields,
 with type, unit and default; a dash means that a field has no unit or cannot be set. A number can also be a `Parameter` or an
 expression of parameters."""
@@ -49,19 +51,27 @@ def pages() -> dict[str, str]:
     """Every page by its file name."""
     rows = [f"- [{title}]({stem}.md): {says[0].lower()}{says[1:]}" for stem, (title, says, _) in PAGES.items()]
     written = {"index.md": "\n".join(["# API reference", "", INTRODUCTION, "", *rows, ""])}
-    fields = runpy.run_path(str(Path(__file__).parent / "api_fields.py"))["table"]
     for stem, (title, says, _) in PAGES.items():
-        parts = [f"# {title}", says]
-        for path in (*_paths(stem), *MORE.get(stem, ())):
-            parts += [f"::: {path}", "\n".join(_fields(path, fields))]
-        written[f"{stem}.md"] = "\n\n".join(part for part in parts if part) + "\n"
+        entries = [_entry(path) for path in (*_paths(stem), *MORE.get(stem, ()))]
+        written[f"{stem}.md"] = "\n\n".join([f"# {title}", says, *entries]) + "\n"
     return written
 
 
-def _fields(path: str, table: object) -> list[str]:
+def _entry(path: str) -> str:
+    """A name; of a class its docstring, then the table of its fields, then its methods and properties."""
     module, _, name = path.rpartition(".")
     thing = getattr(import_module(module), name, None)
-    return table(thing) if isinstance(thing, type) else []  # type: ignore[operator, no-any-return]
+    if not isinstance(thing, type):
+        return f"::: {path}"
+    members = [member for member, value in vars(thing).items() if not member.startswith("_") and _documented(value)]
+    parts = [f"::: {path}\n    options: {{members: false}}", "\n".join(FIELDS(thing))]
+    parts += [f"::: {path}.{member}\n    options: {{heading_level: 3}}" for member in members]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _documented(value: object) -> bool:
+    inner = getattr(value, "__func__", getattr(value, "fget", getattr(value, "func", value)))
+    return bool(inspect.isfunction(inner) and inner.__doc__)
 
 
 def _paths(stem: str) -> Iterator[str]:

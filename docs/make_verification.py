@@ -85,7 +85,7 @@ TEXTBOOK = {  # roots of the characteristic equations
 }  # fmt: skip
 for (_ends, _mode), _root in TEXTBOOK.items():
     row(f"beam-{_ends}-{_mode}", "Beams", f"Bending frequency, ends {_ends}, mode {_mode}: beta L", "1",
-        "characteristic equation (Blevins, Formulas for Natural Frequency)", 1e-14)(
+        "characteristic equation (Blevins 1979)", 1e-14)(
         lambda ends=_ends, mode=_mode, root=_root: (_beta(ends, mode), root))  # fmt: skip
 
 
@@ -646,7 +646,11 @@ def computed(line: Row) -> dict[str, float]:
     return {"ours": ours, "reference": wanted, "seconds": float(f"{seconds:.2g}")}
 
 
-HEAD = """# Verification
+HEAD = """---
+hide: [toc]
+---
+
+# Verification
 
 This page compares pliant with {count} references: printed values of published benchmarks, closed forms, and solutions by other
 code. `python docs/make_verification.py` runs all of them and writes this page; `python docs/make_verification.py ROW` runs one row,
