@@ -374,11 +374,40 @@ DRAWINGS: dict[str, Drawing] = {
 }  # fmt: skip
 
 
+def _controlled(names: Names) -> Any:
+    run = pl.simulate(names["arm"], 2.0, save="steps")  # every step of the impacts
+    angle = curves(TIME, "angle, degrees", lambda n: {"": (run.time, np.degrees(run["link.angle"]))}, height=2.2)
+    return two(angle, lambda n: pl.plot.contact_forces(run, zoom=0))(names)
+
+
+def _map(names: Names) -> Any:
+    data = names["data"]
+    data["largest_deflection"].attrs |= {"units": "m"}
+    return pl.plot.sweep(data)
+
+
+RECIPES: dict[str, Drawing] = {
+    "pd-arm-wall": _controlled,
+    "payload-stiffness": _map,
+    "damping-from-decay": lambda n: n["found"].plot(),
+    "eigenfrequencies": lambda n: pl.plot.mode_shape(n["modes"]),
+    "millimetres": series("tray.displacement", unit="m"),
+    "film": snapshots(0.0, 0.5, 1.0, scale=5.0),
+    "belt": curves(TIME, "stretch of the belt, mm", lambda n: {"": (n["elastic"].time, 1e3 * n["slip"])}),
+    "gripper": curves(
+        TIME,
+        "height of the ball, m",
+        lambda n: {f"{name} grip": (n[name].time, n[name]["ball.y"]) for name in ("firm", "loose")},
+    ),
+    "cable-pendulum": snapshots(0.0, 0.7, 1.4),
+}
+
+
 def pages() -> dict[str, tuple[Path, Path]]:
     """Every page that has a picture of its own, by name: the page, its picture."""
     found = {}
     for folder in ("guide", "recipes"):
-        for page in sorted((HERE / folder).glob("*.md")):
+        for page in sorted(path for path in (HERE / folder).glob("*.md") if path.stem != "index"):
             found[page.stem] = page, HERE / "pictures" / folder / f"{page.stem}.png"
     for name in ("guide", "troubleshooting"):
         found[name] = HERE / f"{name}.md", HERE / "pictures" / "guide" / f"{name}.png"
@@ -395,7 +424,7 @@ def main() -> None:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         with computed(page) as names:
-            picture = _image(DRAWINGS.get(name, snapshots())(names))
+            picture = _image((DRAWINGS | RECIPES).get(name, snapshots())(names))
         picture.quantize(COLOURS).save(target, optimize=True)
         print(f"{target.relative_to(HERE)} {target.stat().st_size / 1e3:.0f} kB", file=sys.stderr)
 

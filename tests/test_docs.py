@@ -19,7 +19,8 @@ from pliant.results.table import QUANTITIES
 TOP = Path(__file__).parents[1]
 CONTRIBUTING = TOP / "CONTRIBUTING.md"
 THEORY = sorted((TOP / "docs" / "theory").glob("*.md"))
-TASKS = [*sorted((TOP / "docs" / "guide").glob("*.md")), *(TOP / "docs" / f"{name}.md" for name in ("guide", "troubleshooting"))]
+RECIPES = sorted(path for path in (TOP / "docs" / "recipes").glob("*.md") if path.stem != "index")
+TASKS = [*sorted((TOP / "docs" / "guide").glob("*.md")), TOP / "docs" / "guide.md", TOP / "docs" / "troubleshooting.md", *RECIPES]
 PICTURE = re.compile(r"!\[(.+?)\]\((.+?)\)")
 PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
@@ -107,6 +108,17 @@ def test_the_page_of_verification_is_what_stored_results_say():
 def test_quick_rows_of_verification_come_out_again():
     off = {name: VERIFICATION["error"](*VERIFICATION["ROWS"][name].compute()) for name in QUICK}
     assert len(off) > 15 and not {name: error for name, error in off.items() if error > VERIFICATION["ROWS"][name].within}
+
+
+def test_the_page_of_good_enough_models_is_what_stored_numbers_say():
+    """python docs/make_good_enough.py; what costs nothing is computed again."""
+    maker = runpy.run_path(str(TOP / "docs" / "make_good_enough.py"))
+    stored = json.loads((TOP / "docs" / "good-enough.json").read_text(encoding="utf-8"))
+    assert list(stored) == list(maker["STUDIES"])
+    assert (TOP / "docs" / "good-enough.md").read_text(encoding="utf-8") == maker["page"](stored)
+    for study in ("theory", "normal_laws"):
+        for again, before in zip(maker["STUDIES"][study](), stored[study], strict=True):
+            assert again[0] == before[0] and again[1:] == pytest.approx(before[1:], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", REPRODUCTIONS)
