@@ -294,7 +294,7 @@ def table(kind: type) -> list[str]:
     if not fields:
         return []
     rows = [
-        f"| `{field.name}` | {_type(field)} | {_unit(kind, field.name)} | {_default(field)} | {_meaning(kind, field.name)} |"
+        f"| `{field.name}` | {_type(field)} | {_unit(kind, field)} | {_default(field)} | {_meaning(kind, field.name)} |"
         for field in fields
     ]
     return ["| field | type | unit | default | meaning |", "| --- | --- | --- | --- | --- |", *rows]
@@ -308,8 +308,13 @@ def _type(field: Any) -> str:
     return "`" + text.replace("Callable[..., object]", "function") + "`"
 
 
-def _unit(kind: type, name: str) -> str:
-    unit = field_unit(kind, name) if kind.__module__.startswith(("pliant.model", "pliant.integrate")) else None
+def _unit(kind: type, field: Any) -> str:
+    number = re.search(r"float|int|Sequence|Mapping|tuple|Any|Vector", str(field.type))
+    unit = (
+        field_unit(kind, field.name)
+        if number and kind.__module__.startswith(("pliant.model", "pliant.integrate"))
+        else None
+    )
     return "-" if unit in (None, "1") else str(unit)
 
 
