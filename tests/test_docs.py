@@ -24,6 +24,8 @@ TASKS = [*sorted((TOP / "docs" / "guide").glob("*.md")), TOP / "docs" / "guide.m
 PICTURE = re.compile(r"!\[(.+?)\]\((.+?)\)")
 PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")  # the first line of a block that is a file
 
@@ -51,6 +53,30 @@ def test_the_code_of_a_task_runs_and_its_picture_is_there(page, tmp_path, monkey
     pictures = PICTURE.findall(text)
     assert pictures and all((page.parent / path).exists() for _, path in pictures)
     run_page(page)
+
+
+def anchors(page):
+    """Of a page's headings, as mkdocs and GitHub make them."""
+    headings = HEADING.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_every_link_leads_somewhere():
+    """Of README, CONTRIBUTING, CHANGELOG and all pages: files are there, and headings in them."""
+    docs = TOP / "docs"
+    pages = [TOP / "README.md", CONTRIBUTING, TOP / "CHANGELOG.md", *docs.rglob("*.md"), docs / "gallery" / "stills.html"]
+    broken = []
+    for page in pages:
+        folder = docs if page.name == "stills.html" else page.parent  # the front page takes it in
+        text = re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
+        for target in (first or second for first, second in LINK.findall(text)):
+            if target.startswith(("http:", "https:", "mailto:")):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (folder / path).resolve() if path else page
+            if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors(file)):
+                broken.append(f"{page.relative_to(TOP)}: {target}")
+    assert not broken
 
 
 @pytest.mark.parametrize("page", [*THEORY, CONTRIBUTING], ids=lambda page: page.stem)
