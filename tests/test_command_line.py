@@ -148,7 +148,7 @@ def test_a_job_in_the_background_ignores_ctrl_c_as_its_shell_wanted_and_takes_a_
 
 STRUCK_TWICE = """
 import signal, threading, time
-from pliant.cli import progress
+from pliant.host import progress
 progress.PATIENCE = 0.05
 alive = threading.Timer.is_alive
 def struck(timer):

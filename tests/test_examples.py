@@ -24,6 +24,11 @@ def test_a_notebook_runs_top_to_bottom(notebook, tmp_path):
     book = nbformat.read(notebook, as_version=4)
     assert not any(cell.get("outputs") for cell in book.cells)  # outputs are made, not kept
     nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output.get("data", {}) for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
+    pages = [data.get("text/html", "") for data in shown]
+    assert sum("image/png" in data for data in shown) == 2  # of pyplot, and of pliant's own
+    assert any(page.startswith("<table>") and "Energy ledger" in page for page in pages)
+    assert any(page.startswith("<iframe srcdoc=") and "https://" not in page for page in pages)
 
 
 def test_the_page_of_examples_shows_them_all():

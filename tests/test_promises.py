@@ -1,5 +1,6 @@
 """Small promises to somebody in the first hour: each was tried by one, and was not kept once."""
 
+import logging
 import re
 from pathlib import Path
 
@@ -102,3 +103,44 @@ def test_inertias_of_bodies_pass():
 
 def test_types_are_part_of_the_package():
     assert (Path(pl.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize(("value", "rule"), [("2 Hz", "Hz"), ("3 kg", "rad/s")])
+def test_a_definition_carries_its_dimension(value, rule):
+    text = BALL.format(radius="50 mm", law="{stiffness: 1e6}", define=f"define: {{turning: {value}}}")
+    with pytest.raises(pl.ModelError, match=rule):
+        pl.loads_model(text.replace("position: [0, 0.5]", "position: [0, 0.5], rate: turning"))
+
+
+def elastic_links():
+    system = pl.System("two links", gravity=(0, -9.81))
+    material, section = pl.Material(E=70e9, density=2700), pl.Section.rectangle(0.02, 0.01)
+    beam = pl.Beam(length=1.0, material=material, section=section, modes=pl.Modes("cf", count=2), theory="euler-bernoulli")
+    first = system.add("a", beam, joint=pl.Revolute())
+    system.add("b", beam, joint=pl.Revolute(), on=first.tip)
+    return system
+
+
+def test_equations_of_two_elastic_links_are_written_in_seconds_and_printed_in_a_few_lines():
+    """Simplified entry by entry, as short ones are, they took minutes."""
+    equations = pl.equations(elastic_links())
+    assert str(equations) == repr(equations) and len(str(equations).splitlines()) <= 6
+    assert "a.angle, a.y1, a.y2, b.angle, b.y1, b.y2" in str(equations)
+    text = equations.latex()
+    assert text.count(r"\[ M = ") == text.count(r"\[ h = ") == 1 and len(text) < 30_000
+
+
+def test_the_scale_of_the_ledgers_error_does_not_depend_on_saved_rows():
+    few, many = (pl.simulate(arm(), 1.0, save=save).ledger for save in ([0.0, 1.0], 1e-3))
+    assert few.scale == many.scale > 0.0
+
+
+def test_what_goes_on_is_logged(caplog, capfd):
+    with caplog.at_level(logging.INFO, "pliant"):
+        pl.simulate(arm(), 0.1, cache=False)
+        pl.simulate(arm(), 1.0, max_steps=2)
+    levels = {record.message: record.levelno for record in caplog.records}
+    assert any(message.startswith("compiling") for message in levels)
+    assert levels["arm: the run reached t = 0.1 s"] == logging.INFO
+    assert next(level for message, level in levels.items() if message.startswith("arm: the limit of 2 steps")) == logging.ERROR
+    assert capfd.readouterr().err == ""  # nobody asked for it to be printed

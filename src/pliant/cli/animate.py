@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, Quiet, Set, check_target, is_result, load_model, load_result
 from pliant.cli.plot import with_stresses
 from pliant.cli.run import settings_of, simulate_model
 from pliant.errors import PliantError
+from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.results.result import Result

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.equations import equations as derive_equations
 from pliant.errors import ModelError, PliantError
+from pliant.host import progress
 from pliant.host.atomic_files import atomic_write
 
 if TYPE_CHECKING:

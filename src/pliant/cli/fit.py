@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import DONE, FAILED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, load_model, make_folder
 from pliant.cli.run import ended_softly
 from pliant.errors import ModelError, PliantError
+from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.files import Model

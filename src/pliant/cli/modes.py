@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.cli.steady import Steady, read_steady
 from pliant.errors import ModelError, PliantError, plain
+from pliant.host import progress
 from pliant.host.atomic_files import atomic_write
 
 if TYPE_CHECKING:

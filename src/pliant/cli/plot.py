@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
 from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError
+from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.results.result import Result

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import check_target
 from pliant.errors import ModelError
+from pliant.host import progress
 
 if TYPE_CHECKING:
     import xarray

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, make_folder
 from pliant.errors import PliantError
+from pliant.host import progress
 
 ALL = "all"
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, load_result
 from pliant.errors import ModelError, PliantError, plain
+from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.files import Model, RunSettings

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli import progress
 from pliant.cli.axes import parse_axes
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, read_settings
 from pliant.cli.run import ended_softly
 from pliant.errors import ModelError, PliantError
+from pliant.host import progress
 
 if TYPE_CHECKING:
     import xarray

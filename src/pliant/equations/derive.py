@@ -42,7 +42,7 @@ class Group:
     column: ca.SX
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equations:
     """M a + h = B u + A^T lam with q' = rate(q, v), c(q) = 0 and A a + gamma = 0, over named symbols.
 
@@ -76,6 +76,16 @@ class Equations:
     def outputs(self) -> dict[str, ca.SX]:
         """Everything the equations are made of, by name."""
         return {name: getattr(self, name) for name in MATRICES}
+
+    def __str__(self) -> str:
+        """What stands in them, not the expressions: those are for `latex`, `sympy` and files."""
+        what = f"{self.name}: M a + h = B u" + (" + A^T lam, A a + gamma = 0" if self.rows else "")
+        named = {"q": self.q.names, "v": self.v.names, "u": self.u.names, "p": self.p.names, "lam": self.rows}
+        lines = [f"  {letter}: {', '.join(names)}" for letter, names in named.items() if names]
+        size = f"  {self.function().n_instructions()} operations; latex(), sympy(), write_c(path), write_casadi(path) write them"
+        return "\n".join([what, *lines, *(f"  {note}" for note in self.notes), size])
+
+    __repr__ = __str__
 
     def function(self) -> ca.Function:
         """All outputs, and the accelerations, as one CasADi function of (t, q, v, u, p)."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MATRICES = (
     "position_rate", "mass_matrix", "bias", "input_matrix", "constraint", "constraint_jacobian", "constraint_bias",
 )  # fmt: skip
-SIMPLIFIED = 400  # operations of one entry: simplifying longer ones takes minutes
+# Operations of one entry, and letters and numbers in it, up to which it is simplified: more takes minutes and makes it no shorter.
+SIMPLIFIED, LETTERS = 400, 14
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _number(sympy: Any, value: float) -> Any:
 
 
 def _tidy(sympy: Any, entry: Any) -> Any:
-    if sympy.count_ops(entry) > SIMPLIFIED:
+    if sympy.count_ops(entry) > SIMPLIFIED or len(entry.atoms(sympy.Symbol, sympy.Float)) > LETTERS:
         return entry
     best = min((entry, sympy.trigsimp(sympy.expand(entry)), sympy.simplify(entry)), key=sympy.count_ops)
     return sympy.collect_const(sympy.factor_terms(best)) if best.is_Add or best.is_Mul else best

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
 Tell = Callable[[str], None]
+log = logging.getLogger("pliant")
+log.addHandler(logging.NullHandler())  # whoever embeds pliant decides where it goes
 
 
 class Stages:
@@ -26,8 +29,10 @@ class Stages:
     def say(self, words: str) -> None:
         """What goes on from here on."""
         self._words = words
-        if self._tell is not None and words:
-            self._tell(words)
+        if words:
+            log.info(words)
+            if self._tell is not None:
+                self._tell(words)
 
     @contextmanager
     def stage(self, kind: str, words: str = "") -> Iterator[None]:

@@ -25,6 +25,7 @@ from pliant.model.rigid import Payload, RigidBody
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
 from pliant.model.telescopic import TelescopicBeam
+from pliant.results import rich_display
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # what a beam's payload is called after the beam
@@ -381,6 +382,9 @@ class System:
         lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return rich_display.preformatted(str(self))
 
     def _tree(self) -> list[str]:
         """A line a body, under what carries it; without recursion, for chains may be longer than Python's stack is deep."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+from pliant.results import rich_display
+
 
 @dataclass(frozen=True)
 class ContactRecord:
@@ -59,6 +61,12 @@ class ContactTable(tuple[ContactRecord, ...]):
             numbers = "".join(f"{getattr(record, name):>18.9g}" for name in list(COLUMNS)[1:])
             lines.append(f"{record.pair:<{width}}{numbers}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heads = [f"{name.replace('_', ' ')}, {unit}" if unit else name for name, unit in COLUMNS.items()]
+        numbers = list(COLUMNS)[1:]
+        rows = [[record.pair, *(f"{getattr(record, name):.6g}".replace("nan", "-") for name in numbers)] for record in self]
+        return rich_display.table(heads, rows, f"{len(self)} contacts")
 
 
 NUMBERS = tuple(f.name for f in fields(ContactRecord) if f.name != "pair")

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.results import rich_display
+
 HELD = ("kinetic", "gravity", "strain", "spring", "contact")
 
 Series = NDArray[np.float64]
@@ -118,6 +120,15 @@ class Ledger:
         error = f"{self.balance_error_max:.3g} ({self.relative_error_max:.1g} of the largest exchange)"
         lines.append(f"{'balance error':<{width}}largest {error}")
         return "\n".join([*lines, *(f"violation: {sentence}" for sentence in self.violations)])
+
+    def _repr_html_(self) -> str:
+        if not self.time.size:
+            return rich_display.paragraphs([str(self)])
+        rows = [(f"{name} energy", f"{s[0]:.6g}", f"{s[-1]:.6g}") for name, s in self.held.items()]
+        rows += [(f"work of {name}", "", f"{s[-1]:.6g}") for name, s in self.work.items()]
+        rows.append(("largest balance error", "", f"{self.balance_error_max:.3g}"))
+        caption = f"Energy ledger; the balance is off by {self.relative_error_max:.1g} of the largest exchange"
+        return rich_display.table(("J", "start", "end"), rows, caption) + rich_display.paragraphs(self.violations)
 
     @classmethod
     def of(cls, values: Any, sources: list[str], extremes: Extremes | None = None) -> Ledger:

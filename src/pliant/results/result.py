@@ -16,6 +16,7 @@ from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
 from pliant.host.netcdf import opened
+from pliant.results import rich_display
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
@@ -78,6 +79,18 @@ class Result:
     def __str__(self) -> str:
         named = [f"parameters: {self.parameters_text}"] if self.parameters else []
         return "\n".join([repr(self), *named, *(f"warning: {sentence}" for sentence in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        state = "" if self.ok else "; not to be believed beyond that"
+        facts = [f"{self.name}: {self.message}{state}", f"{len(self.time)} rows, {len(self.contacts)} contacts"]
+        facts += [f"parameters: {self.parameters_text}"] if self.parameters else []
+        facts += [f"warning: {sentence}" for sentence in self.warnings]
+        parts = [rich_display.paragraphs(facts), self.ledger._repr_html_() if self.time.size else ""]
+        return "".join([*parts, self.contacts._repr_html_() if self.contacts else ""])
+
+    def show(self, height: int = 560, scale: float = 1.0, speed: float | None = None) -> rich_display.Frame:
+        """The page that plays, inside a notebook's cell; scale and speed as in `pl.player.write`, height in pixels."""
+        return rich_display.framed(self, height, scale=scale, speed=speed)
 
     @property
     def parameters_text(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.interrupts import Interrupts
-from pliant.host.stages import Stages, Tell
+from pliant.host.stages import Stages, Tell, log
 from pliant.integrate.methods import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
@@ -57,7 +59,7 @@ def simulate(
     start: Result | FinalState | None = None,
     formulation: str = "articulated",
     parameters: Mapping[str, float] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     phase: Tell | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
@@ -68,14 +70,43 @@ def simulate(
     method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
     save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
     to go on from, contacts that are closed and works included; t_start is then its end. parameters: values of the System's
-    parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress is called with
-    (t, t_end), phase with words for what is being compiled and where the phase changes ("in flight", "touching ground arm.tip"). A
-    run that cannot go on returns what it had computed, with ok False and a message that says when and why; so does Ctrl-C.
+    parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress: True shows a bar
+    on a terminal or in a notebook, a function is called with (t, t_end). phase is called with words for what is being compiled and
+    where the phase changes ("in flight", "touching ground arm.tip"). A run that cannot go on returns what it had computed, with ok
+    False and a message that says when and why; so does Ctrl-C.
     """
-    return run_to_end(
+    if isinstance(progress, bool):
+        with _bar(progress, t_start, t_end) as shown:
+            return simulate(
+                system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation,
+                parameters=parameters, progress=shown, phase=phase or getattr(shown, "phase", None), max_steps=max_steps,
+                max_seconds=max_seconds, cache=cache,
+            )  # fmt: skip
+    _, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
         progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache,
-    )[1]  # fmt: skip
+    )  # fmt: skip
+    log_outcome(result)
+    return result
+
+
+@contextmanager
+def _bar(asked: bool, t_start: float, t_end: float) -> Iterator[Progress | None]:
+    """The bar of `progress=True`."""
+    if not asked:
+        yield None
+        return
+    from pliant.host.progress import of_run
+
+    with of_run(t_start, t_end, quiet=False) as shown:
+        yield shown
+
+
+def log_outcome(result: Result) -> None:
+    """To `logging.getLogger("pliant")`: how the run ended, and its warnings."""
+    log.log(logging.INFO if result.ok else logging.ERROR, "%s: %s", result.name, result.message)
+    for warning in result.warnings:
+        log.warning("%s: %s", result.name, warning)
 
 
 def run_to_end(

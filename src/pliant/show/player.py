@@ -23,6 +23,7 @@ from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
+from pliant.results.rich_display import pages_by
 from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
@@ -64,6 +65,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
     return Path(path)
 
 
+@pages_by
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
     scene = Scene(result)

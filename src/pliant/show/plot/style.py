@@ -82,9 +82,10 @@ def _take_literally(figure: Figure) -> None:
 def figure(rows: int = 1, columns: int = 1, height: float = PANEL, width: float = WIDTH, **options: Any) -> tuple[Figure, Any]:
     """An empty figure, not bound to any screen, and its panels (rows, columns)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height * rows + 0.5), layout="constrained")
+    from pliant.show.plot.notebook_figure import NotebookFigure
+
+    made = NotebookFigure(figsize=(width, height * rows + 0.5), layout="constrained")
     FigureCanvasAgg(made)
     return made, made.subplots(rows, columns, squeeze=False, **options)
 

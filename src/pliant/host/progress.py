@@ -1,16 +1,23 @@
-"""The bar: simulated time, speed against real time, the phase. It appears when something takes longer than a second."""
+"""The bar: simulated time, speed against real time, the phase. It appears when something takes longer than a second.
+
+On a terminal it is drawn by rich, in a notebook as HTML that is replaced again and again.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import html
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from time import perf_counter
+from typing import Any
 
 from pliant.host.interrupts import postponed
 
 PATIENCE = 1.0  # s before anything is shown
+REDRAWN = 0.2  # s between two pictures in a notebook
 
 Tell = Callable[[float | None, str], None]  # how much is done, if that is known, and what is being done
 
@@ -42,7 +49,8 @@ class Run:
 
 @contextlib.contextmanager
 def of_run(t_start: float, t_end: float, quiet: bool) -> Iterator[Run]:
-    with bar(t_start, t_end, quiet) as tell:
+    shown = bar if quiet or notebook() is None else notebook_bar
+    with shown(t_start, t_end, quiet) as tell:
         yield Run(tell, t_start)
 
 
@@ -51,6 +59,36 @@ def waiting(words: str, quiet: bool) -> Iterator[None]:
     """A bar that only tells what is being done: of work that cannot tell how far it is."""
     with bar(0.0, None, quiet, words):
         yield
+
+
+def notebook() -> Any | None:
+    """IPython's display module, where Python runs behind a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return sys.modules.get("IPython.display") if hasattr(shell, "kernel") else None
+
+
+@contextlib.contextmanager
+def notebook_bar(begin: float, end: float, quiet: bool) -> Iterator[Tell]:
+    """The bar in the cell that runs; taken away at the end."""
+    display: Any = notebook()
+    began = drawn = perf_counter()
+    handle: Any = None
+
+    def tell(done: float | None, doing: str) -> None:
+        nonlocal drawn, handle
+        now = perf_counter()
+        if done is None or now - began < PATIENCE or now - drawn < REDRAWN:
+            return
+        drawn, share = now, (done - begin) / (end - begin)
+        picture = display.HTML(f'<progress value="{share:.4f}" style="width:20em"></progress> {html.escape(doing)}')
+        handle = display.display(picture, display_id=True) if handle is None else handle
+        handle.update(picture)
+
+    try:
+        yield tell
+    finally:
+        if handle is not None:
+            handle.update(display.HTML(""))
 
 
 @contextlib.contextmanager

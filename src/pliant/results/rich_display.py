@@ -1,0 +1,66 @@
+"""What a notebook shows of results: tables as HTML, and the page that plays in a frame of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+MOST_ROWS = 60  # of a table; the rest is counted
+
+_STYLE = "text-align:right;white-space:nowrap;padding:1px 10px;font-variant-numeric:tabular-nums"
+_FIRST = "text-align:left;white-space:nowrap;padding:1px 10px"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Texts as an HTML table; the first column stands left, numbers stand right."""
+    shown = rows if len(rows) <= MOST_ROWS else rows[: MOST_ROWS - 1]
+    lines = [_row("th", heads), *(_row("td", row) for row in shown)]
+    if len(shown) < len(rows):
+        lines.append(f'<tr><td colspan="{len(heads)}" style="{_FIRST}">and {len(rows) - len(shown)} more</td></tr>')
+    title = f'<caption style="text-align:left;padding:4px 10px">{escape(caption)}</caption>' if caption else ""
+    return f"<table>{title}{''.join(lines)}</table>"
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    styles = [_FIRST, *(_STYLE,) * (len(cells) - 1)]
+    inside = "".join(f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True))
+    return f"<tr>{inside}</tr>"
+
+
+def preformatted(text: str) -> str:
+    return f'<pre style="line-height:1.25">{escape(text)}</pre>'
+
+
+def paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(text)}</p>" for text in texts)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A whole page inside a notebook's cell: it holds all it needs, so it plays without a network."""
+
+    page: str
+    height: int  # pixels
+
+    def _repr_html_(self) -> str:
+        style = f"width:100%;height:{self.height}px;border:0"
+        return f'<iframe srcdoc="{escape(self.page)}" style="{style}" sandbox="allow-scripts allow-downloads"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<page that plays, {len(self.page) // 1000} kB: a notebook shows it; pl.player.write(result, path) writes it>"
+
+
+PageOf = Callable[..., str]
+_pages: list[PageOf] = []
+
+
+def pages_by(page: PageOf) -> PageOf:
+    """Who makes pages of results: they are drawn in `show`, above results, which hands its function down."""
+    _pages[:] = [page]
+    return page
+
+
+def framed(result: Any, height: int, **options: Any) -> Frame:
+    return Frame(_pages[0](result, **options), height)

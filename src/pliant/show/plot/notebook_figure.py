@@ -1,0 +1,14 @@
+"""A figure that a notebook shows, though it is bound to no screen and pyplot knows nothing of it."""
+
+from __future__ import annotations
+
+import io
+
+from matplotlib.figure import Figure
+
+
+class NotebookFigure(Figure):
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=100)
+        return picture.getvalue()
