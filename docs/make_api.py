@@ -1,41 +1,80 @@
-"""Writes docs/api: every public name of pliant on the page of its folder; the text comes from the docstrings.
+"""Writes docs/api: every public name of pliant on the page of its topic; text from docstrings, fields from docs/api_fields.py.
 
-    python docs/make_api.py
+python docs/make_api.py
 """
 
 from __future__ import annotations
 
+import inspect
+import runpy
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pliant as pl
 
 HERE = Path(__file__).parent / "api"
-PAGES = {  # title, what is on it, where its names come from
-    "model": ("Model", "What a user writes.", ("pliant.model",)),
-    "contact": ("Contact", "Shapes that touch, and the laws between them.",
-                ("pliant.model.contact", "pliant.model.normal_law", "pliant.model.friction_law", "pliant.model.hertz")),
-    "running": ("Running", "From a System to a Result, and what a run may go wrong with.",
-                ("pliant.run", "pliant.integrate", "pliant.files", "pliant.errors", "pliant.analysis", "pliant.study")),
-    "results": ("Results", "What comes out.", ("pliant.results", "pliant.show", "pliant.equations")),
-    "formulas": ("Formulas", "Mathematics over numbers, arrays and traced scalars alike.", ("pliant.scalar",)),
+PAGES = {  # title, what is on it, which modules its names come from
+    "system": ("Systems, frames and parameters", "A mechanism, its frames, and its named numbers.",
+               ("pliant.model.system", "pliant.model.frame", "pliant.model.parameter", "pliant.model")),
+    "bodies": ("Bodies", "Beams, telescopic links, rigid bodies, and what they are made of.",
+               ("pliant.model.beam", "pliant.model.telescopic", "pliant.model.rigid", "pliant.model.segmented",
+                "pliant.model.material", "pliant.model.section", "pliant.model.outline")),
+    "modes": ("Modes and damping", "How beams deform and lose energy.",
+              ("pliant.model.modes", "pliant.model.reduction", "pliant.model.damping")),
+    "joints": ("Joints", "Joints with their springs, dampers, limits, backlash and friction; struts and motors.",
+               ("pliant.model.joint", "pliant.model.joint_friction", "pliant.model.play", "pliant.model.motor",
+                "pliant.model.strut")),
+    "signals": ("Signals and motions", "Values of drives, loads and prescribed motions over time.", ("pliant.model.signal",)),
+    "contact": ("Contact shapes and normal laws", "Shapes that can touch, and the normal force between them.",
+                ("pliant.model.contact", "pliant.model.normal_law", "pliant.model.hertz")),
+    "friction": ("Friction laws", "The friction force of a contact.", ("pliant.model.friction_law",)),
+    "running": ("Running", "From a System to a Result.", ("pliant.run",)),
+    "methods": ("Integration methods", "Explicit, implicit and fixed-step integrators.", ("pliant.integrate",)),
+    "analysis": ("Analyses", "Equilibria, linear models, natural modes, section forces and stresses.", ("pliant.analysis",)),
+    "studies": ("Studies", "Many runs, derivatives of runs, fits and optimisation.", ("pliant.study",)),
+    "results": ("Results", "The output of a run, and its energy ledger.", ("pliant.results",)),
+    "showing": ("Plots, pages and films", "How results are shown.", ("pliant.show",)),
+    "equations": ("Equations", "Equations of motion as LaTeX, SymPy, C and CasADi.", ("pliant.equations",)),
+    "files": ("Files and errors", "Model files, and the exceptions that pliant raises.", ("pliant.files", "pliant.errors")),
+    "formulas": ("Formulas", "Mathematical functions of numbers, arrays and traced scalars.", ("pliant.scalar",)),
 }  # fmt: skip
 MORE = {  # what functions return
-    "running": ("pliant.run.observation.Observation", "pliant.analysis.modes.NaturalModes",
-                "pliant.analysis.frequency_response.FrequencyResponse"),
-    "results": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
+    "running": ("pliant.run.observation.Observation",),
+    "analysis": ("pliant.analysis.modes.NaturalModes", "pliant.analysis.frequency_response.FrequencyResponse"),
+    "equations": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
 }
+FIELDS = runpy.run_path(str(Path(__file__).parent / "api_fields.py"))["table"]
+INTRODUCTION = """All names that a user needs are in `pliant` itself: `import pliant as pl`. Each class has a table of its fields,
+with type, unit and default; a dash means that a field has no unit or cannot be set. A number can also be a `Parameter` or an
+expression of parameters."""
 
 
 def pages() -> dict[str, str]:
     """Every page by its file name."""
     rows = [f"- [{title}]({stem}.md): {says[0].lower()}{says[1:]}" for stem, (title, says, _) in PAGES.items()]
-    index = ["# API reference", "", "All names a user needs are in `pliant` itself: `import pliant as pl`.", "", *rows, ""]
-    found = {"index.md": "\n".join(index)}
+    written = {"index.md": "\n".join(["# API reference", "", INTRODUCTION, "", *rows, ""])}
     for stem, (title, says, _) in PAGES.items():
-        entries = [f"::: {path}" for path in (*_paths(stem), *MORE.get(stem, ()))]
-        found[f"{stem}.md"] = "\n\n".join([f"# {title}", says, *entries]) + "\n"
-    return found
+        entries = [_entry(path) for path in (*_paths(stem), *MORE.get(stem, ()))]
+        written[f"{stem}.md"] = "\n\n".join([f"# {title}", says, *entries]) + "\n"
+    return written
+
+
+def _entry(path: str) -> str:
+    """A name; of a class its docstring, then the table of its fields, then its methods and properties."""
+    module, _, name = path.rpartition(".")
+    thing = getattr(import_module(module), name, None)
+    if not isinstance(thing, type):
+        return f"::: {path}"
+    members = [member for member, value in vars(thing).items() if not member.startswith("_") and _documented(value)]
+    parts = [f"::: {path}\n    options: {{members: false}}", "\n".join(FIELDS(thing))]
+    parts += [f"::: {path}.{member}\n    options: {{heading_level: 3}}" for member in members]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _documented(value: object) -> bool:
+    inner = getattr(value, "__func__", getattr(value, "fget", getattr(value, "func", value)))
+    return bool(inspect.isfunction(inner) and inner.__doc__)
 
 
 def _paths(stem: str) -> Iterator[str]:

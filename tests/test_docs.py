@@ -1,5 +1,6 @@
 """The code on pages runs: the python blocks of a page are one script, its model files stand beside it. What pages name exists."""
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -16,10 +17,15 @@ from pliant.model.normal_law import NORMAL_LAWS
 from pliant.results.table import QUANTITIES
 
 TOP = Path(__file__).parents[1]
-GUIDE, CONTRIBUTING = TOP / "docs" / "guide.md", TOP / "CONTRIBUTING.md"
+CONTRIBUTING = TOP / "CONTRIBUTING.md"
 THEORY = sorted((TOP / "docs" / "theory").glob("*.md"))
+RECIPES = sorted(path for path in (TOP / "docs" / "recipes").glob("*.md") if path.stem != "index")
+TASKS = [*sorted((TOP / "docs" / "guide").glob("*.md")), TOP / "docs" / "guide.md", TOP / "docs" / "troubleshooting.md", *RECIPES]
+PICTURE = re.compile(r"!\[(.+?)\]\((.+?)\)")
 PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")  # the first line of a block that is a file
 
@@ -32,7 +38,7 @@ def run_page(page):
         language, code = block.groups()
         if language == "yaml" and (name := FILE_NAME.match(code)):
             Path(name[1]).write_text(code, encoding="utf-8")
-        if language == "python":  # blank lines before it, so that an error shows the guide's own line
+        if language == "python":  # blank lines before it, so that an error shows the page's own line
             above = text.count("\n", 0, block.start(2))
             script += "\n" * (above - lines) + code
             lines = above + code.count("\n")
@@ -40,9 +46,37 @@ def run_page(page):
     exec(compile(script, str(page), "exec"), {"__name__": page.stem})
 
 
-def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", TASKS, ids=lambda page: page.stem)
+def test_the_code_of_a_task_runs_and_its_picture_is_there(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run_page(GUIDE)
+    text = page.read_text(encoding="utf-8")
+    pictures = PICTURE.findall(text)
+    assert pictures and all((page.parent / path).exists() for _, path in pictures)
+    run_page(page)
+
+
+def anchors(page):
+    """Of a page's headings, as mkdocs and GitHub make them."""
+    headings = HEADING.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_every_link_leads_somewhere():
+    """Of README, CONTRIBUTING, CHANGELOG and all pages: files are there, and headings in them."""
+    docs = TOP / "docs"
+    pages = [TOP / "README.md", CONTRIBUTING, TOP / "CHANGELOG.md", *docs.rglob("*.md"), docs / "gallery" / "stills.html"]
+    broken = []
+    for page in pages:
+        folder = docs if page.name == "stills.html" else page.parent  # the front page takes it in
+        text = re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
+        for target in (first or second for first, second in LINK.findall(text)):
+            if target.startswith(("http:", "https:", "mailto:")):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (folder / path).resolve() if path else page
+            if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors(file)):
+                broken.append(f"{page.relative_to(TOP)}: {target}")
+    assert not broken
 
 
 @pytest.mark.parametrize("page", [*THEORY, CONTRIBUTING], ids=lambda page: page.stem)
@@ -56,9 +90,10 @@ def test_files_and_tests_that_a_page_names_are_there(page):
     assert not [name for name in TEST_NAME.findall(text) if f"def {name}(" not in tests]
 
 
-def test_the_guide_names_all_there_is():
+def test_some_page_names_all_there_is():
     """Whatever is registered or exported: joints, laws, methods, closures, published systems, quantities, classes."""
-    text = GUIDE.read_text(encoding="utf-8")
+    pages = [*(TOP / "docs").glob("*.md"), *(TOP / "docs" / "guide").glob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     registered = [kind.__name__ for kind in (*JOINTS, *NORMAL_LAWS, *FRICTION_LAWS, *METHODS)]
     classes = [name for name in pl.__all__ if isinstance(getattr(pl, name), type)]
     names = [*registered, *classes, *CLOSURES, *REPRODUCTIONS, *QUANTITIES]
@@ -80,6 +115,46 @@ def test_the_api_reference_is_what_its_maker_writes():
     maker = runpy.run_path(str(TOP / "docs" / "make_api.py"))
     written = {path.name: path.read_text(encoding="utf-8") for path in (TOP / "docs" / "api").glob("*.md")}
     assert written == maker["pages"]()
+
+
+VERIFICATION = runpy.run_path(str(TOP / "docs" / "make_verification.py"))
+STORED = json.loads((TOP / "docs" / "verification.json").read_text(encoding="utf-8"))
+QUICK = [name for name, stored in STORED.items() if stored["seconds"] < 0.03]
+
+
+def test_the_page_of_verification_is_what_stored_results_say():
+    """python docs/make_verification.py after a change of rows; every stored error is one that its row allows."""
+    rows = VERIFICATION["ROWS"]
+    assert list(STORED) == list(rows) and len(rows) >= 25
+    assert (TOP / "docs" / "verification.md").read_text(encoding="utf-8") == VERIFICATION["page"](STORED)
+    off = {name: VERIFICATION["error"](stored["ours"], stored["reference"]) for name, stored in STORED.items()}
+    assert not [name for name, row in rows.items() if off[name] > row.within]
+
+
+def test_quick_rows_of_verification_come_out_again():
+    off = {name: VERIFICATION["error"](*VERIFICATION["ROWS"][name].compute()) for name in QUICK}
+    assert len(off) > 15 and not {name: error for name, error in off.items() if error > VERIFICATION["ROWS"][name].within}
+
+
+def test_the_page_of_good_enough_models_is_what_stored_numbers_say():
+    """python docs/make_good_enough.py; what costs nothing is computed again."""
+    maker = runpy.run_path(str(TOP / "docs" / "make_good_enough.py"))
+    stored = json.loads((TOP / "docs" / "good-enough.json").read_text(encoding="utf-8"))
+    assert list(stored) == list(maker["STUDIES"])
+    assert (TOP / "docs" / "good-enough.md").read_text(encoding="utf-8") == maker["page"](stored)
+    for study in ("theory", "normal_laws"):
+        for again, before in zip(maker["STUDIES"][study](), stored[study], strict=True):
+            assert again[0] == before[0] and again[1:] == pytest.approx(before[1:], rel=1e-9)
+
+
+def test_every_still_of_the_front_page_opens_a_page_that_plays():
+    """python docs/make_gallery.py; the pages are committed, so they stay small."""
+    maker = runpy.run_path(str(TOP / "docs" / "make_gallery.py"))
+    assert set(REPRODUCTIONS) <= set(maker["ENTRIES"]) and len(maker["ENTRIES"]) >= 10
+    assert (TOP / "docs" / "gallery" / "stills.html").read_text(encoding="utf-8") == maker["stills"]()
+    pages = [TOP / "docs" / "gallery" / f"{name}.html" for name in maker["ENTRIES"]]
+    assert all(page.stat().st_size < 500_000 for page in pages)
+    assert all((TOP / "docs" / "pictures" / "gallery" / f"{page.stem}.png").stat().st_size > 1000 for page in pages)
 
 
 @pytest.mark.parametrize("name", REPRODUCTIONS)

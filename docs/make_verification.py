@@ -1,0 +1,712 @@
+"""Writes docs/verification.md: every benchmark and reference, our digits, the error, the time and the command.
+
+    python docs/make_verification.py              # run every row, store the results, write the page
+    python docs/make_verification.py NAME ...     # run these rows only, store, write
+    python docs/make_verification.py --page       # write the page from stored results (docs/verification.json)
+
+A row is a function that computes a number with pliant and returns it beside its reference. References are printed values,
+closed forms, or solutions by other code in tests/published/data; none comes from pliant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import beta as beta_function
+from scipy.special import ellipe, ellipeinc, ellipj, ellipk, ellipkinc
+
+import pliant as pl
+from pliant.beams import beam_shapes
+
+HERE = Path(__file__).parent
+STORED = HERE / "verification.json"
+DATA = HERE.parent / "tests" / "published" / "data"
+G = 9.81
+TIGHT = pl.DOP853(rtol=1e-12, atol=1e-14)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the page."""
+
+    name: str
+    group: str
+    quantity: str
+    unit: str
+    source: str
+    within: float  # the largest relative error that the row may have
+    compute: Callable[[], tuple[float, float]]  # ours, reference
+
+
+ROWS: dict[str, Row] = {}
+
+
+def row(
+    name: str, group: str, quantity: str, unit: str, source: str, within: float
+) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Registers a function that returns (ours, reference)."""
+
+    def register(compute: Callable[[], Any]) -> Callable[[], Any]:
+        assert name not in ROWS
+        ROWS[name] = Row(name, group, quantity, unit, source, within, compute)
+        return compute
+
+    return register
+
+
+def reference(file: str) -> Any:
+    return json.loads((DATA / f"{file}.json").read_text(encoding="utf-8"))
+
+
+# ----------------------------------------------------------------------------------------------------------------- beams
+
+STEEL_STRIP = {"length": 0.8, "section": pl.Section.rectangle(0.008, 0.03), "material": pl.STEEL}
+
+
+def _beta(ends: str, mode: int) -> float:
+    """beta L of one bending mode."""
+    beam = pl.Beam(**STEEL_STRIP, theory="euler-bernoulli", modes=pl.Modes(ends, mode))
+    pace = math.sqrt(pl.STEEL.E * beam.section.Iz / beam.mu) / beam.length**2
+    return math.sqrt(float(beam_shapes(beam).frequencies[mode - 1]) / pace)
+
+
+TEXTBOOK = {  # roots of the characteristic equations
+    ("cf", 1): 1.8751040687119611, ("cf", 4): 10.995540734875467, ("cc", 1): 4.730040744862704,
+    ("sc", 1): 3.926602312047919, ("ss", 2): 2.0 * math.pi,
+}  # fmt: skip
+for (_ends, _mode), _root in TEXTBOOK.items():
+    row(f"beam-{_ends}-{_mode}", "Beams", f"Bending frequency, ends {_ends}, mode {_mode}: beta L", "1",
+        "characteristic equation (Blevins 1979)", 1e-14)(
+        lambda ends=_ends, mode=_mode, root=_root: (_beta(ends, mode), root))  # fmt: skip
+
+
+@row(
+    "timoshenko-thick",
+    "Beams",
+    "First frequency of a thick Timoshenko beam, ends ss, l/h = 5",
+    "rad/s",
+    "closed form (Timoshenko 1921)",
+    1e-12,
+)
+def _() -> tuple[float, float]:
+    length, height = 0.5, 0.1
+    section = pl.Section.rectangle(height, 0.03)
+    beam = pl.Beam(length=length, section=section, material=pl.STEEL, theory="timoshenko", modes=pl.Modes("ss", 1))
+    wave, rho = math.pi / length, 7860.0
+    shear, bend = 5 / 6 * section.A * pl.STEEL.shear_modulus, pl.STEEL.E * section.Iz
+    # rho I/(k G A) rho A w^4 - (rho A + rho I k^2 + EI rho A k^2/(kGA)) w^2 + EI k^4 = 0
+    a = rho * section.Iz * rho * section.A / shear
+    b = rho * section.A + rho * section.Iz * wave**2 + bend * rho * section.A * wave**2 / shear
+    square = (b - math.sqrt(b * b - 4 * a * bend * wave**4)) / (2 * a)
+    return float(beam_shapes(beam).frequencies[0]), math.sqrt(square)
+
+
+@row("tip-mass", "Beams", "Cantilever with a tip mass equal to its own: beta L", "1", "characteristic equation", 1e-12)
+def _() -> tuple[float, float]:
+    root = brentq(
+        lambda x: 1 + math.cos(x) * math.cosh(x) + x * (math.cos(x) * math.sinh(x) - math.sin(x) * math.cosh(x)),
+        1.0,
+        1.5,
+        xtol=1e-15,
+    )
+    bare = pl.Beam(**STEEL_STRIP, theory="euler-bernoulli", modes=pl.Modes("cf", 1))
+    beam = pl.Beam(
+        **STEEL_STRIP,
+        theory="euler-bernoulli",
+        modes=pl.Modes("cf", 1, payload=True),
+        payload=pl.Payload(mass=bare.mass),
+    )
+    system = pl.System("tip mass", gravity=(0, 0))
+    system.add("beam", beam, joint=pl.Weld())
+    first = float(pl.linearise(system, inputs=(), outputs=()).modes().frequencies[0])
+    return math.sqrt(first / math.sqrt(pl.STEEL.E * beam.section.Iz / beam.mu) * beam.length**2), root
+
+
+@row(
+    "torsion",
+    "Beams",
+    "First torsional frequency of a clamped shaft",
+    "rad/s",
+    "closed form, (pi/2l) sqrt(G/rho)",
+    1e-12,
+)
+def _() -> tuple[float, float]:
+    shaft = pl.Beam(
+        length=1.2,
+        section=pl.Section.round(0.01),
+        material=pl.STEEL,
+        theory="euler-bernoulli",
+        modes=pl.TorsionModes("cf", 2),
+    )
+    system = pl.System("shaft", gravity=(0, 0, 0))
+    system.add("shaft", shaft, joint=pl.Weld())
+    ours = float(pl.linearise(system, inputs=(), outputs=()).modes().frequencies[0])
+    return ours, math.pi / 2 / 1.2 * math.sqrt(pl.STEEL.shear_modulus / 7860.0)
+
+
+# --------------------------------------------------------------------------------------------------------------- statics
+
+EI, MU, LENGTH = 120.0, 1.7, 0.8
+
+
+def _beam(length: float, modes: Any, **options: Any) -> pl.Beam:
+    section = pl.Section(A=1e-4, Iz=EI / 2e11, Iy=EI / 2e11)
+    return pl.Beam(length=length, section=section, material=pl.Material(E=2e11), theory="euler-bernoulli",
+                   mass_per_length=MU, modes=modes, **options)  # fmt: skip
+
+
+@row(
+    "cantilever",
+    "Statics",
+    "Tip of a cantilever under its weight and a tip load",
+    "m",
+    "closed form, -(mu g l^4/8 + P l^3/3)/EI",
+    1e-11,
+)
+def _() -> tuple[float, float]:
+    system = pl.System("cantilever", gravity=(0, -G))
+    rod = system.add(
+        "rod", _beam(LENGTH, pl.ElementModes(1, reference="cantilever"), stiffening="none"), joint=pl.Weld()
+    )
+    system.force("load", rod.tip, (0.0, -3.0))
+    ours = float(pl.equilibrium(system).of_body("tip_deflection", "rod")[1])
+    return ours, -(MU * G * LENGTH**4 / 8.0 + 3.0 * LENGTH**3 / 3.0) / EI
+
+
+def _elastica(load: float) -> float:
+    """Height of the tip of a cantilever of unit length under P L^2/EI = load, by elliptic integrals."""
+    alpha = math.sqrt(load)
+
+    def reach(k: float) -> float:
+        return float(ellipk(k * k) - ellipkinc(math.asin(1.0 / (k * math.sqrt(2.0))), k * k)) - alpha
+
+    k = brentq(reach, math.sqrt(0.5) * (1.0 + 1e-14), 1.0 - 1e-14, xtol=1e-15)
+    first = math.asin(1.0 / (k * math.sqrt(2.0)))
+    return -(1.0 - 2.0 * float(ellipe(k * k) - ellipeinc(first, k * k)) / alpha)
+
+
+def _bent(load: float) -> tuple[float, float]:
+    """Sixteen segments, each along its own chord."""
+    count, system = 16, pl.System("elastica", gravity=(0, 0))
+    part, end = _beam(1.0 / count, pl.ElementModes(1), stiffening="full"), system.ground
+    for k in range(count):
+        segment = system.add(f"s{k}", part, joint=pl.Planar(position=(k / count, 0.0)))
+        system.close(f"weld{k}", "weld", segment.root, end)
+        end = segment.tip
+    system.force("load", end, (0.0, -load * EI))
+    return float(pl.equilibrium(system).of_body("tip_position", f"s{count - 1}")[1]), _elastica(load)
+
+
+for _load in (1.0, 2.0, 5.0, 10.0):
+    row(f"elastica-{_load:g}", "Statics", f"Elastica, P l^2/EI = {_load:g}: tip deflection of 16 segments", "l",
+        "elliptic integrals (Bisshopp and Drucker 1945)", 1e-5)(lambda load=_load: _bent(load))  # fmt: skip
+
+
+@row("euler-load", "Statics", "Buckling load of a clamped column, 4 elements", "N", "Euler, pi^2 EI/(4 l^2)", 5e-5)
+def _() -> tuple[float, float]:
+    euler = math.pi**2 * EI / (4 * LENGTH**2)
+    load = pl.Parameter("load", 0.5 * euler)
+    system = pl.System("column", gravity=(0, 0))
+    rod = system.add(
+        "rod", _beam(LENGTH, pl.ElementModes(4, reference="cantilever"), stiffening="full"), joint=pl.Weld()
+    )
+    system.force("load", rod.tip, (-load, 0.0))
+
+    def softest(value: float) -> float:
+        return float(
+            np.linalg.eigvalsh(np.asarray(pl.linearise(system, parameters={"load": value}, inputs=(), outputs=()).K))[0]
+        )
+
+    return float(brentq(softest, 0.5 * euler, 1.5 * euler, xtol=1e-9)), euler
+
+
+@row(
+    "conical-pendulum",
+    "Statics",
+    "Angle of a conical pendulum below the horizontal",
+    "rad",
+    "closed form, sin = g/(w^2 l)",
+    1e-10,
+)
+def _() -> tuple[float, float]:
+    speed, length = 8.0, 0.4
+    system = pl.System("governor", gravity=(0, 0, -G))
+    mast = system.add("mast", pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1)), joint=pl.Revolute(axis="z"))
+    bob = pl.RigidBody(mass=0.5, inertia=(0, 0, 0), com=(length, 0, 0))
+    system.add("bob", bob, joint=pl.Revolute(axis="y", angle=1.2), on=mast.root)
+    return float(pl.equilibrium(system, steady={"mast.angle": speed})["bob.angle"]), math.asin(G / (speed**2 * length))
+
+
+# ------------------------------------------------------------------------------------------------------------- vibration
+
+WRIGHT = {3.0: 4.7973, 6.0: 7.3604, 12.0: 13.1702}  # first flapping frequency over sqrt(EI/mu l^4), printed
+
+
+def _flapping(speed: float) -> float:
+    pace = math.sqrt(EI / MU) / LENGTH**2
+    system = pl.System("blade", gravity=(0, 0, 0))
+    system.add("blade", _beam(LENGTH, pl.Modes("cf", 8, plane="z"), stiffening="full"), joint=pl.Revolute(axis="z"))
+    rest = pl.equilibrium(system, steady={"blade.angle": speed * pace})
+    return float(pl.linearise(system, at=rest, inputs=(), outputs=()).modes().frequencies[0]) / pace
+
+
+for _speed, _printed in WRIGHT.items():
+    row(f"blade-{_speed:g}", "Vibration", f"Flapping frequency of a rotating blade, speed {_speed:g}, 8 modes", "1",
+        "Wright, Smith, Thresher and Wang 1982, printed to 4 decimals", 2e-4)(
+        lambda speed=_speed, printed=_printed: (_flapping(speed), printed))  # fmt: skip
+
+
+@row(
+    "damped-oscillator",
+    "Vibration",
+    "Damping ratio of a block on a spring and a damper",
+    "1",
+    "closed form, c/(2 sqrt(k m))",
+    1e-12,
+)
+def _() -> tuple[float, float]:
+    system = pl.System("oscillator", gravity=(0, 0))
+    system.add("block", pl.RigidBody(mass=2.5), joint=pl.Prismatic(spring=pl.Spring(40.0), damper=pl.Damper(3.0)))
+    return float(pl.linearise(system, inputs=(), outputs=()).modes().damping_ratios[0]), 3.0 / (
+        2.0 * math.sqrt(40.0 * 2.5)
+    )
+
+
+@row(
+    "decay",
+    "Vibration",
+    "The same block released: displacement after 2 s",
+    "m",
+    "closed form of the damped oscillator",
+    1e-10,
+)
+def _() -> tuple[float, float]:
+    system = pl.System("oscillator", gravity=(0, 0))
+    system.add(
+        "block",
+        pl.RigidBody(mass=2.5),
+        joint=pl.Prismatic(displacement=0.1, spring=pl.Spring(40.0), damper=pl.Damper(3.0)),
+    )
+    decay, natural = 3.0 / (2 * 2.5), 4.0
+    damped = math.sqrt(natural**2 - decay**2)
+    exact = 0.1 * math.exp(-2 * decay) * (math.cos(2 * damped) + decay / damped * math.sin(2 * damped))
+    return float(pl.simulate(system, 2.0, method=TIGHT, save=[2.0])["block.displacement"][0]), exact
+
+
+# ------------------------------------------------------------------------------------------------------ rigid mechanisms
+
+
+def _pendulum() -> pl.Result:
+    system = pl.System("simple pendulum", gravity=(0, -G))
+    system.add("bar", pl.RigidBody.point_mass(1.0, at=(1.0, 0.0)), joint=pl.Revolute(angle=math.pi))
+    system.event("at rest", lambda t, q, v: v["bar.angle"])
+    return pl.simulate(system, 10.0, method=TIGHT, save=[0.0, 10.0])
+
+
+@row(
+    "pendulum-period",
+    "Rigid mechanisms",
+    "Simple pendulum from the horizontal: period",
+    "s",
+    "IFToMM benchmark A01, printed",
+    5e-12,
+)
+def _() -> tuple[float, float]:
+    return _pendulum().events[1].t, 2.367841947576
+
+
+@row(
+    "pendulum-place", "Rigid mechanisms", "The same pendulum: y after 10 s", "m", "IFToMM benchmark A01, printed", 2e-10
+)
+def _() -> tuple[float, float]:
+    return float(_pendulum().of_body("tip_position", "bar")[-1, 1]), -0.9614192051
+
+
+@row("torque-free", "Rigid mechanisms", "Torque-free rotation: angular velocity about the middle axis after 10 s", "rad/s",
+     "Jacobi's elliptic functions (Landau and Lifshitz, Mechanics, section 37)", 1e-8)  # fmt: skip
+def _() -> tuple[float, float]:
+    inertia, start = (1.0, 2.0, 3.0), (1.0, 0.0, 0.8)  # rotation starts in the x-z plane
+    system = pl.System("top", gravity=(0, 0, 0))
+    system.add("body", pl.RigidBody(mass=1.0, inertia=inertia), joint=pl.Spherical(angular_velocity=start))
+    run = pl.simulate(system, 10.0, method=TIGHT, save=[10.0])
+    a, b, c = inertia
+    energy2, momentum2 = (
+        sum(i * w * w for i, w in zip(inertia, start, strict=True)),
+        sum((i * w) ** 2 for i, w in zip(inertia, start, strict=True)),
+    )
+    high = math.sqrt((momentum2 - energy2 * a) / (b * (b - a)))
+    other = math.sqrt((energy2 * c - momentum2) / (b * (c - b)))
+    if momentum2 > energy2 * b:  # about the axis of the largest moment
+        rate = math.sqrt((c - b) * (momentum2 - energy2 * a) / (a * b * c))
+        sn, _, _, _ = ellipj(rate * 10.0, (b - a) * (energy2 * c - momentum2) / ((c - b) * (momentum2 - energy2 * a)))
+        exact = other * float(sn)
+    else:
+        rate = math.sqrt((b - a) * (energy2 * c - momentum2) / (a * b * c))
+        sn, _, _, _ = ellipj(rate * 10.0, (c - b) * (momentum2 - energy2 * a) / ((b - a) * (energy2 * c - momentum2)))
+        exact = high * float(sn)
+    sign = math.copysign(1.0, (c - a) * start[2] * start[0])  # of the first acceleration: b w_y' = (c - a) w_z w_x
+    return float(run.rate("body.wy")[0]), sign * exact
+
+
+def _andrews() -> pl.Result:
+    from pliant.gallery.ivp_test_set import andrews_squeezer
+
+    return pl.simulate(andrews_squeezer(), 0.03, method=pl.DOP853(rtol=1e-13, atol=1e-15), save=[0.0, 0.03])
+
+
+@row(
+    "andrews-angle",
+    "Rigid mechanisms",
+    "Andrews' squeezer: angle beta after 0.03 s",
+    "rad",
+    "IVP test set, printed",
+    1e-9,
+)
+def _() -> tuple[float, float]:
+    return float(_andrews()["K1.angle"][-1]), 15.81077119629904
+
+
+@row(
+    "andrews-start",
+    "Rigid mechanisms",
+    "Andrews' squeezer: first acceleration at the start",
+    "rad/s^2",
+    "IVP test set, printed",
+    1e-12,
+)
+def _() -> tuple[float, float]:
+    run = _andrews()
+    return float(run.values["a"][0, run.labels["rate"].index("K1.angle")]), 14222.4439199541139
+
+
+@row("slider-crank-rigid", "Rigid mechanisms", "Slider-crank with a rigid rod: time of the first impact", "s",
+     "energy and geometry, by quadrature (tests/published)", 1e-9)  # fmt: skip
+def _() -> tuple[float, float]:
+    from pliant.gallery.slider_crank import runs
+
+    return runs.run(0, False).contacts[0].begin, float(
+        reference("slider_crank")["closed_forms"]["rigid_mechanism"]["touch_time"]
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- contact
+
+
+def _struck(law: Any, speed: float = 2.0) -> Any:
+    system = pl.System("struck", gravity=(0, 0))
+    block = system.add("block", pl.RigidBody(mass=0.5), joint=pl.Prismatic(displacement=-0.01, rate=speed))
+    system.contact(points=block.root, against=pl.Plane(normal="-x"), normal=law)
+    return pl.simulate(system, 0.05, method=TIGHT, save="steps").contacts[0]
+
+
+def _hertz_depth() -> float:
+    return float((1.25 * 0.5 * 2.0**2 / 1e7) ** 0.4)
+
+
+@row(
+    "hertz-duration",
+    "Contact",
+    "Duration of a Hertzian impact",
+    "s",
+    "closed form (Hertz 1881), (4/5) B(2/5, 1/2) d/v",
+    1e-8,
+)
+def _() -> tuple[float, float]:
+    touch = _struck(pl.Hertz(stiffness=1e7))
+    return float(touch.duration), 0.8 * float(beta_function(0.4, 0.5)) * _hertz_depth() / 2.0
+
+
+@row("hertz-force", "Contact", "Peak force of the same impact", "N", "closed form, K d^1.5", 1e-8)
+def _() -> tuple[float, float]:
+    return float(_struck(pl.Hertz(stiffness=1e7)).peak_force), 1e7 * _hertz_depth() ** 1.5
+
+
+@row("hunt-crossley", "Contact", "Restitution of Hunt and Crossley's law, 0.5 asked", "1",
+     "transcendental equation c (1 + e) = ln((1 + c)/(1 - c e))", 1e-7)  # fmt: skip
+def _() -> tuple[float, float]:
+    c = 1.5 * (1 - 0.5)
+    exact = brentq(lambda e: c * (1 + e) - math.log((1 + c) / (1 - c * e)), 1e-6, 1.0 - 1e-9, xtol=1e-15)
+    return float(_struck(pl.HuntCrossley(stiffness=1e7, restitution=0.5)).restitution), exact
+
+
+@row("exact-law", "Contact", "Restitution of pliant's `Exact` law, 0.3 asked", "1", "the value asked", 1e-7)
+def _() -> tuple[float, float]:
+    return float(_struck(pl.Exact(stiffness=1e7, restitution=0.3)).restitution), 0.3
+
+
+@row("free-fall", "Contact", "First touch of a ball dropped from 0.5 m", "s", "closed form, sqrt(2 h/g)", 1e-11)
+def _() -> tuple[float, float]:
+    system = pl.System("ball", gravity=(0, -G))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.004), joint=pl.Planar(position=(0.0, 0.6)))
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e7))
+    return pl.simulate(system, 0.4, method=TIGHT).contacts[0].begin, math.sqrt(2 * 0.5 / G)
+
+
+@row("rolling", "Contact", "Speed of a sliding ball once it rolls, of its first speed", "1", "closed form, 5/7", 1e-6)
+def _() -> tuple[float, float]:
+    radius, mass = 0.1, 1.0
+    system = pl.System("ball", gravity=(0, -G))
+    body = pl.RigidBody(mass=mass, inertia=0.4 * mass * radius**2)
+    ball = system.add("ball", body, joint=pl.Planar(position=(0.0, radius - mass * G / 1e6), velocity=(1.0, 0.0)))
+    system.contact(points=pl.Sphere(ball.root, radius), against=pl.Plane(normal=(0, 1)),
+                   normal=pl.Linear(stiffness=1e6, damping=0.0),
+                   friction=pl.Karnopp(mu_static=0.2, mu_kinetic=0.2, band=1e-6))  # fmt: skip
+    return float(pl.simulate(system, 1.0, method=TIGHT).rate("ball.x")[-1]), 5 / 7
+
+
+# --------------------------------------------------------------------------------------------------- flexible mechanisms
+
+
+def _ivp_crank() -> pl.Result:
+    from pliant.gallery.ivp_test_set import flexible_slider_crank
+
+    return pl.simulate(flexible_slider_crank(), 0.1, method=pl.DOP853(rtol=1e-12, atol=1e-16), save=[0.0, 0.1])
+
+
+@row("ivp-crank-angle", "Flexible mechanisms", "Simeon's flexible slider-crank: angle of the rod after 0.1 s", "rad",
+     "IVP test set, recomputed in minimal coordinates", 1e-11)  # fmt: skip
+def _() -> tuple[float, float]:
+    run = _ivp_crank()
+    return float(run["crank.angle"][-1] + run["hinge.angle"][-1]), -0.3311734988256447
+
+
+@row(
+    "ivp-crank-bending",
+    "Flexible mechanisms",
+    "The same: first bending coordinate",
+    "m",
+    "IVP test set, recomputed in minimal coordinates",
+    3e-8,
+)
+def _() -> tuple[float, float]:
+    return float(_ivp_crank()["rod.y1"][-1]), 1.8931928430201522e-4
+
+
+@row("spin-up", "Flexible mechanisms", "Spin-up of Kane, Ryan and Banerjee: extreme of the tip, 4 modes", "m",
+     "geometrically exact beam, finite elements with the numbers of Simo and Vu-Quoc", 1.2e-3)  # fmt: skip
+def _() -> tuple[float, float]:
+    from pliant.gallery.tipping_arm.spin_up import run
+
+    return float(run("linear", 4).entry["tip_extreme"]), -0.573833
+
+
+# ----------------------------------------------------------------------------------------------------- published systems
+
+OTHER_CODE = "reference by other code (tests/published)"
+
+
+def _chain() -> Any:
+    from pliant.gallery.falling_chain.runs import run
+    from pliant.gallery.falling_chain.system import falling_chain
+
+    return run(("ss-ss-ss", pl.compile_system(falling_chain("ss-ss-ss"))), pl.DOP853(rtol=1e-12, atol=1e-14))
+
+
+@row(
+    "chain-impact",
+    "Published systems",
+    "Falling chain: time of the tenth event of the first joint",
+    "s",
+    OTHER_CODE,
+    1e-8,
+)
+def _() -> tuple[float, float]:
+    theirs = [
+        event[0] for event in reference("falling_chain")["events"]["ss-ss-ss"] if event[1] == 0 and event[0] < 0.95
+    ]
+    ours = [event[0] for event in _chain().events if event[1] == 0 and event[0] < 0.95]
+    last = min(len(theirs), 10) - 1
+    return float(ours[last]), float(theirs[last])
+
+
+@row("chain-count", "Published systems", "Falling chain: impacts until 1.5 s", "1", OTHER_CODE, 0.0)
+def _() -> tuple[float, float]:
+    return float(len(_chain().touches)), float(
+        sum(event[2] == 1 for event in reference("falling_chain")["events"]["ss-ss-ss"])
+    )
+
+
+def _tipping(key: str) -> tuple[float, float]:
+    from pliant.gallery.tipping_arm.runs import run
+    from pliant.gallery.tipping_arm.system import Case
+
+    names = {"first_touch": "t_first_contact", "peak_force": "F_peak", "rebound_angle": "rebound_angle"}
+    theirs = next(case for case in reference("tipping_arm")["runs"] if case["name"] == "down45_full_hertz_a0_EI1")
+    return float(run(Case(bending=1.0)).entry[key]), float(theirs["summary"][names[key]])
+
+
+row("tipping-touch", "Published systems", "Tipping arm: time of the first touch", "s", OTHER_CODE, 1e-8)(
+    lambda: _tipping("first_touch")
+)
+row("tipping-force", "Published systems", "Tipping arm: peak force", "N", OTHER_CODE, 1e-7)(
+    lambda: _tipping("peak_force")
+)
+row("tipping-rebound", "Published systems", "Tipping arm: angle of the rebound", "rad", OTHER_CODE, 1e-7)(
+    lambda: _tipping("rebound_angle")
+)
+
+
+@row("telescopic-forward", "Published systems", "Telescopic arm: free length at the end", "m", OTHER_CODE, 1e-8)
+def _() -> tuple[float, float]:
+    from pliant.gallery.telescopic_arm.runs import run
+    from pliant.gallery.telescopic_arm.system import FORCES
+
+    case = next(
+        case for case in reference("telescopic_arm")["forward"] if case["model"] == "consistent" and case["modes"] == 1
+    )
+    column = case["columns"].index("l")
+    ours = run("consistent", FORCES[f"F{10 * case['F_over_tau']:g}"], 1).case["samples"]
+    return float(ours[-1][column]), float(case["table"][-1][column])
+
+
+@row(
+    "telescopic-inverse",
+    "Published systems",
+    "Telescopic arm, inverse dynamics: torque at the start",
+    "N m",
+    OTHER_CODE,
+    1e-8,
+)
+def _() -> tuple[float, float]:
+    from pliant.gallery.telescopic_arm.runs import inverse
+
+    case = next(
+        case for case in reference("telescopic_arm")["inverse"] if "paper" in case["case"] and "n1" in case["case"]
+    )
+    return float(inverse("as-published", 1).case["rows"][0][1]), float(case["table"][0][1])
+
+
+@row("adiabatic", "Published systems", "Telescopic arm extended slowly from 0.5 m to 1 m: growth of the amplitude", "1",
+     "adiabatic invariant, sqrt(2)", 1e-4)  # fmt: skip
+def _() -> tuple[float, float]:
+    from pliant.gallery.telescopic_arm.runs import extend
+
+    return float(extend("consistent").ratio), math.sqrt(2.0)
+
+
+@row(
+    "robot-torque", "Published systems", "Parallel robot: torque of the first motor at 0.25 s", "N m", OTHER_CODE, 1e-9
+)
+def _() -> tuple[float, float]:
+    from pliant.gallery.parallel_robot.runs import inverse
+
+    return float(inverse([0.25]).torques[0][0]), float(
+        reference("parallel_robot")["inverse_dynamics"]["0.25"]["tau"][0]
+    )
+
+
+@row(
+    "robot-force", "Published systems", "Parallel robot: force on the first tip at 0.25 s, in x", "N", OTHER_CODE, 1e-9
+)
+def _() -> tuple[float, float]:
+    from pliant.gallery.parallel_robot.runs import inverse
+
+    return float(inverse([0.25]).forces[0][0]), float(reference("parallel_robot")["inverse_dynamics"]["0.25"]["lam"][0])
+
+
+@row(
+    "crank-impact",
+    "Published systems",
+    "Slider-crank, rod of one element: peak force of the first impact",
+    "N",
+    OTHER_CODE,
+    1e-6,
+)
+def _() -> tuple[float, float]:
+    from pliant.gallery.slider_crank import runs
+
+    return float(runs.run(1, False).contacts[0].peak_force), float(
+        reference("slider_crank")["impact"]["undamped"]["contacts"][0]["peak_force"]
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------------ page
+
+
+def error(ours: float, wanted: float) -> float:
+    """Relative to the reference."""
+    return abs(ours - wanted) / abs(wanted)
+
+
+def computed(line: Row) -> dict[str, float]:
+    """The row's numbers, with the processor seconds of a second run: what is compiled once is not counted."""
+    line.compute()
+    begun = time.process_time()
+    ours, wanted = line.compute()
+    seconds = time.process_time() - begun
+    return {"ours": ours, "reference": wanted, "seconds": float(f"{seconds:.2g}")}
+
+
+HEAD = """---
+hide: [toc]
+---
+
+# Verification
+
+This page compares pliant with {count} references: printed values of published benchmarks, closed forms, and solutions by other
+code. `python docs/make_verification.py` runs all of them and writes this page; `python docs/make_verification.py ROW` runs one row,
+whose name is in the last column. The tests run the quick rows again and check that the page says what the stored results say.
+
+- **Error** is relative to the reference. For printed values it includes the rounding of the last printed digit.
+- **Time** is processor time on one core of an ARM Neoverse-N1, with the equations already compiled.
+- **Reference by other code** means a solution that was computed independently of pliant, mostly by quadrature over material
+  points and with tighter tolerances. Its numbers are in `tests/published/data`.
+- [Published systems](systems/index.md) lists the claims of five papers, one by one.
+"""
+COLUMNS = "| quantity | reference | pliant | error | source | time | row |"
+
+
+def page(results: dict[str, dict[str, float]]) -> str:
+    """The page as it follows from the results."""
+    lines = [HEAD.format(count=len(ROWS))]
+    for group in dict.fromkeys(line.group for line in ROWS.values()):
+        lines += [f"## {group}", "", COLUMNS, "| --- | --- | --- | --- | --- | --- | --- |"]
+        lines += [_written(line, results[line.name]) for line in ROWS.values() if line.group == group]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _written(line: Row, found: dict[str, float]) -> str:
+    off = error(found["ours"], found["reference"])
+    digits = 16 if off == 0.0 else min(16, max(4, math.ceil(-math.log10(off)) + 2))
+    unit = "" if line.unit == "1" else f" {line.unit}"
+    numbers = [f"{found[key]:.{min(digits, 12)}g}{unit}" for key in ("reference", "ours")]
+    cells = [
+        line.quantity,
+        *numbers,
+        f"{off:.1e}" if off else "0",
+        line.source,
+        f"{found['seconds']:g} s",
+        f"`{line.name}`",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--page", action="store_true", help="write the page from stored results")
+    asked = parser.parse_args()
+    results = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+    for line in ROWS.values():
+        if not asked.page and (not asked.names or line.name in asked.names):
+            results[line.name] = computed(line)
+            off = error(results[line.name]["ours"], results[line.name]["reference"])
+            verdict = "ok" if off <= line.within else f"MORE THAN {line.within:g}"
+            print(f"{line.name:22} {off:8.1e} {results[line.name]['seconds']:8.2g} s {verdict}")
+    results = {name: results[name] for name in ROWS}
+    STORED.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    (HERE / "verification.md").write_text(page(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
