@@ -114,7 +114,7 @@ class Signals:
         v = dict(zip(rates, [*self.v, *(x for one in found for x in one.rates)], strict=True))
         own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
         later = {name: partial(self.own_rate, name) for name in self.system.states}
-        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part)
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part, self.plain_system is not self.system)
         return NamedScalars("q", q, own, world=world, part=part), NamedScalars("v", v, later=later, part=part)
 
     @property
