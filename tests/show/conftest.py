@@ -30,6 +30,17 @@ def crank():
 
 
 @pytest.fixture(scope="session")
+def controlled():
+    """A rod with a state of its own and a sampled controller."""
+    system = pl.System("rod", gravity=(0.0, 0.0))
+    system.add("rod", pl.RigidBody.rod(length=1.0, mass=1.0), joint=pl.Revolute(angle=0.3))
+    system.state("integral", rate=lambda t, q, v: q["rod.angle"])
+    system.sampled("ctrl", 0.05, lambda t, q, v, measured, memory: -5.0 * q["rod.angle"] - v["rod.angle"], outputs="torque")
+    system.drive("motor", "rod.angle", lambda t, q, v: q["ctrl.torque"])
+    return pl.simulate(system, 1.0)
+
+
+@pytest.fixture(scope="session")
 def base():
     """A free body with a bent beam and a payload."""
     system = mechanisms.floating_base()

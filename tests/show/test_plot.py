@@ -17,9 +17,11 @@ UNIT = re.compile(r", (?:[pnµmkMG]?(?:m|N m|N|J|Hz|Pa|rad|s)(?:/s)?|1)$|largest
 
 
 OF_SECTIONS = ("stress_envelope", "force_envelope")  # of results that hold them
-CASES = [("chain", name) for name in PLOTS if name not in ("tip_deflection", *OF_SECTIONS)]  # its links are held at both ends
-CASES += [("arm", name) for name in PLOTS if name not in ("contact_forces", *OF_SECTIONS)]
+OF_SOME = (*OF_SECTIONS, "states")
+CASES = [("chain", name) for name in PLOTS if name not in ("tip_deflection", *OF_SOME)]  # its links are held at both ends
+CASES += [("arm", name) for name in PLOTS if name not in ("contact_forces", *OF_SOME)]
 CASES += [("stressed", name) for name in OF_SECTIONS]
+CASES += [("controlled", "states")]
 CASES += [("crank", name) for name in ("mechanism", "contact_forces", "tip_deflection")]
 
 
@@ -38,7 +40,7 @@ def test_a_picture_has_a_title_units_and_something_in_it(which, name, request):
         assert axes.lines or axes.collections
         labels = [label for label in (axes.get_xlabel(), axes.get_ylabel()) if label]
         assert labels or name == "mechanism"  # whose inner panels share their neighbours'
-        assert all(UNIT.search(label) for label in labels), labels
+        assert all(UNIT.search(label) for label in labels) or name == "states", labels  # whose units are the user's
 
 
 def test_a_picture_is_written_whole_or_not_at_all(chain, tmp_path, monkeypatch):
@@ -152,6 +154,11 @@ def test_contact_forces_need_contacts(arm):
         pl.plot.contact_forces(arm)
 
 
+def test_states_need_states(arm):
+    with pytest.raises(pl.ModelError, match="must hold states of the user's own"):
+        pl.plot.states(arm)
+
+
 @pytest.mark.parametrize(("unit", "value", "expected"), [
     ("m", 0.004, (1e-3, "mm")), ("m", 0.5, (1.0, "m")), ("N", 9400.0, (1e3, "kN")), ("J", 3e-8, (1e-9, "nJ")),
     ("rad", 4000.0, (1.0, "rad")), ("rad", 2e-4, (1e-6, "µrad")), ("1", 1e-5, (1.0, "1")), ("m", 0.0, (1.0, "m")),
@@ -169,6 +176,7 @@ def named_in_tex():
     link = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
                    modes=pl.Modes("cf", 1))  # fmt: skip
     system.add("$}$", link, joint=pl.Revolute())
+    system.state(r"$\wrong{", rate=1.0)
     run = pl.simulate(system, 0.2, save=1e-3)
     return run.with_sections(pl.stresses(run))
 

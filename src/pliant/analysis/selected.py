@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
-from pliant.results.components import component_names
+from pliant.results import components
 from pliant.results.table import QUANTITIES
 
 NOT_OBSERVED = ("work",)  # integrated along a run: no function of the state
 
 
+def component_names(labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
+    """Every number that is a function of the state, by its name: its quantity and its place there."""
+    return components.component_names([name for name in QUANTITIES if name not in NOT_OBSERVED], labels)
+
+
 def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
     """What is named: "tip_position", "tip_position arm", "tip_position arm y", or a coordinate, "arm.angle"."""
-    every = component_names([name for name in QUANTITIES if name not in NOT_OBSERVED], labels)
+    every = component_names(labels)
     chosen: dict[str, tuple[str, int]] = {}
     for wanted in [outputs] if isinstance(outputs, str) else outputs:
         if wanted in labels["coordinate"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -229,4 +230,4 @@ def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Sc
 
 def _last_at_or_before(times: Sequence[float], t: float) -> int:
     """Index of the last time <= t, or -1."""
-    return sum(1 for time in times if time <= t) - 1
+    return bisect_right(times, t) - 1

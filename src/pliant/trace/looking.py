@@ -8,13 +8,16 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass
 from typing import Any
+
+import numpy as np
 
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.errors import PliantError
 from pliant.model.captured import captured, globals_read, names_read
 from pliant.model.frame import GROUND, Frame
-from pliant.model.parameter import evaluated, expression_of
+from pliant.model.parameter import Expression, evaluated, expression_of
 from pliant.model.signal import Formula
 from pliant.model.system import System
 from pliant.trace.lowered_system import signals_of
@@ -67,8 +70,25 @@ def _may_ask(function: Any, depth: int) -> bool:
         return True
     with suppress(ValueError):  # a variable that is not filled yet
         inside = [*captured(function), *globals_read(function).values()]
-        return any(_may_ask(each, depth + 1) for each in inside if isinstance(each, types.FunctionType))
+        return any(_may_lead_to_one(each, depth + 1) for each in inside)
     return True
+
+
+def _may_lead_to_one(x: Any, depth: int) -> bool:
+    """Whether what a formula reads may ask for a frame: a function that does, a module of the user's, an object with methods."""
+    if isinstance(x, _HARMLESS) or is_dataclass(x):
+        return False
+    if isinstance(x, (types.FunctionType, types.ModuleType)):
+        home = (x.__module__ or "") if isinstance(x, types.FunctionType) else x.__name__
+        if home.partition(".")[0] in _KNOWN_MODULES:
+            return False
+        return isinstance(x, types.ModuleType) or _may_ask(x, depth)
+    return True
+
+
+_HARMLESS = (int, float, complex, str, bytes, bool, type(None), tuple, list, dict, np.ndarray, np.generic, Expression, range,
+             types.BuiltinFunctionType, np.ufunc)  # fmt: skip
+_KNOWN_MODULES = frozenset(("pliant", "numpy", "scipy", "math", "cmath", "builtins", "operator"))
 
 
 class _Anything(dict[str, Scalar]):

@@ -125,7 +125,7 @@ class Signals:
         v |= {state.strut.name: state.rate for state in self.strut_states}
         own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
         later = {name: partial(self.own_rate, name) for name in self.system.states}
-        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part)
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part, self.plain_system is not self.system)
         told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
         return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
 

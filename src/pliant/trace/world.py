@@ -10,7 +10,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import Vec, add, cross, dot, sub
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import Rotation
-from pliant.dynamics.tree import Tree
+from pliant.dynamics.tree import Place, Tree
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.frame import GROUND, Frame
@@ -51,10 +51,21 @@ class World:
     """A System at a traced state, seen through its frames; vectors are in the world's axes unless told otherwise."""
 
     def __init__(
-        self, system: System, values: Mapping[str, float], tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], part: str
+        self,
+        system: System,
+        values: Mapping[str, float],
+        tree: Tree,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        part: str,
+        shared: bool,
     ) -> None:
-        """system: with plain numbers; values: of parameters that frames are written with; part: whose formula it is."""
-        self._system, self._values, self._tree, self._q, self._v, self._part = system, values, tree, q, v, part
+        """system: with plain numbers; values: of parameters that frames are written with; part: whose formula it is.
+
+        shared: the equations are to serve other numbers too.
+        """
+        self._system, self._values, self._tree, self._q, self._v = system, values, tree, q, v
+        self._part, self._shared = part, shared
 
     @cached_property
     def _bodies(self) -> list[Pose]:
@@ -64,12 +75,18 @@ class World:
     def _moving(self) -> list[Twist]:
         return twists(self._tree, self._q, self._v)
 
+    def _place(self, place: Any) -> Place:
+        frame = frame_of(self._system, place, self._values, self._part)
+        if self._shared and frame not in self._tree.places:  # its numbers would stay those of this System
+            raise ModelError.of(self._part, "frame", "must be asked for whenever the formula is called", place)
+        return self._tree.place(frame)
+
     def _pose(self, place: Any) -> Pose:
-        at = self._tree.place(frame_of(self._system, place, self._values, self._part))
+        at = self._place(place)
         return place_pose(self._tree, at, self._bodies, self._q)
 
     def _twist(self, place: Any) -> Twist:
-        at = self._tree.place(frame_of(self._system, place, self._values, self._part))
+        at = self._place(place)
         return place_twist(self._tree, at, self._moving, self._q, self._v)
 
     def position(self, frame: Any, seen_from: Any = GROUND) -> Vec:
