@@ -215,7 +215,7 @@ class TaskMotion:
         raise SolveError(f"inverse_dynamics: the bending of beams along the path was not found in {NEWTON_STEPS} Newton steps")
 
     def _ends(self, times: Floats, instants: Sequence[Instant], first: Any) -> Any:
-        """Of how far bending and its rate are from balance, what is zero: at the start all that does not grow, at the end what does.
+        """Of how far bending and its rate are from balance, what is zero: at the start what does not grow, at the end what does.
 
         Either would be unbounded otherwise, the one backwards in time, the other onwards.
         """
