@@ -196,6 +196,19 @@ def test_an_input_that_changes_once_is_a_breakpoint():
     assert np.max(np.abs(rows - rows_of(whole, 50))) <= 1e-9  # rtol, of rates of about 1
 
 
+def test_rows_show_the_inputs_that_led_to_them(two_links):
+    """Also those before an input was set for the first time."""
+    run = pl.start(two_links)
+    for inputs in (None, None, {"shoulder": 4.0}, None, {"elbow": -1.0}):
+        run.step(DT, inputs)
+    seen = run.observe()["effort"]
+    efforts = run.result().values["effort"]
+    assert efforts[:, 0].tolist() == [2.5, 2.5, 2.5, 4.0, 4.0, 4.0]
+    rates = run.result().rate("lower.angle")
+    assert efforts[:, 1] == pytest.approx(2.0 * np.array([0.5] * 5 + [-1.0]) - 0.1 * rates, abs=1e-12)
+    assert np.array_equal(seen, efforts[-1])
+
+
 def test_contacts_and_friction_go_on_across_a_change():
     """Pushed harder than friction holds, the ball at rest slides: Newton's law for a push of 9 N against 0.3 m g."""
     system = pl.System("box", gravity=(0.0, -9.81))
@@ -362,8 +375,10 @@ def test_a_stiff_run_turns_though_its_inputs_change_at_every_step():
 
 
 def test_a_copy_of_another_mechanism_is_refused(two_links):
-    with pytest.raises(pl.ModelError, match="same mechanism"):
-        pl.start(two_links).restore(pl.start(ball()).save())
+    other = pl.start(arm(shoulder=2.75))  # the same code with another number
+    for saved in (pl.start(ball()).save(), other.save(), pl.start(two_links, method="RKF45").save()):
+        with pytest.raises(pl.ModelError, match="same mechanism"):
+            pl.start(two_links).restore(saved)
 
 
 # ---- what is seen
@@ -426,11 +441,14 @@ def test_a_step_that_cannot_be_finished_says_when_and_why():
     system.drive("pull", "mass.displacement", lambda t, q, v: 1.0 / (1.0 - t) ** 2)
     run = pl.start(system)
     run.step(0.9)
+    before = run.save()
     with pytest.raises(pl.StepError, match=r"at t = (0\.9|1)") as trouble:
         run.step(0.2)
     assert 0.9 < trouble.value.t <= run.t <= 1.0
     result = run.result()
     assert not result.ok and result.message == str(trouble.value) and result.time[-1] == run.t
+    run.restore(before)  # what went wrong is forgotten
+    assert run.t == 0.9 and run.result().ok and run.step(0.05)
 
 
 def test_an_interrupted_run_stands_where_it_got_to_and_goes_on(two_links, monkeypatch):

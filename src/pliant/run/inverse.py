@@ -55,8 +55,8 @@ def inverse_dynamics(
 
     path: where frames go instead, {arm.tip: function of t that gives (x, y) or (x, y, z)}, or {"position": ..., "angle": ...} with
     an angle about z, or three about z, y and x, one after the other. motors: the coordinates whose efforts are asked for; where not
-    given, those that drives act on. elastic is `quasi-static` or `dynamic` then: with the beams' own inertia, and the beams in
-    balance at both ends.
+    given, those that drives act on. elastic is `quasi-static` or `dynamic` then: with the beams' own inertia, the bounded solution
+    from balance to balance.
     """
     t_start = check.number("inverse_dynamics", "t_start", t_start, "s")
     t_end = check.number("inverse_dynamics", "t_end", t_end, "s")

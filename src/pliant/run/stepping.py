@@ -55,7 +55,7 @@ class RowNode(NamedTuple):
     entries: tuple[NDArray[np.int64], Floats]  # of inputs, where in p they stand, and their numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SavedRun:
     """A run as it stood at one time, for `restore`."""
 
@@ -63,8 +63,13 @@ class SavedRun:
     inputs: Mapping[str, float]
     _march: SavedMarch
     _led: tuple[Any, ...]
+    _inputs_known: frozenset[str]
     _structure: Any
+    _numbers: Floats  # constants that the mechanism was prepared with
     _method: Method
+
+    def __repr__(self) -> str:
+        return f"<SavedRun at t = {self.t:.10g} s>"
 
 
 class _LedRun(Run):
@@ -72,6 +77,7 @@ class _LedRun(Run):
 
     stepper: PausingStepper
     last: RowNode | None = None  # of the rows stepped to
+    base: Floats  # constants of p at the start: what inputs were before they were first set
 
     def kind_of_stepper(self) -> type[PausingStepper]:
         from pliant.integrate.pausing_stepper import PausingStepper
@@ -98,10 +104,11 @@ class _LedRun(Run):
 
         nodes, code, n_changing = self.nodes(), self.compiled.observe, self.traced.layout.n_changing
         times, states = np.array([node.t for node in nodes]), np.array([node.y for node in nodes])
-        observed, constants, first = np.empty((len(nodes), code.n_out)), self.stepper.p[n_changing:].copy(), 0
+        observed, first = np.empty((len(nodes), code.n_out)), 0
         while first < len(nodes):
             places, numbers = entries = nodes[first].entries
             last = next((k for k in range(first, len(nodes)) if nodes[k].entries is not entries), len(nodes))
+            constants = self.base.copy()
             constants[places - n_changing] = numbers
             part, changing = slice(first, last), np.array([node.p for node in nodes[first:last]])
             evaluate_rows(code.address, times[part], states[part], changing, observed[part], code.n_work, constants)
@@ -164,6 +171,7 @@ class SteppedRun:
         places = led.traced.layout.y
         self._positions, self._rates, self._prescribes = places[POSITIONS], places[RATES], bool(led.traced.tree.prescribed)
         self._first_p = led.traced.parameters(t_start, led.stops[1])
+        self._numbers = self._first_p[self._n_changing :].copy()
         self._entries = (np.empty(0, dtype=np.int64), np.empty(0))  # of inputs in p
         self._admitted: set[str] = set()
         self._t, self._steps, self._endless = t_start, 0, led.t_end >= FOREVER
@@ -263,7 +271,7 @@ class SteppedRun:
         self._piece, self._ahead = 0, self._t_start if self._looks_ahead else math.inf
         if self._admitted and self._traced.timed is not None and not self._looks_ahead:
             self._stepper.look_ahead(self._pieces(self._t_start, self._led.t_end))
-        self._led.last = None
+        self._led.last, self._led.base = None, self._first_p[self._n_changing :].copy()
         code = self._stepper.reach(self._t_start, self._led.stops[1], False)
         if code != PAUSED:
             self._fail(code)
@@ -290,7 +298,7 @@ class SteppedRun:
                 self._fail(code)
         if count == 1:
             self._dt, self._origin = dt, self._t
-        self._t, self._count = t, count
+        self._t, self._count, self._led.outcome = t, count, None
         self._steps += 1
         self._keep_row()
         return True
@@ -395,34 +403,36 @@ class SteppedRun:
     def save(self) -> SavedRun:
         """All that the run goes on with, as a copy: `restore` takes this run there, or another of the same mechanism and method."""
         self._begin()
-        led = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead, self._entries,
-               frozenset(self._admitted), self._led.last)  # fmt: skip
-        return SavedRun(self._t, dict(self._inputs.values), self._stepper.saved(), led, self._led.compiled.structure,
-                        self._stepper.method)  # fmt: skip
+        led = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
+               self._led.last, self._led.outcome)  # fmt: skip
+        return SavedRun(self._t, dict(self._inputs.values), self._stepper.saved(), led, frozenset(self._admitted),
+                        self._led.compiled.structure, self._numbers, self._stepper.method)  # fmt: skip
 
     def restore(self, saved: SavedRun) -> None:
         """Go back, or forth, to what `save` gave: from there the run is the same, bit by bit."""
         check.instance("restore", "saved", saved, SavedRun, "what `save` gave")
-        if saved._structure is not self._led.compiled.structure or saved._method != self._stepper.method:
-            rule = "must come from a run of the same mechanism with the same method"
-            raise ModelError.of("restore", "saved", rule, saved._method)
+        same = saved._structure is self._led.compiled.structure and np.array_equal(saved._numbers, self._numbers)
+        if not same or saved._method != self._stepper.method:
+            rule = "must come from a run of the same mechanism, with the same numbers at its start and the same method"
+            raise ModelError.of("restore", "saved", rule, saved)
         self._begin()
-        for name in saved._led[9] - self._admitted:
-            self._admit(name)
+        self._admitted |= saved._inputs_known
         self._stepper.restore(saved._march)
-        (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead, self._entries,
-         _, self._led.last) = saved._led  # fmt: skip
+        (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
+         self._led.last, self._led.outcome) = saved._led  # fmt: skip
         self._inputs.take(saved.inputs)
-        self._first_p[self._entries[0]] = self._entries[1] if self._steps == 0 else self._first_p[self._entries[0]]
+        places = self._inputs.places(self._admitted)
+        self._entries = (places, self._stepper.p[places])
+        if self._steps == 0:
+            self._first_p[places] = self._entries[1]
 
     def result(self) -> Result:
         """What was stepped through until now, one row a step, with events, touches and the ledger; the run goes on unmoved."""
         if not self._record:
             raise ModelError.of("start", "record", "must be True for a run that is to give a result", False)
         saved = self.save()
-        failed = self._led.outcome
         try:
-            if failed is None:
+            if self._led.outcome is None:
                 self._land()
                 self._led.outcome = self._stepper.outcome(Status.REACHED)
             times = [node.t for node in self._led.nodes()]
@@ -431,5 +441,4 @@ class SteppedRun:
             provenance = Provenance(self._traced.original, settings, self._led.t_first, self._inputs.values, stepped=True)
             return replace(self._led.collect(provenance), parameters=dict(self._inputs.values))
         finally:
-            self._led.outcome = failed
             self.restore(saved)

@@ -26,6 +26,8 @@ DIFFERENCE = 1e-6  # of a mode's size, or of 1 mm: for derivatives of the modes'
 BENT = 1e-11  # of the largest bending: a Newton step as short ends the search for it
 LEADS = 0.1  # of the step before: slopes with which steps do not shrink so are made anew
 UNMOVED = 1e-3  # m: bending as small as a step of differences is measured by
+OSCILLATES = 1e-3  # of the fastest bending: what grows no faster is an oscillation
+RESOLVED = 0.7  # rad, between two saved times: what differences of order eight follow
 # Central differences of order eight, and the same from one side at the ends
 STENCIL = 4
 
@@ -185,7 +187,7 @@ class TaskMotion:
     # ---- beams with their own inertia
 
     def dynamic(self, times: Floats) -> list[Instant]:
-        """Bending as a boundary value problem in time: in balance at both ends, its rows met at every instant between."""
+        """Bending as a boundary value problem in time: bounded, from balance to balance, its rows met at every instant between."""
         from scipy.sparse.linalg import splu
 
         h = np.diff(times)
@@ -195,16 +197,16 @@ class TaskMotion:
         instants = self.quasi_static(times)
         first, second = _differences(times.size, float(np.mean(h)))
         z = np.array([instant.q[self._mode_places] for instant in instants])
+        ends, at_ends = self._ends(times, instants, first), z.ravel().copy()
         factors, before = None, np.inf
         for _ in range(NEWTON_STEPS):
             rates, seconds = first @ z, second @ z
             along = zip(times.tolist(), instants, z, rates, seconds, strict=True)
             instants = [self._at(t, last.q, *bent) for t, last, *bent in along]
             if factors is None:
-                factors = splu(self._matrix(times, instants, rates, seconds, first, second))
-            left = np.array([instant.bending for instant in instants])
-            left[0] = left[-1] = 0.0  # there the beams are in balance
-            step = factors.solve(left.ravel()).reshape(z.shape)
+                factors = splu(self._matrix(times, instants, rates, seconds, first, second, ends))
+            left = np.concatenate([*(instant.bending for instant in instants[1:-1]), ends @ (z.ravel() - at_ends)])
+            step = factors.solve(left).reshape(z.shape)
             z, size = z - step, float(np.max(np.abs(step)))
             if size <= BENT * max(float(np.max(np.abs(z))), UNMOVED):
                 return [self._at(t, last.q, *bent) for t, last, *bent in
@@ -212,17 +214,46 @@ class TaskMotion:
             factors, before = (None if size > LEADS * before else factors), size
         raise SolveError(f"inverse_dynamics: the bending of beams along the path was not found in {NEWTON_STEPS} Newton steps")
 
-    def _matrix(self, times: Floats, instants: Sequence[Instant], rates: Floats, seconds: Floats, first: Any, second: Any) -> Any:
-        """Slopes of all modes' rows by all bendings; at both ends those are held."""
+    def _ends(self, times: Floats, instants: Sequence[Instant], first: Any) -> Any:
+        """Of how far bending and its rate are from balance, what is zero: at the start what does not grow, at the end what does.
+
+        Either would be unbounded otherwise, the one backwards in time, the other onwards.
+        """
+        import scipy.sparse as sparse
+        from scipy.linalg import schur
+
+        m, n, h = len(self.modes), times.size, float(times[1] - times[0])
+        still, rows = (np.zeros(m), np.zeros(m)), []
+        for k, grows in ((0, False), (n - 1, True)):
+            stiffness, damping, inertia = (self._slope(float(times[k]), instants[k], still, kind) for kind in range(3))
+            below = np.linalg.solve(inertia, np.hstack([stiffness, damping]))
+            motion = np.vstack([np.hstack([np.zeros((m, m)), np.eye(m)]), -below])
+            slack = OSCILLATES * float(np.max(np.abs(np.linalg.eigvals(motion))))
+            turning = float(np.max(np.abs(np.linalg.eigvals(motion).imag)))
+            if turning * h > RESOLVED:
+                rule = f"must be at most {RESOLVED / turning:.2g} s: the beams along the path oscillate at {turning:.3g} rad/s"
+                raise ModelError.of("inverse_dynamics", "save", rule, h)
+            _, basis, count = schur(motion.T, output="real", sort=lambda re, im, s=slack, g=grows: (re > s) == g)
+            chosen = basis[:, :count].T  # rows: left invariant subspace
+            place = sparse.csr_matrix((np.ones(m), (range(m), range(k * m, (k + 1) * m))), shape=(m, n * m))
+            rate = sparse.kron(first[k], sparse.eye(m))
+            rows.append(sparse.csr_matrix(chosen) @ sparse.vstack([place, rate]))
+        held = sparse.vstack(rows)
+        if held.shape[0] != 2 * m:
+            raise SolveError("inverse_dynamics: the bending along the path grows at one end and not at the other: shorten the path")
+        return held.tocsr()
+
+    def _matrix(
+        self, times: Floats, instants: Sequence[Instant], rates: Floats, seconds: Floats, first: Any, second: Any, ends: Any
+    ) -> Any:
+        """Slopes of all modes' rows between the ends by all bendings, and of what is held at the ends."""
         import scipy.sparse as sparse
 
         m, every = len(self.modes), list(zip(times.tolist(), instants, zip(rates, seconds, strict=True), strict=True))
         parts = [sparse.block_diag([self._slope(t, here, changes, kind) for t, here, changes in every]) for kind in range(3)]
         unit = sparse.eye(m)
         whole = parts[0] + parts[1] @ sparse.kron(first, unit) + parts[2] @ sparse.kron(second, unit)
-        inside = np.ones(times.size * m)
-        inside[:m] = inside[-m:] = 0.0
-        return (sparse.diags(inside) @ whole + sparse.diags(1.0 - inside)).tocsc()
+        return sparse.vstack([whole.tocsr()[m:-m], ends]).tocsc()
 
     def _at(self, t: float, q: Floats, z: Floats, rate: Floats, second: Floats) -> Instant:
         q = q.copy()

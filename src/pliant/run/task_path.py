@@ -4,7 +4,7 @@ At every instant loops and the path determine where the joints are, how fast the
 loops have to give for that follows from the joints' rows of the equations, and the modes' rows say how beams bend: at rest in
 balance (quasi-static), or with their own inertia (dynamic). In the dynamic case a tool's path leaves the bending an equation of its
 own over time, which for a tool beyond what bends grows without bound either way in time: it is solved as a boundary value problem,
-with the beams in balance at both ends.
+for the bounded solution from balance to balance.
 """
 
 from __future__ import annotations
