@@ -313,6 +313,11 @@ class Run:
             message += self._lost_inertia()
         if self.outcome.status is Status.CAME_OPEN:
             message = _came_open(self.traced, self.outcome)
+        if self.outcome.status is Status.CHATTERS and (holder := self._chattering_joint) is not None:
+            message = (
+                f"friction of {holder} kept sticking and slipping at t = {self.outcome.t:.10g} s: with what else sticks there it "
+                "can neither hold nor slip either way; give the joints that share this motion a smoothed law (Coulomb, Stribeck)"
+            )
         if self.outcome.status is Status.EVENT:
             message = f"event {self._name(self.outcome.events[-1])!r} ended the run at t = {self.outcome.t:.10g} s"
         return Result(
@@ -333,6 +338,12 @@ class Run:
             extremes=evidence.extremes,
             parameters=dict(self.traced.parameter_values),
         )
+
+    @property
+    def _chattering_joint(self) -> str | None:
+        """The joint whose friction sticks and slips without end, if it is one."""
+        assert self.outcome is not None
+        return next((holder for one in self.outcome.events if (holder := self.traced.events[one.index].holder) is not None), None)
 
     @property
     def _lost_its_equations(self) -> bool:
