@@ -100,8 +100,12 @@ def settle_grips(run: Any) -> None:
             break
     for k in range(_count(run)):
         breaking[k] = 0
-    _slide_what_moves(run)
-    _log_changes(run)
+    if run.n_joints > 0:
+        _slide_what_moves(run)
+        _turn_back_what_goes_back(run)
+        _measure(run)
+        _forgive_residues(run)
+        _log_changes(run)
 
 
 @compiled
@@ -135,6 +139,26 @@ def _slide_what_moves(run: Any) -> None:
                 _yield_along(run, k, -p[_place(run, k) + 1])
             else:
                 _slide(run, k, -p[_place(run, k) + 1])
+
+
+@compiled
+def _turn_back_what_goes_back(run: Any) -> None:
+    """Exact joints that set out against the way they were taken to slide: other joints have let go since."""
+    _measure(run)
+    g, p = floats(run.g_try, run.n_events), floats(run.p, run.n_parameters)
+    for k in range(run.n_pairs, _count(run)):
+        edge = _edge(run, k)
+        if _is_exact(run, k) and _doing(run, k) == SLIDES and g[edge + 2] <= 0.0 and p[_place(run, k) + 1] * g[edge + 3] < -BLOCKED:
+            _slide(run, k, -p[_place(run, k) + 1])
+
+
+@compiled
+def _forgive_residues(run: Any) -> None:
+    """What locating an instant has left of slip on the wrong side of zero is rest: only from there on it has turned round."""
+    g, dead = floats(run.g_try, run.n_events), floats(run.dead, run.n_events)
+    for k in range(run.n_pairs, _count(run)):
+        if _is_exact(run, k) and _doing(run, k) == SLIDES:
+            dead[_edge(run, k)] = max(STILL, -2.0 * g[_edge(run, k)])
 
 
 @compiled
@@ -186,7 +210,26 @@ def _give_way(run: Any) -> bool:
         if _doing(run, k) == STICKS and (breaking[k] or (weak and (k < run.n_pairs or not contacts))):
             _let_yield(run, k)
         breaking[k] = 0
+    if run.n_joints > 0:
+        _turn_against(run)
     return True
+
+
+@compiled
+def _turn_against(run: Any) -> None:
+    """Exact joints that have just let go yield against the slip that would set in without them.
+
+    What was asked of one that holds tells the way only where others hold it still: near a dead centre a joint would have to strain
+    so much that the loads it makes are those of another mechanism.
+    """
+    _measure(run)
+    g, p = floats(run.g_try, run.n_events), floats(run.p, run.n_parameters)
+    for k in range(run.n_pairs, _count(run)):
+        if _is_exact(run, k) and _doing(run, k) == SLIDES and p[_place(run, k) + 1] == 0.0:
+            asked, way = g[_edge(run, k) + 3], float(ints(run.asked_way, run.n_joints)[k - run.n_pairs])
+            if abs(asked) > BLOCKED:
+                way = 1.0 if asked > 0.0 else -1.0
+            _yield_along(run, k, way)
 
 
 @compiled
@@ -212,8 +255,9 @@ def _let_yield(run: Any, pair: int) -> None:
 def _let_joint_yield(run: Any, joint: int) -> None:
     """The same of a joint: what is asked of it was measured with its events."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
-    if _is_exact(run, joint):
-        _yield_along(run, joint, -1.0 if g[edge + 3] < 0.0 else 1.0)
+    if _is_exact(run, joint):  # for a moment without friction; which way it resists is then seen: see `_turn_against`
+        ints(run.asked_way, run.n_joints)[joint - run.n_pairs] = -1 if g[edge + 3] < 0.0 else 1
+        _slide(run, joint, 0.0)
         return
     if g[edge + 2] >= 0.0:
         _set(run, joint, CREEPS)

@@ -185,7 +185,10 @@ def _settle(run: Any, moved: bool) -> None:
     hit, side, required = ints(run.hit, n), ints(run.side, n), ints(run.required, n)
     for e in range(n):
         if hit[e] != 0:
-            side[e] = 0 if moved and required[e] == 0 else side[e]
+            if required[e] != 0:
+                side[e] = required[e]
+            elif moved:
+                side[e] = 0
             hit[e] = 0
 
 

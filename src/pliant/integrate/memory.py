@@ -125,7 +125,7 @@ class Memory:
         n, holding = len(places), int(np.count_nonzero(self.arrays["pair_places"][:, GRIP] >= 0))
         self.set(n_joints=n, n_holding=holding + n)
         self.bind(joint_places=places, breaking=np.zeros(int(self.run["n_pairs"]) + n, dtype=np.int64))
-        self.bind_alike(n, np.int64, "joint_start", "stuck")
+        self.bind_alike(n, np.int64, "joint_start", "stuck", "asked_way")
 
     def bind_observed(self, kernel: int, n_observed: int) -> None:
         """A kernel whose numbers stand beside every row; contacts are judged by them too."""

@@ -344,6 +344,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "joint_places": "i8",  # ints, (joint, JOINT_PLACES)
     "joint_start": "i8",  # ints: JUDGED or GOES_ON
     "stuck": "i8",  # ints, (joint): as the log has it
+    "asked_way": "i8",  # ints, (joint): of one that lets go, along which its friction was asked for
     "finished": "i8",  # (touch, FINISHED)
     "log_t": "i8",
     "log_event": "i8",  # ints

@@ -415,6 +415,11 @@ class Run:
             return _came_open(self.traced, self.outcome)
         if self.outcome.status is Status.EVENT:
             return f"event {self._name(self.outcome.events[-1])!r} ended the run at t = {self.outcome.t:.10g} s"
+        if self.outcome.status is Status.CHATTERS and (holder := self._chattering_joint) is not None:
+            return (
+                f"friction of {holder} kept sticking and slipping at t = {self.outcome.t:.10g} s: with what else sticks there it "
+                "can neither hold nor slip either way; give the joints that share this motion a smoothed law (Coulomb, Stribeck)"
+            )
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
@@ -423,6 +428,12 @@ class Run:
     def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(times, states, observed numbers) saved."""
         return self.stepper.observed_rows()
+
+    @property
+    def _chattering_joint(self) -> str | None:
+        """The joint whose friction sticks and slips without end, if it is one."""
+        assert self.outcome is not None
+        return next((holder for one in self.outcome.events if (holder := self.traced.events[one.index].holder) is not None), None)
 
     @property
     def _lost_its_equations(self) -> bool:
