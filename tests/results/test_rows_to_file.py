@@ -52,7 +52,7 @@ def same_rows(left: pl.Result, right: pl.Result) -> bool:
 
 
 METHODS = [pl.Auto(), pl.RK4(1e-4), pl.DOP853(rtol=1e-9, atol=1e-12), pl.Radau5(rtol=1e-6, atol=1e-9)]
-SAVES = {"interval": 3e-5, "steps": "steps", "times": tuple(np.linspace(0.0, 0.2, 123) ** 2 / 0.2)}
+SAVES = {"interval": 3e-5, "steps": "steps", "times": tuple(np.linspace(0.0, 0.44, 123) ** 2)}
 INTERVALS = [(0.1, 0.0, 1.0), (1e-3, 0.1, 0.7), (0.3, 0.0, 1.0), (1 / 3, 0.2, 1.2), (5.0, 0.0, 1.0)]
 
 
@@ -121,8 +121,8 @@ def test_wrong_requests_are_refused_before_the_run(compiled, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(pl.ModelError, match="must be a file"):
         pl.simulate(compiled, 0.1, to=tmp_path / "pipe")
-    with pytest.raises(pl.ModelError, match="every case would write the same file"):
-        pl.sweep(bouncing_ball(), over=[{}], t_end=0.1, to=tmp_path / "run.nc")
+    with pytest.raises(pl.ModelError, match="must hold arguments of simulate"):
+        pl.sweep(lambda height: bouncing_ball(), {"height": [0.1]}, {"t_end": 0.1, "to": tmp_path / "run.nc"})
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
@@ -136,13 +136,13 @@ def test_a_run_that_ends_early_leaves_its_rows_and_its_message(compiled, tmp_pat
 
 def test_an_interrupted_run_leaves_its_rows(compiled, tmp_path, small_windows):
     def press(t: float, t_end: float) -> None:
-        if t > 10.0:
+        if t > 1.0:
             raise KeyboardInterrupt
 
-    result = pl.simulate(compiled, 1e5, save=1e-3, to=tmp_path / "run.nc", keep=["q"], progress=press)
+    result = pl.simulate(compiled, 1e6, save=2e-2, to=tmp_path / "run.nc", keep=["q"], progress=press)
     back = pl.Result.from_netcdf(tmp_path / "run.nc")
     assert result.interrupted and back.interrupted and "interrupted" in back.message
-    assert len(back.time) > 10_000 and back.time[-1] <= result.final_state.t
+    assert len(back.time) > 50 and back.time[-1] <= result.final_state.t
 
 
 def test_a_disk_that_fills_up_leaves_nothing_behind(compiled, tmp_path, monkeypatch, small_windows):
@@ -196,7 +196,7 @@ def test_a_lazy_result_reads_what_is_asked_for(whole, tmp_path):
     lazy.data.close()
     again = tmp_path / "again.nc"
     lazy.to_netcdf(again)
-    assert again.read_bytes() == (tmp_path / "run.nc").read_bytes()
+    assert pl.Result.from_netcdf(again) == lazy
     whole.to_netcdf(tmp_path / "run.nc", quantities=["q"])
     with pytest.raises(pl.ModelError, match="as it was when the result was read"):
         lazy.values["q"][0]
