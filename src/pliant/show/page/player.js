@@ -243,7 +243,7 @@ class Player {
   magnification() {
     if (this.scale === 1 || !this.run.bodies.some(body => body.elastic)) return "";
     const contacts = this.run.contacts.length ? "; balls, planes and forces of contacts are drawn where they are" : "";
-    return `deformation × ${short(this.scale)}, dotted: as large as it is${contacts}`;
+    return `deformation × ${+this.scale.toPrecision(4)}, dotted: as large as it is${contacts}`;
   }
 
   frame() {
