@@ -1,9 +1,39 @@
 """What all tests share."""
 
 import signal
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+# What `pytest -m "not slow"` leaves out, so that the rest takes less than 90 s on two cores: files and folders that take seconds,
+# most of them because they compile many mechanisms, start processes, draw pictures or run whole studies.
+SLOW = (
+    "analysis/test_equilibrium.py", "analysis/test_linearise.py", "analysis/test_modes.py", "analysis/test_section_forces.py",
+    "beams/test_reduction.py", "cli", "codegen", "contracts", "dynamics", "equations", "files/test_fuzz.py",
+    "files/test_published.py", "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py",
+    "integrate/test_time_pieces.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
+    "run/test_contact_phases.py", "run/test_parameters.py", "run/test_simulate.py", "run/test_stepping.py",
+    "run/test_threads.py", "run/test_validity.py", "show", "study", "test_augmented.py", "test_campaign.py", "test_cli.py",
+    "test_command_line.py", "test_docs.py", "test_driven_closures.py", "test_dropped_chains.py", "test_environment.py",
+    "test_examples.py", "test_four_bars.py", "test_holding.py", "test_nothing_passes.py", "test_overconstrained.py",
+    "test_stiff.py", "test_two_loop.py", "trace/test_parameter_slopes.py",
+)  # fmt: skip
 
 
 def pytest_sessionstart() -> None:
     """A shell that starts tests in the background has them and their children ignore Ctrl-C; tests of it need it as ever."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow; a name that no longer stands for anything is an error, so that the list stays true."""
+    slow = [TESTS / name for name in SLOW]
+    missing = [str(path) for path in slow if not path.exists()]
+    if missing:
+        raise pytest.UsageError(f"SLOW in {__file__} names what is not there: {', '.join(missing)}")
+    for item in items:
+        if any(item.path.is_relative_to(path) for path in slow):
+            item.add_marker(pytest.mark.slow)

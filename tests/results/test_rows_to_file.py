@@ -40,19 +40,19 @@ def whole(compiled):
 
 @pytest.fixture
 def small_windows(monkeypatch):
-    """Seven rows at a time: of thousands, most windows end inside a step."""
-    monkeypatch.setattr(row_sinks, "MOST_ROWS", 7)
+    """Seventeen rows at a time: of thousands, most windows end inside a step."""
+    monkeypatch.setattr(row_sinks, "MOST_ROWS", 17)
     monkeypatch.setattr(row_sinks, "FEWEST_ROWS", 1)
 
 
 def same_rows(left: pl.Result, right: pl.Result) -> bool:
-    return all(np.array_equal(np.asarray(right.values[name]), left.values[name]) for name in left.values) and np.array_equal(
+    return all(np.array_equal(np.asarray(right.values[name]), left.values[name]) for name in right.values) and np.array_equal(
         np.asarray(right.time), left.time
     )
 
 
 METHODS = [pl.Auto(), pl.RK4(1e-4), pl.DOP853(rtol=1e-9, atol=1e-12), pl.Radau5(rtol=1e-6, atol=1e-9)]
-SAVES = {"interval": 3e-5, "steps": "steps", "times": tuple(np.linspace(0.0, 0.2, 123) ** 2 / 0.2)}
+SAVES = {"interval": 2e-4, "steps": "steps", "times": tuple(np.linspace(0.0, 0.44, 123) ** 2)}
 INTERVALS = [(0.1, 0.0, 1.0), (1e-3, 0.1, 0.7), (0.3, 0.0, 1.0), (1 / 3, 0.2, 1.2), (5.0, 0.0, 1.0)]
 
 
@@ -60,8 +60,8 @@ INTERVALS = [(0.1, 0.0, 1.0), (1e-3, 0.1, 0.7), (0.3, 0.0, 1.0), (1 / 3, 0.2, 1.
 @pytest.mark.parametrize("save", SAVES.values(), ids=SAVES.keys())
 def test_rows_written_while_running_have_the_bits_of_rows_in_memory(compiled, method, save, tmp_path, small_windows):
     usual = pl.simulate(compiled, 0.2, method=method, save=save)
-    filed = pl.simulate(compiled, 0.2, method=method, save=save, to=tmp_path / "run.nc")
-    assert same_rows(usual, filed) and filed.stats["steps"] == usual.stats["steps"]
+    filed = pl.simulate(compiled, 0.2, method=method, save=save, to=tmp_path / "run.nc", keep=["q", "work", "a", "normal_force"])
+    assert same_rows(usual, filed) and len(filed.values) == 4 and filed.stats["steps"] == usual.stats["steps"]
     assert (filed.events, repr(filed.contacts), filed.message) == (usual.events, repr(usual.contacts), usual.message)
     assert filed.final_state.to_json() == usual.final_state.to_json()
     assert usual.contacts and usual.events
@@ -121,8 +121,8 @@ def test_wrong_requests_are_refused_before_the_run(compiled, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(pl.ModelError, match="must be a file"):
         pl.simulate(compiled, 0.1, to=tmp_path / "pipe")
-    with pytest.raises(pl.ModelError, match="every case would write the same file"):
-        pl.sweep(bouncing_ball(), over=[{}], t_end=0.1, to=tmp_path / "run.nc")
+    with pytest.raises(pl.ModelError, match="must hold arguments of simulate"):
+        pl.sweep(lambda height: bouncing_ball(), {"height": [0.1]}, {"t_end": 0.1, "to": tmp_path / "run.nc"})
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
@@ -136,13 +136,13 @@ def test_a_run_that_ends_early_leaves_its_rows_and_its_message(compiled, tmp_pat
 
 def test_an_interrupted_run_leaves_its_rows(compiled, tmp_path, small_windows):
     def press(t: float, t_end: float) -> None:
-        if t > 10.0:
+        if t > 1.0:
             raise KeyboardInterrupt
 
-    result = pl.simulate(compiled, 1e5, save=1e-3, to=tmp_path / "run.nc", keep=["q"], progress=press)
+    result = pl.simulate(compiled, 1e6, save=2e-2, to=tmp_path / "run.nc", keep=["q"], progress=press)
     back = pl.Result.from_netcdf(tmp_path / "run.nc")
     assert result.interrupted and back.interrupted and "interrupted" in back.message
-    assert len(back.time) > 10_000 and back.time[-1] <= result.final_state.t
+    assert len(back.time) > 50 and back.time[-1] <= result.final_state.t
 
 
 def test_a_disk_that_fills_up_leaves_nothing_behind(compiled, tmp_path, monkeypatch, small_windows):
@@ -163,7 +163,7 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(compiled, tmp_path, monkeypa
 
 
 def test_memory_is_bounded_however_many_rows_there_are(tmp_path):
-    """The rows have 130 MB; a process that holds them would grow by twice that."""
+    """The rows have 86 MB; a process that holds them would grow by twice that."""
     code = (
         "import resource, sys, pliant as pl\n"
         "system = pl.System('arm', (0, -9.81))\n"
@@ -176,7 +176,7 @@ def test_memory_is_bounded_however_many_rows_there_are(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "run.nc"], check=True, capture_output=True, text=True)
     rows, size, grown = (float(word) for word in done.stdout.split())
-    assert rows == 300_001 and size > 100.0 and grown < 60.0
+    assert rows == 300_001 and size > 80.0 and grown < 60.0
 
 
 def test_a_lazy_result_reads_what_is_asked_for(whole, tmp_path):
@@ -196,7 +196,7 @@ def test_a_lazy_result_reads_what_is_asked_for(whole, tmp_path):
     lazy.data.close()
     again = tmp_path / "again.nc"
     lazy.to_netcdf(again)
-    assert again.read_bytes() == (tmp_path / "run.nc").read_bytes()
+    assert pl.Result.from_netcdf(again) == lazy
     whole.to_netcdf(tmp_path / "run.nc", quantities=["q"])
     with pytest.raises(pl.ModelError, match="as it was when the result was read"):
         lazy.values["q"][0]

@@ -245,3 +245,38 @@ def test_a_page_without_stresses_has_no_switch_for_them(open_page, chain):
     assert not page.locator("#stressed").is_visible()
     page.keyboard.press("s")
     _drawn(page)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (1280, 800)])
+def test_on_every_screen_mechanism_and_plots_are_in_sight_and_nothing_lies_over_the_mechanism(open_page, chain, width, height):
+    page = open_page(chain, scale=3.0)
+    page.set_viewport_size({"width": width, "height": height})
+    _drawn(page)
+    wide, high = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert wide <= width and high <= height
+    view, plots = (page.locator(name).bounding_box() for name in ("#view", "#plots"))
+    first = page.locator(".plot").first.bounding_box()
+    assert view["width"] >= 0.5 * min(width, 760) and view["height"] >= 0.5 * min(height, 500)
+    assert plots["height"] >= 120 and first["y"] >= 0 and first["y"] + first["height"] <= height + 1
+    for name in ("#hint", "#touching", "#magnified", "header", "footer"):
+        box = page.locator(name).bounding_box()
+        if box is not None:  # no keys are told of on a phone
+            apart = box["y"] >= view["y"] + view["height"] - 1 or box["y"] + box["height"] <= view["y"] + 1
+            assert apart or box["x"] >= view["x"] + view["width"] - 1, name
+    assert "deformation × 3" in page.locator("#magnified").inner_text()
+    assert "contacts are drawn where they are" in page.locator("#magnified").inner_text()
+    page.locator("#scale").fill("1")
+    _drawn(page)
+    assert page.locator("#magnified").inner_text() == ""
+
+
+def test_all_that_moves_stays_clear_of_the_axes_and_the_scale(open_page, chain):
+    """They stand in the last 40 pixels of the picture."""
+    page = open_page(chain)
+    for part in (0.0, 0.4, 0.8):
+        _seek(page, part)
+        lowest = page.evaluate(
+            "Math.max(...pliant.mechanism.points.flatMap((p, k) => [...Array(p.length / 3).keys()].map("
+            "n => pliant.view.camera.project([...p.subarray(3 * n, 3 * n + 3)])[1])))"
+        )
+        assert lowest <= page.evaluate("pliant.view.height") - 40

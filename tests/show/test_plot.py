@@ -190,3 +190,27 @@ def test_a_name_that_looks_like_tex_is_drawn_as_it_is(kind, named_in_tex):
     shown = [text for text in drawn.findobj(Text) if "$" in text.get_text()]
     ticks = {label for tick in drawn.findobj(Tick) for label in (tick.label1, tick.label2)}
     assert all(text in ticks or not text.get_parse_math() for text in shown)
+
+
+def test_the_legend_of_a_spectrum_names_real_peaks_only():
+    """Two tones on a drift: their frequencies to a hundredth of a line's distance; the drift is none, and neither is a slope."""
+    from pliant.show.plot.spectrum import amplitudes, peaks
+
+    t = np.linspace(0.0, 10.0, 4001)
+    tones = 0.3 * np.sin(2.0 * np.pi * 7.33 * t) + 0.1 * np.cos(2.0 * np.pi * 21.08 * t)
+    assert peaks(*amplitudes(t, tones + 5.0 * t)) == pytest.approx([7.33, 21.08], abs=5e-3)
+    assert peaks(*amplitudes(t, 5.0 * t + t**2)) == []
+    assert peaks(*amplitudes(t, np.exp(-t))) == []
+
+
+def test_a_still_picture_at_a_time_as_svg_and_png(chain, tmp_path):
+    still = pl.plot.mechanism(chain, time=0.4)
+    (panel,) = still.axes
+    assert panel.get_title(loc="left") == "0.4 s"
+    for kind, head in (("svg", b"<?xml"), ("png", b"\x89PNG")):
+        pl.plot.save(still, tmp_path / f"still.{kind}")
+        assert (tmp_path / f"still.{kind}").read_bytes().startswith(head)
+    with pytest.raises(pl.ModelError, match="must be left out where times are given"):
+        pl.plot.mechanism(chain, [0.1], time=0.2)
+    with pytest.raises(pl.ModelError, match=r"must be from 0 to 0\.8 s"):
+        pl.plot.mechanism(chain, time=2.0)

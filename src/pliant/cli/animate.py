@@ -27,6 +27,9 @@ def animate(
     fps: Annotated[int, typer.Option("--fps", help="Frames a second of the film.")] = 30,
     scale: Annotated[float, typer.Option("--scale", help="How much deformations are magnified.")] = 1.0,
     speed: Annotated[float | None, typer.Option("--speed", help="Seconds of the run per second shown.")] = None,
+    size: Annotated[
+        str | None, typer.Option("--size", metavar="WIDTHxHEIGHT", help="Pixels of the film; its own shape unless given.")
+    ] = None,
     stress: Annotated[bool, typer.Option("--stress", help="Colour the beams of the page by their equivalent stress.")] = False,
     values: Set = None,
     includes_outside: IncludesOutside = False,
@@ -42,13 +45,16 @@ def animate(
             check_target(option, target)
     if stress and html is None:
         stop(WRONG, "--stress: must stand beside --html: a film has no colours of stress")
+    if size is not None and out is None:
+        stop(WRONG, "--size: must stand beside --out: a page has the size of its window")
+    pixels = None if size is None else _pixels(size)
     result = _result(file, values, includes_outside, quiet or as_json)
     try:
         with progress.waiting("making the film", quiet or as_json):
             if out is not None:
                 from pliant.show.animation import write_animation
 
-                write_animation(result, out, fps=fps, scale=scale, speed=speed)
+                write_animation(result, out, fps=fps, scale=scale, speed=speed, size=pixels)
             if html is not None:
                 from pliant.show import player
 
@@ -62,6 +68,13 @@ def animate(
         write_json({"written": written})
     elif not quiet:
         typer.echo(f"written to {' and '.join(written)}")
+
+
+def _pixels(text: str) -> tuple[int, int]:
+    width, x, height = text.lower().partition("x")
+    if not (x and width.isdigit() and height.isdigit()):
+        stop(WRONG, f"--size: must be WIDTHxHEIGHT, as in 1280x720, got {text!r}")
+    return int(width), int(height)
 
 
 def _result(file: Path, values: list[str] | None, includes_outside: bool, quiet: bool) -> Result:

@@ -37,6 +37,7 @@ def plot(
         typer.Option("--name", help="Draw these coordinates or bodies only, of a sweep what was kept; may stand several times."),
     ] = None,
     at: Annotated[list[float] | None, typer.Option("--at", help="Times of snapshots, s; may stand several times.")] = None,
+    time: Annotated[float | None, typer.Option("--time", help="Time of a still picture of the mechanism, s.")] = None,
     scale: Annotated[float | None, typer.Option("--scale", help="How much deformations are magnified.")] = None,
     zoom: Annotated[str | None, typer.Option("--zoom", help="Which touch to look at closely: a number, or none.")] = None,
     reduce: Annotated[
@@ -59,7 +60,7 @@ def plot(
     if file is None:
         stop(WRONG, "RESULT.nc must be given: the result of a run")
     if file.is_dir():
-        alien = {"--kind": kind, "--at": at, "--scale": scale, "--zoom": zoom}
+        alien = {"--kind": kind, "--at": at, "--time": time, "--scale": scale, "--zoom": zoom}
         draw_sweep(file, out, names, reduce, where, alien, quiet, as_json)
         return
     for option, given in (("--reduce", reduce), ("--where", where)):
@@ -73,7 +74,8 @@ def plot(
     target = out or Path(f"{file.stem}_{kind}.png")
     check_target("--out", target)
     draw = PLOTS[kind]
-    options = _options(kind, draw, {"names": names, "bodies": names, "times": at, "scale": scale, "zoom": _zoom(zoom)})
+    given = {"names": names, "bodies": names, "times": at, "time": time, "scale": scale, "zoom": _zoom(zoom)}
+    options = _options(kind, draw, given)
     result = load_result(file)
     try:
         with progress.waiting(f"drawing {kind}", quiet or as_json):
@@ -111,7 +113,7 @@ def _zoom(text: str | None) -> int | str | None:
     return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
-OF_OPTION = {"names": "--name", "bodies": "--name", "times": "--at", "scale": "--scale", "zoom": "--zoom"}
+OF_OPTION = {"names": "--name", "bodies": "--name", "times": "--at", "time": "--time", "scale": "--scale", "zoom": "--zoom"}
 
 
 def _options(kind: str, draw: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

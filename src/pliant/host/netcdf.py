@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LIBRARY = threading.RLock()  # HDF5 is not safe in threads
+_held = 0  # how many times over the thread that has it
 
 
 CHUNK = 2**17  # numbers of a variable that are compressed, written and read together, 1 MiB
@@ -34,11 +35,16 @@ def opened(path: str | Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[An
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Nobody else reads or writes a file while this lasts."""
+    """Nobody else reads or writes a file while this lasts; whoever holds this may ask for it again, to read while it writes."""
+    global _held
     with LIBRARY, contextlib.ExitStack() as held:
-        for lock in _locks_of_xarray():
+        for lock in [] if _held else _locks_of_xarray():  # which one cannot take twice
             held.enter_context(lock)
-        yield
+        _held += 1
+        try:
+            yield
+        finally:
+            _held -= 1
 
 
 def put(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
+from pliant.host.interrupts import postponed
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import CompiledLoop, march_loop
 from pliant.integrate.course import Course, course_of
@@ -337,9 +339,11 @@ class Stepper:
                     reported = now
                 # looked at whatever ended the piece: a run may do nothing but stop at events
                 if self._seconds >= self._max_seconds and (code in AGAIN or STATUS_OF_CODE[code] is Status.EVENT):
+                    self._take_waiting_step(loop)
                     return self._outcome(Status.OUT_OF_TIME)
             return self._outcome(STATUS_OF_CODE[code])
         except KeyboardInterrupt:
+            self._take_waiting_step(loop)
             return self._outcome(Status.INTERRUPTED)
         finally:
             self._seconds = perf_counter() - self._begun
@@ -360,6 +364,17 @@ class Stepper:
             self._begun = None if self._begun is None else self._begun + seconds
         elif code == NEW_PHASE and self._on_phase is not None:
             self._on_phase()
+
+    def _take_waiting_step(self, loop: CompiledLoop) -> None:
+        """Where a run ends between two windows of one step: to that step's end, so that no row is later than the state."""
+        with contextlib.suppress(KeyboardInterrupt), postponed():  # asked for once is enough
+            while self._windows is not None and self._run["waiting"]:
+                if int(self._run["next_save"]) >= int(self._run["n_plan"]) and self._run["pausing"]:
+                    if not self._run["flushed"]:
+                        self._flush()
+                    self._next_window()
+                self._run["budget"] = 0
+                loop(self._memory.address)
 
     def members(self, pieces: PiecesOfTime) -> MemberRuns:
         """Instead of advancing: many runs like the one that was started here."""

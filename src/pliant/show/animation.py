@@ -33,26 +33,34 @@ PLEASANT = (3.0, 12.0)  # s: how long a film lasts whose speed nobody chose
 STEPS = (1.0, 2.0, 5.0)  # speeds are these times a power of ten
 FLASH = 0.15  # s of film: how long a touch stays visible, however short it was
 DPI = 100
+PIXELS = range(160, 4097)  # that a film may have across and up
 COLOURS = 64  # of a GIF's frame
 
 
 def write_animation(
-    result: Result, path: str | Path, fps: int = 30, scale: float = 1.0, speed: float | None = None
+    result: Result,
+    path: str | Path,
+    fps: int = 30,
+    scale: float = 1.0,
+    speed: float | None = None,
+    size: tuple[int, int] | None = None,
 ) -> Path:
     """Write a film of the mechanism; the name's ending says which kind. Without ffmpeg only GIF can be written.
 
     scale: of the deformation. speed: seconds of the run per second of film; chosen so that the film lasts a few seconds where None.
+    size: width and height in pixels, as in (1280, 720); those of the mechanism's own shape where None. Frames are encoded while the
+    next ones are drawn.
     The file appears whole or not at all.
     """
     target = Path(path)
-    _check(target, fps, scale, speed)
+    _check(target, fps, scale, speed, size)
     pace = pleasant_speed(float(result.time[-1] - result.time[0])) if speed is None else float(speed)
     with atomic_write(target) as draft:
         if target.suffix == ".mp4":
-            _write_mp4(_frames(result, fps, scale, pace), draft, fps)
+            _write_mp4(_frames(result, fps, scale, pace, size), draft, fps)
         else:  # a GIF counts in hundredths of a second, and nothing shows it faster than fifty frames in one
             delay = max(round(100 / fps), 2)
-            _write_gif(_frames(result, 100 / delay, scale, pace), draft, 10 * delay)
+            _write_gif(_frames(result, 100 / delay, scale, pace, size), draft, 10 * delay)
     return target
 
 
@@ -85,8 +93,8 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
     first = next(frames)
     height, width = first.shape[:2]
     source = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{width}x{height}", "-r", f"{fps}", "-i", "-"]
-    film = ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(draft)]
-    command = ["ffmpeg", "-loglevel", "error", "-y", *source, *film]
+    film = ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", "-preset", "veryfast", "-movflags", "+faststart"]
+    command = ["ffmpeg", "-loglevel", "error", "-y", *source, *film, str(draft)]
     with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors) as ffmpeg:
         assert ffmpeg.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it says why below
@@ -98,11 +106,11 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
             raise OSError(0, f"ffmpeg: {errors.read().decode(errors='replace').strip()}", str(draft))
 
 
-def _frames(result: Result, fps: float, scale: float, speed: float) -> Iterator[Pixels]:
+def _frames(result: Result, fps: float, scale: float, speed: float, size: tuple[int, int] | None) -> Iterator[Pixels]:
     """Pictures one after another, (height, width, 4) bytes each: what stands still is drawn once."""
     sketch = Sketch(Scene(result, scale))
     result = sketch.scene.result
-    figure = _stage(sketch, speed)
+    figure = _stage(sketch, speed, size)
     (panel,), (stamp,), canvas = figure.axes, figure.texts, cast(Any, figure.canvas)
     canvas.draw()
     figure.set_layout_engine("none")  # what constrained layout found is kept
@@ -121,10 +129,12 @@ def _frames(result: Result, fps: float, scale: float, speed: float) -> Iterator[
 
 
 @styled
-def _stage(sketch: Sketch, speed: float) -> Figure:
+def _stage(sketch: Sketch, speed: float, size: tuple[int, int] | None) -> Figure:
     """The empty scene: a panel, and a text that tells the time."""
     figure, (panel,) = snapshots(sketch, 1)
     figure.set_dpi(DPI)
+    if size is not None:
+        figure.set_size_inches(size[0] / DPI, size[1] / DPI)
     sketch.prepare(panel)
     scale = sketch.scene.scale
     words = [sketch.scene.result.name]
@@ -135,7 +145,7 @@ def _stage(sketch: Sketch, speed: float) -> Figure:
     return figure
 
 
-def _check(target: Path, fps: int, scale: float, speed: float | None) -> None:
+def _check(target: Path, fps: int, scale: float, speed: float | None, size: tuple[int, int] | None) -> None:
     part = "animation"
     if target.suffix not in SUFFIXES:
         raise ModelError.of(part, "path", f"must end in one of {SUFFIXES}", str(target))
@@ -143,6 +153,8 @@ def _check(target: Path, fps: int, scale: float, speed: float | None) -> None:
         raise ModelError.of(part, "path", "must end in .gif where ffmpeg is not installed", str(target))
     if isinstance(fps, bool) or not isinstance(fps, int) or not 1 <= fps <= 120:
         raise ModelError.of(part, "fps", "must be a whole number from 1 to 120", fps)
+    if size is not None and not (len(size) == 2 and all(isinstance(n, int) and n in PIXELS and n % 2 == 0 for n in size)):
+        raise ModelError.of(part, "size", f"must be even numbers of pixels from {PIXELS[0]} to {PIXELS[-1]}, (width, height)", size)
     for field, value in (("scale", scale), ("speed", speed)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise ModelError.of(part, field, "must be finite and > 0", value)

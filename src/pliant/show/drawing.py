@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 
 STATIONS = 25  # points drawn of a beam, besides those where something stands
 SAME_POINT = 1e-9  # m
+NOT_TURNED = 1e-9  # of a mode's largest slope: what round-off leaves of none
 FLAT = 1e-6  # of a body's size: how far points may be from a line or a plane
 
 
@@ -109,6 +110,7 @@ class _Library:
         if key not in self._known:
             shapes = self._shapes[name]
             moves, pairs = shapes.displacement(x), stiffening_pairs(beam, shapes)
+            straight = _leaves_straight(shapes, beam.length)
             found: list[tuple[tuple[int, ...], Floats]] = [((j,), moves[:, :, j]) for j in range(shapes.count)]
             if pairs:
                 back = foreshortening(shapes, pairs, x)
@@ -116,7 +118,7 @@ class _Library:
                 threes = stiffening_threes(beam, shapes)
                 across = third_order(shapes, threes, x)
                 found += [(modes, across[:, n]) for n, modes in enumerate(threes)]
-            self._known[key] = [(modes, shape, _bow(x, shape, held)) for modes, shape in found]
+            self._known[key] = [(modes, shape, _bow(x, shape, held, bool(np.all(straight[list(modes)])))) for modes, shape in found]
         return self._known[key]
 
 
@@ -181,10 +183,11 @@ class TelescopicDrawing:
         xi = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, STATIONS)[:-1]])
         slides = np.where(np.arange(len(xi)) == 0, 0.0, xi)
         rest = _along_x(np.where(np.arange(len(xi)) == 0, 0.0, length))
-        moves = beam_shapes(unit_beam(self._link)).displacement(xi)
+        shapes = beam_shapes(unit_beam(self._link))
+        moves, straight = shapes.displacement(xi), _leaves_straight(shapes, 1.0)
         fields = [Field((f"{name}.{EXTENSION}",), _along_x(slides), np.zeros_like(rest))]
         for j, label in enumerate(self._link.mode_labels):
-            fields.append(Field((f"{name}.{label}",), moves[:, :, j], _bow(xi, moves[:, :, j], held)))
+            fields.append(Field((f"{name}.{label}",), moves[:, :, j], _bow(xi, moves[:, :, j], held, bool(straight[j]))))
         lines = ((0, 2), (*range(2, len(xi)), 1))
         return BodyDrawing(name, "telescopic", rest, lines, tuple(fields), _carrier(self._node.link.joint), on)
 
@@ -213,17 +216,38 @@ class _Spots:
         return body, self._ground.add(frame.offset) if body == GROUND else self._pads[body].number(frame)
 
 
-def _bow(x: Floats, shape: Floats, held: set[int]) -> Floats:
-    """A shape, measured from the line through its values at the points held; the root is held always."""
+def _bow(x: Floats, shape: Floats, held: set[int], clamped: bool = False) -> Floats:
+    """A shape, measured from the line through its values at the points held; the root is held always.
+
+    A shape that leaves its root along the beam is measured from a line that does so too, the gentlest through the points held:
+    magnified, what is clamped stays clamped.
+    """
     kept = sorted({0, *held}, key=lambda k: x[k])
     if len(kept) == 1:
         return shape
     at = x[kept]
+    if clamped:
+        return shape - _clamped_line(x, at, shape[kept])
     line = np.stack([np.interp(x, at, shape[kept, axis]) for axis in range(3)], axis=1)
     beyond = x > at[-1]
     slope = (shape[kept[-1]] - shape[kept[-2]]) / (at[-1] - at[-2])
     line[beyond] += np.outer(x[beyond] - at[-1], slope)
     return np.asarray(shape - line)
+
+
+def _clamped_line(x: Floats, at: Floats, values: Floats) -> Floats:
+    """Through values at some places, the first of them left at right angles, straight beyond the last."""
+    from scipy.interpolate import CubicSpline
+
+    spline = CubicSpline(at, values, bc_type=((1, np.zeros(3)), (2, np.zeros(3))))
+    beyond = np.maximum(x - at[-1], 0.0)
+    return np.asarray(spline(np.minimum(x, at[-1])) + np.outer(beyond, spline(at[-1], 1)))
+
+
+def _leaves_straight(shapes: Shapes, length: float) -> NDArray[np.bool_]:
+    """Of every mode, whether it bends the beam but does not turn it where it begins."""
+    turned = np.abs(shapes.rotation(np.linspace(0.0, length, STATIONS))[:, 1:, :]).max(axis=1)  # (station, mode)
+    return np.asarray((turned[0] <= NOT_TURNED * turned.max(axis=0)) & (turned.max(axis=0) > 0.0))
 
 
 def _along_x(values: Floats) -> Floats:

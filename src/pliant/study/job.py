@@ -153,9 +153,6 @@ def names_of_run(run: Run, names: Iterable[str]) -> frozenset[str]:
 
 def check_settings(options: Mapping[str, Any]) -> None:
     """What simulate would refuse in every case is refused before the first."""
-    for name in ("to", "compression"):
-        if options.get(name) is not None:
-            raise ModelError.of("sweep", name, "must be left out: every case would write the same file", options[name])
     method = _method(options.get("method"))
     if not isinstance(method, Method):
         check.choice("sweep", "method", method, (AUTO,))

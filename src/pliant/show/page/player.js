@@ -89,19 +89,33 @@ class Player {
   }
 
   listenToView(canvas) {
-    canvas.addEventListener("pointerdown", event => canvas.setPointerCapture(event.pointerId));
+    const fingers = new Map(), at = event => [event.offsetX, event.offsetY];
+    canvas.addEventListener("pointerdown", event => { canvas.setPointerCapture(event.pointerId); fingers.set(event.pointerId, at(event)); });
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, event => fingers.delete(event.pointerId));
     canvas.addEventListener("pointermove", event => {
-      if (!event.buttons) return;
-      this.view.camera.drag(event.movementX, event.movementY, event.shiftKey || event.buttons !== 1);
+      const before = fingers.get(event.pointerId);
+      if (!event.buttons || !before) return;
+      fingers.set(event.pointerId, at(event));
+      const moved = [event.offsetX - before[0], event.offsetY - before[1]];
+      const other = [...fingers].find(([id]) => id !== event.pointerId);
+      if (other) this.pinch(before, at(event), other[1], moved);
+      else this.view.camera.drag(...moved, event.shiftKey || event.buttons !== 1);
       this.dirty = true;
     });
     canvas.addEventListener("contextmenu", event => event.preventDefault());
     canvas.addEventListener("wheel", event => {
       event.preventDefault();
-      this.view.camera.wheel(event.deltaY, event.offsetX, event.offsetY, this.view.width, this.view.height);
+      this.view.camera.nearer(Math.exp(-0.0015 * event.deltaY), event.offsetX, event.offsetY);
       this.dirty = true;
     }, { passive: false });
     canvas.addEventListener("dblclick", () => this.resetView());
+  }
+
+  /** Two fingers: nearer or farther by their distance, moved by half of what one of them moves. */
+  pinch(before, now, other, moved) {
+    const apart = p => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
+    this.view.camera.nearer(apart(now) / apart(before), 0.5 * (now[0] + other[0]), 0.5 * (now[1] + other[1]));
+    this.view.camera.drag(0.5 * moved[0], 0.5 * moved[1], true);
   }
 
   key(event) {
@@ -225,13 +239,20 @@ class Player {
     if (this.t > end || this.t < begin) this.show(this.t - (this.t > end ? 0.02 : 0) * (end - begin), end - begin);
   }
 
+  /** What is not where it is: said whenever deformation is drawn other than it is. */
+  magnification() {
+    if (this.scale === 1 || !this.run.bodies.some(body => body.elastic)) return "";
+    const contacts = this.run.contacts.length ? "; balls, planes and forces of contacts are drawn where they are" : "";
+    return `deformation × ${+this.scale.toPrecision(4)}, dotted: as large as it is${contacts}`;
+  }
+
   frame() {
     this.dirty = false;
     this.frames++;
     this.mechanism.update(this.t, this.scale);
     const touching = this.view.draw(this.t, this.scale, this.speed, this.colours);
-    element("touching").textContent = touching.map(c => `${c.pair}: ${short(c.peak_force)} N at most`).join("\n");
-    element("touching").style.whiteSpace = "pre";
+    element("touching").textContent = touching.map(c => `${c.pair}: ${short(c.peak_force)} N at most`).join(" · ");
+    element("magnified").textContent = this.magnification();
     this.plots.forEach(plot => plot.follow(this.t));
     const { run } = this, digits = Math.min(Math.max(3 - Math.floor(Math.log10(run.end - run.begin || 1)), 0), 9);
     element("clock").textContent = `${this.t.toFixed(digits)} s of ${+run.end.toFixed(digits)} s`;

@@ -5,6 +5,9 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const unit = k => [0, 1, 2].map(i => (i === k ? 1 : 0));
 
+const MARGIN = [24, 18, 24, 48]; // pixels, of the picture: below stand the axes and the scale
+const LEGEND = 96; // pixels, to the left: what colours of stress mean
+
 class Camera {
   constructor(run) {
     this.run = run;
@@ -30,8 +33,8 @@ class Camera {
     return [right, cross(eye, right), eye];
   }
 
-  /** Fit the box of all that moves into a canvas. */
-  aim(width, height) {
+  /** Fit the box of all that moves into a canvas; beside, a margin for what is written there: left, top, right, bottom, pixels. */
+  aim(width, height, margin = MARGIN) {
     const [low, high] = this.run.box, axes = this.basis();
     this.centre = low.map((x, k) => 0.5 * (x + high[k]));
     let w = 1e-9, h = 1e-9;
@@ -39,8 +42,10 @@ class Camera {
       const p = low.map((x, k) => ((corner >> k) & 1 ? high[k] : x) - this.centre[k]);
       w = Math.max(w, Math.abs(dot(p, axes[0]))); h = Math.max(h, Math.abs(dot(p, axes[1])));
     }
-    this.pixels = this.zoom * Math.min(0.42 * width / w, 0.40 * height / h);
-    this.middle = [0.5 * width + this.pan[0], 0.5 * height + this.pan[1]];
+    const [left, top, right, bottom] = margin, room = [Math.max(width - left - right, 40), Math.max(height - top - bottom, 40)];
+    this.pixels = this.zoom * Math.min(0.5 * room[0] / w, 0.5 * room[1] / h);
+    this.home = [left + 0.5 * room[0], top + 0.5 * room[1]];
+    this.middle = [this.home[0] + this.pan[0], this.home[1] + this.pan[1]];
     this.axes = axes;
   }
 
@@ -56,12 +61,12 @@ class Camera {
   }
 
   /** Nearer or farther, with what is under the pointer staying there. */
-  wheel(amount, x, y, width, height) {
-    const factor = Math.exp(-0.0015 * amount), before = this.zoom;
+  nearer(factor, x, y) {
+    const before = this.zoom;
     this.zoom = Math.min(Math.max(this.zoom * factor, 0.05), 500);
     const grown = this.zoom / before;
-    this.pan[0] = (x - 0.5 * width) * (1 - grown) + this.pan[0] * grown;
-    this.pan[1] = (y - 0.5 * height) * (1 - grown) + this.pan[1] * grown;
+    this.pan[0] = (x - this.home[0]) * (1 - grown) + this.pan[0] * grown;
+    this.pan[1] = (y - this.home[1]) * (1 - grown) + this.pan[1] * grown;
   }
 }
 
@@ -84,7 +89,7 @@ class View {
   draw(t, scale, speed, colours) {
     const pen = this.pen;
     this.colours = colours;
-    this.camera.aim(this.width, this.height);
+    this.camera.aim(this.width, this.height, this.stress ? [LEGEND, ...MARGIN.slice(1)] : MARGIN);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineCap = pen.lineJoin = "round";
     this.drawGround();
@@ -227,7 +232,7 @@ class View {
 
   /** What the colours of stress mean, from none to the largest of the run. */
   drawLegend() {
-    const pen = this.pen, { map, largest, factor, unit } = this.run.stress, width = 12, height = 140, x = 16, y = 46;
+    const pen = this.pen, { map, largest, factor, unit } = this.run.stress, width = 12, height = Math.min(140, this.height - 110), x = 14, y = 24;
     const bar = pen.createLinearGradient(0, y + height, 0, y);
     map.forEach((colour, k) => bar.addColorStop(k / (map.length - 1), colour));
     pen.fillStyle = bar; pen.fillRect(x, y, width, height);
@@ -237,7 +242,8 @@ class View {
       pen.fillText(`${+(share * largest / factor).toPrecision(3)}`, x + width + 6, y + (1 - share) * height);
     }
     pen.textBaseline = "alphabetic";
-    pen.fillText(`equivalent stress, ${unit}`, x, y + height + 20);
+    pen.fillText("equivalent", x, y + height + 18);
+    pen.fillText(`stress, ${unit}`, x, y + height + 31);
   }
 
   drawJoints() {
@@ -302,13 +308,14 @@ class View {
   }
 
   drawTriad() {
-    const pen = this.pen, x = this.width - 44, y = 48, [right, up] = this.camera.axes;
+    const pen = this.pen, flat = this.camera.flat, length = flat ? 18 : 15, [right, up] = this.camera.axes;
+    const x = flat ? 16 : 30, y = this.height - (flat ? 12 : 24);
     pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
     for (const k of this.run.axes) {
-      const dx = 26 * right[k], dy = -26 * up[k];
+      const dx = length * right[k], dy = -length * up[k];
       pen.strokeStyle = pen.fillStyle = this.colours.quiet; pen.lineWidth = 1.4;
       pen.beginPath(); pen.moveTo(x, y); pen.lineTo(x + dx, y + dy); pen.stroke();
-      pen.fillText("xyz"[k], x + 1.38 * dx, y + 1.38 * dy);
+      pen.fillText("xyz"[k], x + 1.45 * dx, y + 1.45 * dy);
     }
     pen.textBaseline = "alphabetic";
   }

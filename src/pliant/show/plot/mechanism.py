@@ -27,12 +27,19 @@ NEAR, TALL, MARGIN = 0.6, 4.0, 0.7  # inches: how low and how high a panel may b
 
 
 @styled
-def mechanism(result: Result, times: Sequence[float] | None = None, scale: float = 1.0) -> Figure:
+def mechanism(
+    result: Result, times: Sequence[float] | None = None, scale: float = 1.0, time: float | None = None
+) -> Figure:
     """The mechanism at some times, elastic deformation `scale` times as large as it is; six times where none are given.
 
-    Magnified beams are measured from the line through the points that loops and contacts hold, else from the undeformed beam, which
-    is drawn dotted. Between rows positions are interpolated.
+    time: one time instead, for a still picture. Magnified beams are measured from the undeformed beam, which is drawn dotted, or
+    from the line through the points that loops and contacts hold, so that these stay where they are; a clamped root stays clamped.
+    Between rows positions are interpolated.
     """
+    if time is not None:
+        if times is not None:
+            raise ModelError.of("plot mechanism", "time", "must be left out where times are given", time)
+        times = [time]
     scene = Scene(result, _number("scale", scale))
     result = scene.result
     chosen = np.linspace(result.time[0], result.time[-1], SNAPSHOTS) if times is None else _times(result, times)

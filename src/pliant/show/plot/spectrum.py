@@ -22,6 +22,10 @@ MOST_SAMPLES = 2**17
 FEWEST_SAMPLES = 16
 DEPTH = 1e-6  # of the largest amplitude: lines are drawn down to here
 HEARD = 1e-4  # of the largest amplitude: frequencies are shown as far as any line is above this
+FIRST_LINE = 2  # before it Hann's window shows the mean and the trend: no peak
+FAINT = 1e-3  # of the largest amplitude: peaks below are not named
+PROMINENCE = 3.0  # times the ground beside it that a peak must have
+MOST_PEAKS = 3  # that a legend names
 STRONGEST = 6  # lines where the user names none
 
 
@@ -39,9 +43,8 @@ def spectrum(result: Result, names: Sequence[str] | None = None) -> Figure:
         factor, name_of_unit = prefixed(unit, [amplitude for _, _, amplitude in spectra])
         largest = max(float(np.max(amplitude)) for _, _, amplitude in spectra) or 1.0
         for k, (name, frequency, amplitude) in enumerate(spectra[:MOST_LINES]):
-            peak = int(np.argmax(amplitude))
             panel.semilogy(frequency[1:], np.maximum(amplitude[1:], 1e-3 * DEPTH * largest) / factor, linewidth=0.9, **look(k),
-                           label=f"{name}: largest at {frequency[peak]:.4g} Hz")  # fmt: skip
+                           label=f"{name}: {_peaks_in_words(frequency, amplitude)}")  # fmt: skip
         panel.set_ylim(DEPTH * largest / factor, 2.0 * largest / factor)
         panel.set_xlim(0.0, max(_reach(frequency, amplitude, largest) for _, frequency, amplitude in spectra))
         panel.set(xlabel="frequency, Hz", ylabel=f"amplitude of {quantity}, {name_of_unit}")
@@ -65,6 +68,41 @@ def amplitudes(time: Floats, series: Floats) -> tuple[Floats, Floats]:
     weighted = (sampled - np.average(sampled, weights=window)) * window
     step = (time[-1] - time[0]) / (count - 1)
     return np.fft.rfftfreq(count, step), 2.0 * np.abs(np.fft.rfft(weighted)) / np.sum(window)
+
+
+def peaks(frequency: Floats, amplitude: Floats) -> list[float]:
+    """Frequencies of the strongest real peaks, Hz, the strongest first.
+
+    A peak is a line that stands above both neighbours and well above the ground beside it, as neither a slope nor the trend of a
+    short run does. Between two lines it lies where the parabola through three logarithms has its top.
+    """
+    level = np.log(np.maximum(amplitude, np.finfo(np.float64).tiny))
+    inner = np.arange(FIRST_LINE, len(level) - 1)
+    tops = inner[(level[inner] > level[inner - 1]) & (level[inner] >= level[inner + 1])]
+    found = [int(k) for k in tops if amplitude[k] > FAINT * np.max(amplitude[FIRST_LINE:]) and _stands_out(level, int(k))]
+    strongest = sorted(found, key=lambda k: -amplitude[k])[:MOST_PEAKS]
+    return [float((k + _offset(level[k - 1 : k + 2])) * frequency[1]) for k in strongest]
+
+
+def _stands_out(level: Floats, k: int) -> bool:
+    """Whether the ground on both sides of a line, before a higher one comes, is well below it."""
+    for side in (level[k - 1 :: -1], level[k + 1 :]):
+        higher = np.flatnonzero(side > level[k])
+        ground = side[: higher[0]] if higher.size else side
+        if not ground.size or level[k] - np.min(ground) < np.log(PROMINENCE):
+            return False
+    return True
+
+
+def _offset(three: Floats) -> float:
+    """Where between lines the top is, -0.5 to 0.5."""
+    curvature = float(three[0] - 2.0 * three[1] + three[2])
+    return 0.5 * float(three[0] - three[2]) / curvature if curvature < 0.0 else 0.0
+
+
+def _peaks_in_words(frequency: Floats, amplitude: Floats) -> str:
+    tops = peaks(frequency, amplitude)
+    return f"{', '.join(f'{top:.4g}' for top in tops)} Hz" if tops else "no peak"
 
 
 def _reach(frequency: Floats, amplitude: Floats, largest: float) -> float:
