@@ -17,9 +17,20 @@ from pliant.codegen.angle_sums import add_angles
 from pliant.codegen.emit import ChunkWriter
 from pliant.codegen.fuse import fuse
 from pliant.codegen.guards import ALL_IDLE, ALWAYS
-from pliant.codegen.operations import ARGUMENTS, COMPARISONS, FUSED, FUSED_FROM, FUSED_SUB, INTRINSICS, LIBRARY, LOGIC, TRUTHS
+from pliant.codegen.operations import (
+    ARGUMENTS,
+    COMPARISONS,
+    FUSED,
+    FUSED_FROM,
+    FUSED_SUB,
+    INTRINSICS,
+    LIBRARY,
+    LOGIC,
+    TRUTHS,
+)
 from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.reciprocals import share_reciprocals
+from pliant.codegen.repeats import Columns
 from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
 from pliant.codegen.sincos import WIDTH, near_text, real
 
@@ -80,14 +91,8 @@ class MemberProgram:
     @property
     def library(self) -> set[str]:
         """Functions of `device_functions` that are called."""
-        sines = set(self.schedule.batch.sines(_columns(self.program)))
+        sines = set(self.schedule.batch.sines(Columns.of(self.program)))
         return {LIBRARY[kind] for value, kind in enumerate(self.program.kind) if kind in LIBRARY and value not in sines}
-
-
-def _columns(program: Program) -> object:
-    from pliant.codegen.repeats import Columns
-
-    return Columns.of(program)
 
 
 def intrinsics(lanes: Lanes) -> str:
@@ -139,7 +144,8 @@ class _MemberWriter:
         self._batch()
         self._blocks(schedule.after)
         attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        own = [f"define internal void @{self.name}{self._signature} {attribute} nounwind {{", "entry:", *self.lines, "  ret void", "}"]
+        head = f"define internal void @{self.name}{self._signature} {attribute} nounwind {{"
+        own = [head, "entry:", *self.lines, "  ret void", "}"]
         return "\n".join([*self.functions, *own, ""])
 
     def _guard(self, place: int) -> str:
@@ -221,7 +227,8 @@ class _MemberWriter:
             if value not in own:
                 writer.write(value, chunk)
         attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        return "\n".join([f"define internal void @{name}{self._signature} {attribute} nounwind {{", *writer.lines, "  ret void", "}"])
+        head = f"define internal void @{name}{self._signature} {attribute} nounwind {{"
+        return "\n".join([head, *writer.lines, "  ret void", "}"])
 
     def _batch(self) -> None:
         """Angle by angle on a GPU, elsewhere several together."""
@@ -340,9 +347,10 @@ class _LaneWriter(ChunkWriter):
         if lanes.width == 1:
             self.lines.append(f"  {name} = load double, ptr {address}")
             return name
+        every = f"<{lanes.width} x i32> zeroinitializer"
         self.lines += [f"  {name}.s = load double, ptr {address}",
                        f"  {name}.i = insertelement {lanes.kind} poison, double {name}.s, i64 0",
-                       f"  {name} = shufflevector {lanes.kind} {name}.i, {lanes.kind} poison, <{lanes.width} x i32> zeroinitializer"]  # fmt: skip
+                       f"  {name} = shufflevector {lanes.kind} {name}.i, {lanes.kind} poison, {every}"]  # fmt: skip
         return name
 
     def _lane_truth(self, value: int, name: str) -> None:
@@ -378,5 +386,3 @@ class _LaneWriter(ChunkWriter):
             f"  {name} = select {lanes.truth} {name}.n, {lanes.kind} {lanes.splat(-1.0)}, {lanes.kind} {name}.h",
         ]  # fmt: skip
 
-
-__all__ = ["SINES", "WIDTH", "Lanes", "MemberProgram", "intrinsics", "member_text", "sines_text"]
