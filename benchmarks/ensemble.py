@@ -7,9 +7,9 @@ are kept. ball_per_s_core: a Hertz ball that bounces for 1 s, the same by RKF45.
 the clock. scipy_ball_per_s: the ball by scipy's solve_ivp (RK45, the same tolerance, contact by terminal events). numba_ball_per_s:
 a hand-written Dormand-Prince 5(4) loop for the ball in Numba, its force switched inside the right-hand side: no events, no works,
 no contact records. --chains N: N falling chains with scattered heights, angles, restitution and friction, rtol 1e-9: how many
-fail, the deepest gap, the largest error of the energy balance over its scale, members a second. --device: the same chain and ball in
-lock-step on this machine's cores ("cpu") or on its GPUs; the loop is built before the clock starts. A machine with a GPU but without
-pliant's packages is served by gpu_bundle.py.
+fail, the deepest gap, the largest error of the energy balance over its scale, members a second. --device: the same chain and ball
+in lock-step on one core of this machine ("cpu") or on its GPUs; the loop is built before the clock starts. A machine with a GPU but
+without pliant's packages is served by gpu_bundle.py.
 """
 
 from __future__ import annotations

@@ -341,7 +341,7 @@ class AttemptWriter:
             tables.append(f"@{name} = internal unnamed_addr constant [{np.size(values)} x double] [{entries}]")
         if self.coefficients:
             entries = ", ".join(f"double {real(x)}" for x in self.coefficients)
-            tables.append(f"@lockstep_coefficients = global [{len(self.coefficients)} x double] [{entries}]")  # no constant: see above
+            tables.append(f"@lockstep_coefficients = global [{len(self.coefficients)} x double] [{entries}]")
         head = f"define internal void @attempt(ptr nonnull %memory, ptr nonnull %shared) {attribute} nounwind {{"
         return "\n".join([*tables, head, "entry:", *self.lines, "  ret void", "}", ""])
 

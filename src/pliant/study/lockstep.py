@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
     from pliant.integrate.methods import Method
-    from pliant.run.prepare import Compiled
+    from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.study.ensemble_store import EnsembleStore
     from pliant.trace.traced_system import TracedSystem
 
@@ -302,12 +303,18 @@ class LockstepEnsemble:
             self.store.put_result(member, result)
 
 
+_LOOPS: WeakKeyDictionary[CompiledStructure, dict[tuple[str, bool, int | None], HostLoop]] = WeakKeyDictionary()  # made once
+
+
 def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled, bool], Runner]:
     """Vectors of members on this machine's cores."""
 
     def of(compiled: Compiled, own_constants: bool) -> Runner:
-        tableau, cache = explicit_tableau(method), compiled.structure.cache
-        return HostRuns(HostLoop.of(lockstep_model(compiled), tableau, own_constants, cache, width))
+        tableau, known = explicit_tableau(method), _LOOPS.setdefault(compiled.structure, {})
+        key = tableau.name, own_constants, width
+        if key not in known:
+            known[key] = HostLoop.of(lockstep_model(compiled), tableau, own_constants, compiled.structure.cache, width)
+        return HostRuns(known[key])
 
     return of
 
