@@ -209,6 +209,8 @@ def take_up(lane: Any, shared: Any) -> None:
     lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
     lane.log_old, lane.rejected_last = table.least_old[0], 0.0
     lane.start = 0.0
+    if N_LIMIT > 0:
+        lane.longest = lane.limit[0]
     row = int(lane.next_row)
     if row < shared.n_plan:  # noqa: SIM102  `and` would read beyond the last
         if shared.plan[row] <= lane.t:
@@ -327,6 +329,10 @@ def first_event(lane: Any) -> float:
             g_new, dead = lane.g_new[e] * side, lane.dead if table.does[e] == GAP else 0.0
             counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
             beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
+            if table.does[e] == PEAK:  # one that cannot be the largest of its pair is left alone
+                pair = table.pair[e]
+                most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
+                counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
             x = -1.0
             if counts and beyond:
                 lane.hit[e] = -side
