@@ -28,7 +28,7 @@ from pliant.codegen.operations import (
     LOGIC,
     TRUTHS,
 )
-from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
+from pliant.codegen.program import ABSORBED, CONSTANT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.reciprocals import share_reciprocals
 from pliant.codegen.repeats import Columns
 from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
@@ -77,10 +77,13 @@ class MemberProgram:
     n_changing: int  # entries of p that events change
 
     @classmethod
-    def of(cls, program: Program, n_changing: int, lanes: Lanes) -> MemberProgram:
+    def of(cls, program: Program, n_changing: int, lanes: Lanes, first: int | None = None) -> MemberProgram:
+        """first: so many outputs only, with the bits that they have among all."""
         copy = replace(program, kind=[*program.kind], a=[*program.a], b=[*program.b], c=[*program.c])
         ready = add_angles(share_reciprocals(copy))
         fuse(ready)
+        if first is not None:
+            _leave_out(ready, first)
         size = 10**9 if lanes.whole else lanes.chunk_size
         return cls(ready, make_schedule(ready, size, roll=False), n_changing)
 
@@ -93,6 +96,20 @@ class MemberProgram:
         """Functions of `device_functions` that are called."""
         sines = set(self.schedule.batch.sines(Columns.of(self.program)))
         return {LIBRARY[kind] for value, kind in enumerate(self.program.kind) if kind in LIBRARY and value not in sines}
+
+
+def _leave_out(program: Program, first: int) -> None:
+    """All that only later outputs need; what is left was fused as if they were there."""
+    program.outputs = program.outputs[:first]
+    needed, waiting = set[int](), list(program.outputs)
+    while waiting:
+        value = waiting.pop()
+        if value not in needed:
+            needed.add(value)
+            waiting += program.arguments(value)
+    for value, kind in enumerate(program.kind):
+        if kind >= 0 and value not in needed:
+            program.kind[value] = ABSORBED
 
 
 def intrinsics(lanes: Lanes) -> str:

@@ -254,6 +254,12 @@ def watched(lane: Any, e: int) -> bool:
     return bool(does != NEVER and closed)
 
 
+def dead_of(lane: Any, e: int) -> float:
+    """Around zero, what is no change of side: round-off of a gap; a little more at a corner of a force, where slip may settle."""
+    does = table.does[e]
+    return float(lane.dead if does == GAP else (lane.sure if does == CUT else 0.0))
+
+
 def required(lane: Any, e: int) -> float:
     """The side of zero that the equations in force belong to; 0: any."""
     does = table.does[e]
@@ -326,7 +332,7 @@ def first_event(lane: Any) -> float:
         lane.hit[e] = 0.0
         side = lane.side[e] * lane.watch[e]
         if side != 0.0:
-            g_new, dead = lane.g_new[e] * side, lane.dead if table.does[e] == GAP else 0.0
+            g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
             counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
             beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
             if table.does[e] == PEAK:  # one that cannot be the largest of its pair is left alone
@@ -371,7 +377,7 @@ def turning_point(lane: Any, e: int, side: float) -> float:
     if not (0.0 < s < 1.0):
         return 0.0
     lowest = g + s * (m + s * (c + s * d))
-    dead = lane.dead if table.does[e] == GAP else 0.0
+    dead = dead_of(lane, e)
     return s if lowest < -dead else 0.0
 
 
@@ -423,7 +429,7 @@ def move(lane: Any, shared: Any) -> None:
     stops, changed = act(lane, shared), lane.changed != 0.0
     for e in range(N_E):
         g = lane.g_new[e]
-        dead = lane.dead if table.does[e] == GAP else 0.0
+        dead = dead_of(lane, e)
         if lane.watch[e] != 0.0 and not changed:
             side = lane.side[e]
             lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
@@ -575,6 +581,8 @@ def own_log(x: float) -> float:
     return log(x)
 
 
-JUDGES = (restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, required, refuse, propose, choose,
-          first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take,
-          end_member, take_up, move, judge_attempt, judge)  # fmt: skip
+JUDGES = (
+    restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, dead_of, required, refuse, propose, choose,
+    first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take, end_member,
+    take_up, move, judge_attempt, judge,
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -152,8 +152,7 @@ class LockstepText:
     def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes) -> None:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
-        lean = replace(model.rhs, outputs=model.rhs.outputs[: len(model.rows)])
-        self.lean = MemberProgram.of(lean, model.n_changing, lanes)  # where nothing is carried along
+        self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # where nothing is carried along
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
         self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
@@ -476,14 +475,18 @@ class AttemptWriter:
         for r, name in plain.items():
             at = self.let(f"getelementptr double, ptr {k}, i64 {r * width}")
             rate = self.let(f"load {kind}, ptr {at}, align 8")
-            passed = f"{kind} {a}, {kind} {rate}, {kind} {name}"
+            passed = f"{kind} {a}, {kind} {self._unless_zero(a, rate)}, {kind} {name}"
             self.lines.append(f"  {name}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
             if r in twice:
-                passed = f"{kind} {b}, {kind} {rate}, {kind} {twice[r]}"
+                passed = f"{kind} {b}, {kind} {self._unless_zero(b, rate)}, {kind} {twice[r]}"
                 self.lines.append(f"  {twice[r]}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
         self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  %{loop}.more = icmp slt i64 %{loop}.n, {count}",
                        f"  br i1 %{loop}.more, label %{loop}, label %{loop}.done", f"{loop}.done:"]  # fmt: skip
         return {r: f"{name}.n" for r, name in plain.items()}, {r: f"{name}.n" for r, name in twice.items()}
+
+    def _unless_zero(self, a: str, rate: str) -> str:
+        """A rate that counts; beside a coefficient of zero none does, not even one that is inf or nan."""
+        return self.select(self.let(f"fcmp une {self.lanes.kind} {a}, {self.lanes.zero}"), rate, self.lanes.zero)
 
     def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
         """The controlled components of a stage or of the end, into `target`."""
