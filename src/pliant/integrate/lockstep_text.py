@@ -391,7 +391,8 @@ class AttemptWriter:
         # no stage looks beyond the end of the step
         t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
-        carries = isinstance(i, str) or i == 1 or bool(self.scheme.rows[self.scheme.stages :, i].any())
+        # the first two tell how works set out at a start
+        carries = isinstance(i, str) or i <= 2 or bool(self.scheme.rows[self.scheme.stages :, i].any())
         name = "member_rhs" if carries else "member_lean"
         self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments})")
 
