@@ -1,13 +1,15 @@
 """Many runs of one structure: members a second, on one core and on two; peers in the same run.
 
-    python benchmarks/ensemble.py [--json FILE] [--chains N]
+    python benchmarks/ensemble.py [--json FILE] [--chains N] [--device cpu|gpu|auto]
 
 falling_chain_per_s_core: the falling chain, 1.5 s, starts scattered by 1 %, DOP853 at rtol 1e-6; final states and contact counts
 are kept. ball_per_s_core: a Hertz ball that bounces for 1 s, the same by RKF45. speedup_2: two threads over one, of the chain, by
 the clock. scipy_ball_per_s: the ball by scipy's solve_ivp (RK45, the same tolerance, contact by terminal events). numba_ball_per_s:
 a hand-written Dormand-Prince 5(4) loop for the ball in Numba, its force switched inside the right-hand side: no events, no works,
 no contact records. --chains N: N falling chains with scattered heights, angles, restitution and friction, rtol 1e-9: how many
-fail, the deepest gap, the largest error of the energy balance over its scale, members a second.
+fail, the deepest gap, the largest error of the energy balance over its scale, members a second. --device: the same chain and ball
+in lock-step on one core of this machine ("cpu") or on its GPUs; the loop is built before the clock starts. A machine with a GPU but
+without pliant's packages is served by gpu_bundle.py.
 """
 
 from __future__ import annotations
@@ -40,9 +42,32 @@ def chains(threads: int, count: int = CHAINS) -> tuple[float, float]:
     compiled = pl.compile_system(falling_chain())
     method = pl.DOP853(rtol=RTOL, atol=ATOL)
     cpu, wall = time.process_time(), time.perf_counter()
-    ds = pl.ensemble(compiled, CHAIN_SECONDS, starts={"a.angle": scattered_angles(count)}, method=method, threads=threads)
+    options = {"method": method, "threads": threads, "loop": "general"}
+    ds = pl.ensemble(compiled, CHAIN_SECONDS, starts={"a.angle": scattered_angles(count)}, **options)
     assert ds.ok.all() and ds.touches.sum() > 20 * count
     return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def lockstep_chains(device: str, threads: int | None, count: int) -> float:
+    """Seconds of an ensemble of falling chains in lock-step: of the processor on one core, else by the clock."""
+    compiled, method, angles = pl.compile_system(falling_chain()), pl.DOP853(rtol=RTOL, atol=ATOL), scattered_angles(count)
+    clock = time.process_time if threads == 1 else time.perf_counter
+    began = clock()
+    options = {"method": method, "threads": threads, "loop": "lockstep", "device": device}
+    ds = pl.ensemble(compiled, CHAIN_SECONDS, starts={"a.angle": angles}, **options)
+    assert ds.ok.all() and ds.touches.sum() > 20 * count
+    return clock() - began
+
+
+def lockstep_figures(device: str) -> dict[str, float]:
+    """Members a second in lock-step."""
+    one, many = (1, CHAINS) if device == "cpu" else (None, 131_072)
+    lockstep_chains(device, one, 8)
+    figures = {"lockstep_chain_per_s": many / min(lockstep_chains(device, one, many) for _ in range(3))}
+    count = BALLS if device == "cpu" else 4_000_000
+    ball_seconds("lockstep", device, one, 100)
+    figures["lockstep_ball_per_s"] = count / min(ball_seconds("lockstep", device, one, count) for _ in range(3))
+    return figures
 
 
 def heights(count: int) -> np.ndarray:
@@ -51,14 +76,20 @@ def heights(count: int) -> np.ndarray:
 
 def balls(count: int = BALLS) -> float:
     """Seconds of the processor of an ensemble of bouncing balls."""
+    return ball_seconds("general", "cpu", 1, count)
+
+
+def ball_seconds(loop: str, device: str, threads: int | None, count: int) -> float:
     system = pl.System("ball", gravity=(0, -GRAVITY))
     ball = system.add("ball", pl.RigidBody(mass=MASS, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
     system.contact(points=pl.Sphere(ball.root, RADIUS), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=STIFFNESS))
     compiled, method = pl.compile_system(system), pl.RKF45(rtol=RTOL, atol=ATOL)
-    began = time.process_time()
-    ds = pl.ensemble(compiled, SECONDS, starts={"ball.y": heights(count)}, method=method, threads=1)
+    clock = time.process_time if threads == 1 else time.perf_counter
+    began = clock()
+    options = {"method": method, "threads": threads, "loop": loop, "device": device}
+    ds = pl.ensemble(compiled, SECONDS, starts={"ball.y": heights(count)}, **options)
     assert ds.ok.all() and (ds.touches == 1).all()
-    return time.process_time() - began
+    return clock() - began
 
 
 def scipy_ball(height: float) -> float:
@@ -167,18 +198,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--chains", type=int)
+    parser.add_argument("--device", choices=("cpu", "gpu", "auto"))
     options = parser.parse_args()
     if options.chains:
         scattered_chains(options.chains)
+        return
+    if options.device is not None:
+        report(lockstep_figures(options.device), options.json)
         return
     chains(1, 4)
     one, two = chains(1), chains(2)
     balls(100)
     own = {"falling_chain_per_s_core": CHAINS / one[0], "ball_per_s_core": BALLS / balls(), "speedup_2": one[1] / two[1]}
-    figures = {**own, **peers()}
+    report({**own, **peers()}, options.json)
+
+
+def report(figures: dict[str, float], file: Path | None) -> None:
     print("\n".join(f"{name:26} {value:12.4g}" for name, value in figures.items()))
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures) + "\n")
+    if file is not None:
+        file.write_text(json.dumps(figures) + "\n")
 
 
 if __name__ == "__main__":

@@ -142,7 +142,8 @@ def bundle(
     run = Run(compiled, method, 0.0, t_end, np.array([t_end]), None, None, None, Stages())
     memory, n = run.stepper.memory, traced.n_controlled
     atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
-    tolerances = LockstepTolerances(float(memory.run["rtol"]), atol, method.rtol, memory.loosened, float(memory.run["max_step"]), 10**6)
+    rtol, longest = float(memory.run["rtol"]), float(memory.run["max_step"])
+    tolerances = LockstepTolerances(rtol, atol, method.rtol, memory.loosened, longest, 10**6)
     p, changing = traced.parameters(0.0, t_end), traced.layout.n_changing
     count = min(COMPARED, *(len(x) for x in starts.values()))
     y = np.tile(traced.y0, (count, 1))
@@ -154,21 +155,22 @@ def bundle(
     for k, column in (bank or {}).items():
         rows[:, k] = np.resize(column, count)
     heads = np.array([traced.head(0.0, t_end)])
-    members = LockstepMembers(y, p[:changing], rows, np.array([weight_of(traced)]), pair_numbers(traced)[None, :, 0], np.array([t_end]),
-                              heads, np.empty(0) if plan is None else plan, 0.0)  # fmt: skip
+    members = LockstepMembers(y, p[:changing], rows, np.array([weight_of(traced)]), pair_numbers(traced)[None, :, 0],
+                              np.array([t_end]), heads, np.empty(0) if plan is None else plan, 0.0)  # fmt: skip
     numbers, inputs = inputs_of(members, tolerances)
     loop = HostLoop.of(model, method.tableau, own, user_cache("machine-code"))
     ends = HostRuns(loop).run(members, tolerances, 1)
     text = device_text(model, method.tableau, own)
     (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
     facts = {"entry": DEVICE_ENTRY, "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
-             "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n, "count": len(next(iter(starts.values()))),
-             "y0": traced.y0.tolist(), "constants": p[changing:].tolist(), "own": own}  # fmt: skip
+             "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
+             "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
+             "constants": p[changing:].tolist(), "own": own}  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(facts))
     arrays = {f"input {key}": value for key, value in inputs.items()} | {f"host {key}": value for key, value in ends.arrays.items()}
     arrays |= {f"start {k}": column for k, column in starts.items()} | {f"constant {k}": c for k, c in (constants or {}).items()}
     np.savez(folder / f"{name}.npz", **arrays, **{f"bank {k}": column for k, column in (bank or {}).items()})
-    print(f"{name}: {text.slots.size} numbers a member, host codes {np.bincount(ends.code + 1)}, steps {ends.steps.mean():.0f}", flush=True)
+    print(f"{name}: host codes {np.bincount(ends.code + 1)}, steps {ends.steps.mean():.0f}", flush=True)
 
 
 # ---- there
@@ -211,7 +213,8 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     small = ends_of(facts, len(inputs["y"]), inputs["plan"].size)
     cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]))
     agree = {key: float(np.nanmax(np.abs(small[key] - arrays[f"host {key}"]), initial=0.0)) for key in ("y_end", "t_end", "tally")}
-    bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in ("y_end", "t_end", "tally", "code", "steps"))
+    compared = ("y_end", "t_end", "tally", "code", "steps")
+    bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in compared)
     print(f"  against the host build: bit for bit {bits}, largest difference {agree}", flush=True)
     members = many(facts, arrays)
     count = len(members["y"])
@@ -228,14 +231,16 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
                "touches": float(ends["tally"][..., 0].sum() / count), "nan": int(np.isnan(ends["y_end"]).any(axis=1).sum()),
                "unfinished": int((ends["code"] != 0).sum())}  # fmt: skip
     if "million" in path.stem:
-        np.savez(path.with_name("million ends.npz"), y=ends["y_end"][:, :9].astype(np.float32), touches=ends["tally"][..., 0].sum(1).astype(np.int16))
+        touches = ends["tally"][..., 0].sum(axis=1).astype(np.int16)
+        np.savez(path.with_name("million ends.npz"), y=ends["y_end"][:, :9].astype(np.float32), touches=touches)
         odd = np.flatnonzero((ends["code"] != 0) | np.isnan(ends["y_end"]).any(axis=1))
         np.savez(path.with_name("million odd.npz"), members=odd, code=ends["code"][odd], y=members["y"][odd])
         sample = np.random.default_rng(0).choice(count, 4096, replace=False)
         worst = {k: ends[k][sample] for k in ("row_y", "row_p", "y_end", "p_end", "t_end", "reach")}
         np.savez(path.with_name("million sample.npz"), members=sample, constants=members["constants"][sample], **worst)
     print(f"  {count} members: {figures['per_second']:.4g} a second, {figures['per_second_with_copies']:.4g} with copies; codes "
-          f"{figures['codes']}, steps {figures['steps']:.0f}, touches {figures['touches']:.2f}, nan {figures['nan']}", flush=True)  # fmt: skip
+          f"{figures['codes']}, steps {figures['steps']:.0f}, touches {figures['touches']:.2f}, nan {figures['nan']}",
+          flush=True)  # fmt: skip
     return figures
 
 

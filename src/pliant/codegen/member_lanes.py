@@ -28,8 +28,9 @@ from pliant.codegen.operations import (
     LOGIC,
     TRUTHS,
 )
-from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
+from pliant.codegen.program import ABSORBED, CONSTANT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.reciprocals import share_reciprocals
+from pliant.codegen.repeats import Columns
 from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
 from pliant.codegen.sincos import WIDTH, near_text, real
 
@@ -76,10 +77,13 @@ class MemberProgram:
     n_changing: int  # entries of p that events change
 
     @classmethod
-    def of(cls, program: Program, n_changing: int, lanes: Lanes) -> MemberProgram:
+    def of(cls, program: Program, n_changing: int, lanes: Lanes, first: int | None = None) -> MemberProgram:
+        """first: so many outputs only, with the bits that they have among all."""
         copy = replace(program, kind=[*program.kind], a=[*program.a], b=[*program.b], c=[*program.c])
         ready = add_angles(share_reciprocals(copy))
         fuse(ready)
+        if first is not None:
+            _leave_out(ready, first)
         size = 10**9 if lanes.whole else lanes.chunk_size
         return cls(ready, make_schedule(ready, size, roll=False), n_changing)
 
@@ -90,14 +94,22 @@ class MemberProgram:
     @property
     def library(self) -> set[str]:
         """Functions of `device_functions` that are called."""
-        sines = set(self.schedule.batch.sines(_columns(self.program)))
+        sines = set(self.schedule.batch.sines(Columns.of(self.program)))
         return {LIBRARY[kind] for value, kind in enumerate(self.program.kind) if kind in LIBRARY and value not in sines}
 
 
-def _columns(program: Program) -> object:
-    from pliant.codegen.repeats import Columns
-
-    return Columns.of(program)
+def _leave_out(program: Program, first: int) -> None:
+    """All that only later outputs need; what is left was fused as if they were there."""
+    program.outputs = program.outputs[:first]
+    needed, waiting = set[int](), list(program.outputs)
+    while waiting:
+        value = waiting.pop()
+        if value not in needed:
+            needed.add(value)
+            waiting += program.arguments(value)
+    for value, kind in enumerate(program.kind):
+        if kind >= 0 and value not in needed:
+            program.kind[value] = ABSORBED
 
 
 def intrinsics(lanes: Lanes) -> str:
@@ -149,7 +161,8 @@ class _MemberWriter:
         self._batch()
         self._blocks(schedule.after)
         attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        own = [f"define internal void @{self.name}{self._signature} {attribute} nounwind {{", "entry:", *self.lines, "  ret void", "}"]
+        head = f"define internal void @{self.name}{self._signature} {attribute} nounwind {{"
+        own = [head, "entry:", *self.lines, "  ret void", "}"]
         return "\n".join([*self.functions, *own, ""])
 
     def _guard(self, place: int) -> str:
@@ -231,7 +244,8 @@ class _MemberWriter:
             if value not in own:
                 writer.write(value, chunk)
         attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        return "\n".join([f"define internal void @{name}{self._signature} {attribute} nounwind {{", *writer.lines, "  ret void", "}"])
+        head = f"define internal void @{name}{self._signature} {attribute} nounwind {{"
+        return "\n".join([head, *writer.lines, "  ret void", "}"])
 
     def _batch(self) -> None:
         """Angle by angle on a GPU, elsewhere several together."""
@@ -350,9 +364,10 @@ class _LaneWriter(ChunkWriter):
         if lanes.width == 1:
             self.lines.append(f"  {name} = load double, ptr {address}")
             return name
+        every = f"<{lanes.width} x i32> zeroinitializer"
         self.lines += [f"  {name}.s = load double, ptr {address}",
                        f"  {name}.i = insertelement {lanes.kind} poison, double {name}.s, i64 0",
-                       f"  {name} = shufflevector {lanes.kind} {name}.i, {lanes.kind} poison, <{lanes.width} x i32> zeroinitializer"]  # fmt: skip
+                       f"  {name} = shufflevector {lanes.kind} {name}.i, {lanes.kind} poison, {every}"]  # fmt: skip
         return name
 
     def _lane_truth(self, value: int, name: str) -> None:
@@ -388,5 +403,3 @@ class _LaneWriter(ChunkWriter):
             f"  {name} = select {lanes.truth} {name}.n, {lanes.kind} {lanes.splat(-1.0)}, {lanes.kind} {name}.h",
         ]  # fmt: skip
 
-
-__all__ = ["SINES", "WIDTH", "Lanes", "MemberProgram", "intrinsics", "member_text", "sines_text"]

@@ -5,25 +5,25 @@ A GPU has no C library. These are fdlibm's methods (Sun Microsystems, 1993), wit
 
 from __future__ import annotations
 
+from math import copysign, floor, sqrt
 from typing import Any
 
-bits: Any
-from_bits: Any
-sqrt: Any
-fma: Any
-floor: Any
+bits: Any = None  # of a double, as a whole number; and back
+from_bits: Any = None
+fma: Any = None  # a b + c, rounded once
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 INVERSE_LN2 = 1.44269504088896338700e00
 ROUNDER = 6755399441055744.0  # 1.5 2^52: adding it rounds to a whole number
 LARGEST_EXP, SMALLEST_EXP = 709.782712893383973096, -745.13321910194110842
 NAN, INF = float("nan"), float("inf")
+TINY, HUGE = 2.0**-600, 2.0**600  # by which squares are kept from vanishing and from overflow
 
 
 def scaled(x: float, k: int) -> float:
     """x 2^k for |x| around 1, also where that is denormal or too large."""
     half = k >> 1
-    return x * from_bits((half + 1023) << 52) * from_bits((k - half + 1023) << 52)
+    return float(x * from_bits((half + 1023) << 52) * from_bits((k - half + 1023) << 52))
 
 
 def own_exp(x: float) -> float:
@@ -60,11 +60,277 @@ def own_log(x: float) -> float:
     z = s * s
     w = z * z
     a = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01))
-    b = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)))
+    b = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01
+        + w * 1.479819860511658591e-01)))  # fmt: skip
     r, half = a + b, 0.5 * f * f
     n = float(k)
-    return n * LN2_HIGH - ((half - (s * (half + r) + n * LN2_LOW)) - f)
+    return float(n * LN2_HIGH - ((half - (s * (half + r) + n * LN2_LOW)) - f))
 
 
-OWN = (scaled, own_exp, own_log)
+def own_expm1(x: float) -> float:
+    """e^x - 1, also where x is small."""
+    if not (x < LARGEST_EXP + 1.0):
+        return x * INF if x == x else x
+    if x < -40.0:
+        return -1.0
+    k = float(floor(x * INVERSE_LN2 + 0.5))
+    if abs(x) < 0.34657359027997264:
+        k = 0.0
+    high, low = x - k * LN2_HIGH, k * LN2_LOW
+    r = high - low
+    lost = (high - r) - low
+    half = 0.5 * r
+    z = r * half
+    p = 1.0 + z * (-3.33333333333331316428e-02 + z * (1.58730158725481460165e-03 + z * (-7.93650757867487942473e-05
+        + z * (4.00821782732936239552e-06 + z * -2.01099218183624371326e-07))))  # fmt: skip
+    t = 3.0 - p * half
+    e = z * ((p - t) / (6.0 - r * t))
+    if k == 0.0:
+        return float(r - (r * e - z))
+    e = (r * (e - lost) - lost) - z
+    n = int(k)
+    if k == -1.0:
+        return float(0.5 * (r - e) - 0.5)
+    if k == 1.0:
+        return float(-2.0 * (e - (r + 0.5)) if r < -0.25 else 1.0 + 2.0 * (r - e))
+    if n <= -2 or n > 56:
+        return float(scaled(1.0 - (e - r), n) - 1.0)
+    if n < 20:
+        return scaled((1.0 - from_bits((1023 - n) << 52)) - (e - r), n)
+    return scaled((r - (e + from_bits((1023 - n) << 52))) + 1.0, n)
+
+
+def own_log1p(x: float) -> float:
+    """log(1 + x), also where x is small."""
+    u = 1.0 + x
+    if u == 1.0 or not (x > -1.0) or x == INF:
+        return x if (x > -1.0 and u == 1.0) or x == INF else own_log(u)
+    # what 1 + x lost when it was rounded, to first order
+    lost = (1.0 - (u - x)) if x > 1.0 else x - (u - 1.0)
+    return own_log(u) + lost / u
+
+
+def own_sinh(x: float) -> float:
+    size = abs(x)
+    half = copysign(0.5, x)
+    if size < 22.0:
+        t = own_expm1(size)
+        if size < 1.0:
+            return half * (2.0 * t - t * t / (t + 1.0))
+        return half * (t + t / (t + 1.0))
+    if size < 709.7:
+        return half * own_exp(size)
+    root = own_exp(0.5 * size)
+    return (half * root) * root
+
+
+def own_cosh(x: float) -> float:
+    size = abs(x)
+    if size < 0.34657359027997264:
+        t = own_expm1(size)
+        return 1.0 + t * t / (2.0 * (1.0 + t))
+    if size < 22.0:
+        t = own_exp(size)
+        return 0.5 * t + 0.5 / t
+    if size < 709.7:
+        return 0.5 * own_exp(size)
+    root = own_exp(0.5 * size)
+    return (0.5 * root) * root
+
+
+def own_tanh(x: float) -> float:
+    size = abs(x)
+    if not (size < 22.0):
+        return copysign(1.0, x) if x == x else x
+    if size >= 1.0:
+        t = own_expm1(2.0 * size)
+        return copysign(1.0 - 2.0 / (t + 2.0), x)
+    t = own_expm1(-2.0 * size)
+    return copysign(-t / (t + 2.0), x)
+
+
+def own_atan(x: float) -> float:
+    size = abs(x)
+    high, low, r = 0.0, 0.0, size
+    if size >= 2.4375:
+        high, low, r = 1.57079632679489655800e00, 6.12323399573676603587e-17, -1.0 / size
+    elif size >= 1.1875:
+        high, low, r = 9.82793723247329054082e-01, 1.39033110312309984516e-17, (size - 1.5) / (1.0 + 1.5 * size)
+    elif size >= 0.6875:
+        high, low, r = 7.85398163397448278999e-01, 3.06161699786838301793e-17, (size - 1.0) / (size + 1.0)
+    elif size >= 0.4375:
+        high, low, r = 4.63647609000806093515e-01, 2.26987774529616870924e-17, (2.0 * size - 1.0) / (2.0 + size)
+    z = r * r
+    w = z * z
+    a = z * (3.33333333333329318027e-01 + w * (1.42857142725034663711e-01 + w * (9.09088713343650656196e-02
+        + w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))))  # fmt: skip
+    b = w * (-1.99999999998764832476e-01 + w * (-1.11111104054623557880e-01 + w * (-7.69187620504482999495e-02
+        + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))))  # fmt: skip
+    if high == 0.0:
+        return copysign(r - r * (a + b), x)
+    return copysign(high - ((r * (a + b) - low) - r), x)
+
+
+def own_atan2(y: float, x: float) -> float:
+    if x != x or y != y:
+        return x + y
+    angle = own_atan(abs(y / x))
+    if y == 0.0:
+        angle = 0.0
+    elif x == 0.0 or (abs(y) == INF and abs(x) != INF):
+        angle = 1.57079632679489655800e00
+    elif abs(y) == INF:
+        angle = 7.85398163397448278999e-01
+    if copysign(1.0, x) < 0.0:
+        angle = 3.14159265358979311600e00 - (angle - 1.22464679914735317720e-16)
+    return copysign(angle, y)
+
+
+def own_asin_rest(z: float) -> float:
+    """(asin(x) - x)/x over z = x^2 up to 1/4."""
+    p = z * (1.66666666666666657415e-01 + z * (-3.25565818622400915405e-01 + z * (2.01212532134862925881e-01
+        + z * (-4.00555345006794114027e-02 + z * (7.91534994289814532176e-04 + z * 3.47933107596021167570e-05)))))  # fmt: skip
+    q = 1.0 + z * (-2.40339491173441421878e00 + z * (2.02094576023350569471e00 + z * (-6.88283971605453293030e-01
+        + z * 7.70381505559019352791e-02)))  # fmt: skip
+    return p / q
+
+
+def own_asin(x: float) -> float:
+    size = abs(x)
+    if not (size <= 1.0):
+        return NAN
+    if size < 0.5:
+        return x + x * own_asin_rest(x * x)
+    z = 0.5 * (1.0 - size)
+    root = sqrt(z)
+    high = from_bits(bits(root) & -4294967296)
+    low = (z - high * high) / max(root + high, 1e-300)
+    r = own_asin_rest(z)
+    p = 2.0 * root * r - (6.12323399573676603587e-17 - 2.0 * low)
+    q = 7.85398163397448278999e-01 - 2.0 * high
+    return copysign(7.85398163397448278999e-01 - (p - q), x)
+
+
+def own_acos(x: float) -> float:
+    size = abs(x)
+    if not (size <= 1.0):
+        return NAN
+    if size < 0.5:
+        r = own_asin_rest(x * x)
+        return 1.57079632679489655800e00 - (x - (6.12323399573676603587e-17 - x * r))
+    z = 0.5 * (1.0 - size)
+    root, r = sqrt(z), own_asin_rest(z)
+    if x < 0.0:
+        return 3.14159265358979311600e00 - 2.0 * (root + (root * r - 6.12323399573676603587e-17))
+    high = from_bits(bits(root) & -4294967296)
+    low = (z - high * high) / max(root + high, 1e-300)
+    return float(2.0 * (high + (r * root + low)))
+
+
+def own_hypot(x: float, y: float) -> float:
+    a, b = max(abs(x), abs(y)), min(abs(x), abs(y))
+    if a == INF or b == INF:
+        return INF
+    if not (a > 0.0):
+        return a + b
+    scale = 1.0
+    if a > 1e150:
+        scale = TINY
+    if a < 1e-150:
+        scale = HUGE
+    a, b = a * scale, b * scale
+    return sqrt(float(fma(a, a, b * b))) / scale
+
+
+def own_pow(x: float, y: float) -> float:
+    """e^(y log x), the logarithm in two parts; nan for x < 0 unless y is whole."""
+    if y == 0.0 or x == 1.0:
+        return 1.0
+    if x != x or y != y:
+        return x + y
+    whole = floor(y) == y
+    odd = whole and floor(0.5 * y) != 0.5 * y
+    sign = -1.0 if copysign(1.0, x) < 0.0 and odd else 1.0
+    size = abs(x)
+    if x < 0.0 and not whole and size != INF:
+        return NAN
+    if size == 0.0 or size == INF:
+        grows = (size == INF) == (y > 0.0)
+        return sign * INF if grows else sign * 0.0
+    if abs(y) == INF:
+        return 1.0 if size == 1.0 else (INF if (size > 1.0) == (y > 0.0) else 0.0)
+    shift, scale = 0, 1.0
+    if size < 2.2250738585072014e-308:
+        shift, scale = -54, 18014398509481984.0
+    word = bits(size * scale)
+    mantissa = word & 4503599627370495
+    above = (mantissa + 2638157891764224) & 4503599627370496
+    f = from_bits(mantissa | (above ^ 4607182418800017408)) - 1.0
+    n = float(((word >> 52) & 2047) - 1023 + shift + (above >> 52))
+    # log(1 + f) = 2 s + 2/3 s^3 + ..., s = f/(2 + f) = s + s_low
+    t = 2.0 + f
+    t_low = f - (t - 2.0)
+    s = f / t
+    s_low = (fma(-s, t, f) - s * t_low) / t
+    z = s * s
+    z_low = fma(s, s, -z) + 2.0 * s * s_low
+    cube = s * z
+    cube_low = fma(s, z, -cube) + s * z_low + s_low * z
+    third = cube * 0.6666666666666666
+    third_low = fma(cube, 0.6666666666666666, -third) + cube * 3.700743415417188e-17 + cube_low * 0.6666666666666666
+    rest = z * cube * (0.4 + z * (0.2857142857142857 + z * (0.2222222222222222 + z * (0.18181818181818182
+        + z * (0.15384615384615385 + z * (0.13333333333333333 + z * (0.11764705882352941 + z * (0.10526315789473684
+        + z * (0.09523809523809523 + z * 0.08695652173913043)))))))))  # fmt: skip
+    a = n * LN2_HIGH
+    b = a + 2.0 * s
+    b_low = ((2.0 * s - (b - a)) if abs(a) > abs(2.0 * s) else (a - (b - 2.0 * s))) + 2.0 * s_low
+    c = b + third
+    c_low = ((third - (c - b)) if abs(b) > abs(third) else (b - (c - third))) + third_low + b_low + rest + n * LN2_LOW
+    high = c + c_low
+    low = c_low - (high - c)
+    product = y * high
+    if product > 710.0:
+        return sign * INF
+    if product < -746.0:
+        return sign * 0.0
+    tail = fma(y, high, -product) + y * low
+    value = own_exp(product)
+    return float(sign * (value + value * tail))
+
+
+def own_sine_pair(x: float, quarter: int) -> float:
+    """sin(x + quarter pi/2), for |x| up to 1e5; nan beyond."""
+    if not (abs(x) <= 1e5):
+        return NAN
+    turns = floor(x * 0.6366197723675814 + 0.5)
+    near = fma(-turns, 1.5707963267948966, x)
+    step = turns * 6.123233995736766e-17
+    high = near - step
+    low = ((near - high) - step) + fma(-turns, 6.123233995736766e-17, step) + turns * 1.4973849048591833e-33
+    z = high * high
+    cube = z * high
+    rest = 8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
+        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))  # fmt: skip
+    sine = high - ((z * (0.5 * low - cube * rest) - low) - cube * -1.66666666666666324348e-01)
+    half = 0.5 * z
+    w = 1.0 - half
+    more = z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05
+        + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))))  # fmt: skip
+    cosine = w + (((1.0 - w) - half) + (z * more - high * low))
+    which = (int(turns) + quarter) & 3
+    value = cosine if (which & 1) == 1 else sine
+    return float(-value if which >= 2 else value)
+
+
+def own_sin(x: float) -> float:
+    return own_sine_pair(x, 0)
+
+
+def own_cos(x: float) -> float:
+    return own_sine_pair(x, 1)
+
+
+OWN = (scaled, own_exp, own_log, own_expm1, own_log1p, own_sinh, own_cosh, own_tanh, own_atan, own_atan2, own_asin_rest, own_asin,
+       own_acos, own_hypot, own_pow, own_sine_pair, own_sin, own_cos)  # fmt: skip
+FUNCTIONS = frozenset(function.__name__.removeprefix("own_") for function in OWN)
 CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}

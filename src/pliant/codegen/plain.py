@@ -32,7 +32,7 @@ _COMPARE = {
     ast.Lt: ("olt", "slt"), ast.LtE: ("ole", "sle"), ast.Gt: ("ogt", "sgt"), ast.GtE: ("oge", "sge"), ast.Eq: ("oeq", "eq"),
     ast.NotEq: ("une", "ne"),
 }  # fmt: skip
-_INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1}
+_INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1, "copysign": 2}
 
 Function = Callable[..., Any]
 
@@ -369,8 +369,8 @@ class _Writer:
             a, b, kind = self.common(*(self.value(x) for x in node.args))
             word = {("min", REAL): "fcmp olt", ("max", REAL): "fcmp ogt", ("min", WHOLE): "icmp slt", ("max", WHOLE): "icmp sgt"}
             return self.let(f"select i1 {self.let(f'{word[name, kind]} {kind} {a}, {b}')}, {kind} {a}, {kind} {b}"), kind
-        if name in ("int", "float"):
-            kind = WHOLE if name == "int" else REAL
+        if name in ("int", "float", "bool"):
+            kind = _KIND_OF[name]
             return self.to(self.value(node.args[0]), kind), kind
         if name in ("bits", "from_bits"):  # a double and the 64 bits it is made of
             source, target = (REAL, WHOLE) if name == "bits" else (WHOLE, REAL)

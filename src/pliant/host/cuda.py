@@ -6,7 +6,7 @@ import ctypes
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,8 +169,9 @@ class Buffers:
             self._device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
 
     def get(self, name: str, array: NDArray[Any]) -> None:
+        source, size = c_uint64(self.addresses[name]), c_size_t(array.nbytes)
         if array.nbytes:
-            self._device.call("cuMemcpyDtoH_v2", c_void_p(array.ctypes.data), c_uint64(self.addresses[name]), c_size_t(array.nbytes))
+            self._device.call("cuMemcpyDtoH_v2", c_void_p(array.ctypes.data), source, size)
 
 
 def run_batch(
@@ -208,4 +209,4 @@ def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequenc
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
-__all__ = ["BLOCK", "Buffers", "Device", "DeviceError", "Driver", "Kernel", "KernelFacts", "batches", "c_float", "run_batch"]
+__all__ = ["BLOCK", "Buffers", "Device", "DeviceError", "Driver", "Kernel", "KernelFacts", "batches", "run_batch"]

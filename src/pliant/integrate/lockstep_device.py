@@ -112,7 +112,9 @@ class DeviceRuns:
             raise SolveError(f"GPU: {troubles[0]}")
         return ends
 
-    def _batch(self, number: int, members: LockstepMembers, tolerances: LockstepTolerances, ends: LockstepEnds, batch: range) -> None:
+    def _batch(
+        self, number: int, members: LockstepMembers, tolerances: LockstepTolerances, ends: LockstepEnds, batch: range
+    ) -> None:
         if number not in self._kernels:
             self._kernels[number] = Kernel(self._devices[number], self._ptx, DEVICE_ENTRY)
         own = slice(batch.start, batch.stop)

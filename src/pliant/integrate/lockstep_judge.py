@@ -8,7 +8,7 @@ all members share (`lockstep_record`).
 
 from __future__ import annotations
 
-from math import exp, fabs, inf, log, nan, sqrt  # noqa: F401  what the functions below call, where they are run as Python
+from math import exp, inf, log, nan, sqrt
 from typing import Any
 
 # What event functions do (`table.does`).
@@ -22,32 +22,21 @@ STRETCH = 1e-10
 SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
 NO_ERROR = 1e-30
 PROBES = 8
-BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and of t: how near to its zero an event that changes equations is located at best
-NEAR_EVENT, NEAR_CUT, NEAR_PEAK = 1e-8, 1e-3, 1e-2  # of the step: how near events, corners and peaks are
+BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and of t: how near to its zero an event is located, as in the general loop
+NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how near corners and peaks are, after which the equations stay as they are
 NEAREST, BEYOND = 1e-3, 1.05  # of a refused step, and times the way to a corner: see `march`
 MOST_TRIES = 30  # of one event
 SURE = 1e-12  # of the size of the state: what is nearer to zero at the start is judged by the general loop
 DEAD = 2.0**-50  # of the size of the state: a gap that is neither open nor closed
 
-CONSTANTS = {
-    name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float)) and not name.startswith("_")
-} | {"INF": inf, "NAN": nan}
-lane: Any
-table: Any
-N: int  # states; of them decide the step, works are added to it, rows of rates that are stored, events, pairs ... (`lockstep_slots`)
-N_C: int
-N_W: int
-N_OUT: int
-N_E: int
-N_P: int
-N_CHANGING: int
-N_OWN: int
-N_HEAD: int
-N_TIPS: int
-N_LIMIT: int
-S: int
-INF: float
-NAN: float
+CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}
+CONSTANTS |= {"INF": inf, "NAN": nan}
+# What a structure brings along (`lockstep_text`): tables, and how many there are of states, of those that decide the step, of
+# works, stored rates, events, pairs, entries of p that change, constants of a member's own, entries of a head, tips, limits,
+# stages.
+table: Any = None
+N = N_C = N_W = N_OUT = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = S = 0
+INF, NAN = inf, nan
 
 
 # ---- a member begins
@@ -95,14 +84,14 @@ def rate_of(lane: Any, row: int, i: int) -> float:
     """The rate of component i as stored in a row; of a coordinate whose rate is a state, that state."""
     chain = table.chained[i]
     if chain >= 0:
-        return lane.y[chain]
-    return lane.k[row * N_OUT + table.row_of[i]]
+        return float(lane.y[chain])
+    return float(lane.k[row * N_OUT + table.row_of[i]])
 
 
 def scale_of(lane: Any, shared: Any, i: int) -> float:
     """The tolerance of a component by its present size."""
     atol = shared.atol[i] if i < N_C else lane.atol_works
-    return atol + shared.rtol * abs(lane.y[i])
+    return float(atol + shared.rtol * abs(lane.y[i]))
 
 
 def set_probe(lane: Any, shared: Any) -> None:
@@ -220,15 +209,18 @@ def take_up(lane: Any, shared: Any) -> None:
     lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
     lane.log_old, lane.rejected_last = table.least_old[0], 0.0
     lane.start = 0.0
+    if N_LIMIT > 0:
+        lane.longest = lane.limit[0]
     row = int(lane.next_row)
-    if row < shared.n_plan:
+    if row < shared.n_plan:  # noqa: SIM102  `and` would read beyond the last
         if shared.plan[row] <= lane.t:
             put_row(lane, shared)
     note_forces(lane)
     for e in range(N_E):
+        lane.watch[e] = 0.0
         if watched(lane, e):
-            need = required(lane, e)
-            g = lane.g[e]
+            lane.watch[e] = 1.0
+            need, g = required(lane, e), lane.g[e]
             lane.side[e] = need
             if need == 0.0:
                 lane.side[e] = 1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)
@@ -240,17 +232,16 @@ def set_out(lane: Any, shared: Any) -> bool:
     changed = False
     for e in range(N_E):
         does, g = table.does[e], lane.g[e]
-        if does == GAP or does == FLAG or does == STOP:
-            if not abs(g) > lane.sure:
-                finish(lane, UNSURE)
-                return True
+        weighs = does != PEAK and does != CUT
+        if weighs and not abs(g) > lane.sure:
+            finish(lane, UNSURE)
+            return True
         if does == GAP and g < 0.0:
             close_pair(lane, shared, table.pair[e], -lane.gd[e])
             changed = True
-        if does == FLAG:
-            if g * table.pressed[e] > 0.0 and lane.p[table.flag[e]] == 0.0:
-                lane.p[table.flag[e]] = 1.0
-                changed = True
+        if does == FLAG and g * table.pressed[e] > 0.0 and lane.p[table.flag[e]] == 0.0:
+            lane.p[table.flag[e]] = 1.0
+            changed = True
     if changed:
         restart(lane)
     return changed
@@ -260,7 +251,13 @@ def watched(lane: Any, e: int) -> bool:
     """Whether event e is looked for now."""
     does, pair = table.does[e], table.pair[e]
     closed = pair < 0 or does == GAP or lane.p[table.closed[max(pair, 0)]] != 0.0
-    return does != NEVER and closed
+    return bool(does != NEVER and closed)
+
+
+def dead_of(lane: Any, e: int) -> float:
+    """Around zero, what is no change of side: round-off of a gap; a little more at a corner of a force, where slip may settle."""
+    does = table.does[e]
+    return float(lane.dead if does == GAP else (lane.sure if does == CUT else 0.0))
 
 
 def required(lane: Any, e: int) -> float:
@@ -284,7 +281,7 @@ def refuse(lane: Any) -> None:
     # a corner ahead is met just beyond, where it can be located
     ahead = lane.h
     for e in range(N_E):
-        if table.has_rate[e] != 0 and lane.side[e] != 0.0 and watched(lane, e):
+        if table.has_rate[e] != 0 and lane.side[e] * lane.watch[e] != 0.0:
             x = -BEYOND * lane.g[e] / lane.gd[e]
             if NEAREST * lane.step < x < ahead:
                 ahead = x
@@ -333,11 +330,15 @@ def first_event(lane: Any) -> float:
     earliest, nearness = INF, 0.0
     for e in range(N_E):
         lane.hit[e] = 0.0
-        side = lane.side[e]
-        if side != 0.0 and watched(lane, e):
-            g, g_new, dead = lane.g[e] * side, lane.g_new[e] * side, lane.dead if table.does[e] == GAP else 0.0
+        side = lane.side[e] * lane.watch[e]
+        if side != 0.0:
+            g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
             counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
             beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
+            if table.does[e] == PEAK:  # one that cannot be the largest of its pair is left alone
+                pair = table.pair[e]
+                most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
+                counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
             x = -1.0
             if counts and beyond:
                 lane.hit[e] = -side
@@ -348,20 +349,19 @@ def first_event(lane: Any) -> float:
                     x = crossing(lane, e, side, lowest)
             if x >= 0.0 and x < earliest:
                 does = table.does[e]
-                near = NEAR_PEAK if does == PEAK else (NEAR_CUT if does == CUT else NEAR_EVENT)
-                earliest, nearness = x, near * lane.step
-                if does != PEAK and does != CUT:
-                    nearness = max(nearness, max(BRACKET, ULPS * abs(lane.t_new)))
+                earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
+                if does != GAP and does != FLAG and does != STOP:
+                    nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
     if earliest == INF:
         return 0.0
     x = earliest + 0.5 * nearness
     if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
         return 0.0
-    return (lane.t + x) - lane.t
+    return float((lane.t + x) - lane.t)
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:
-    """Where in the step, as a share of it, the cubic of an event function dips beyond zero between ends that have not; 0: nowhere."""
+    """Where the cubic of an event function dips beyond zero between ends that have not, as a share of the step; 0: nowhere."""
     g, g_new = lane.g[e] * side, lane.g_new[e] * side
     m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
     if m >= 0.0 or m_new <= 0.0:
@@ -377,7 +377,7 @@ def turning_point(lane: Any, e: int, side: float) -> float:
     if not (0.0 < s < 1.0):
         return 0.0
     lowest = g + s * (m + s * (c + s * d))
-    dead = lane.dead if table.does[e] == GAP else 0.0
+    dead = dead_of(lane, e)
     return s if lowest < -dead else 0.0
 
 
@@ -388,12 +388,12 @@ def crossing(lane: Any, e: int, side: float, high: float) -> float:
         return 0.0
     low, s = 0.0, g / (g - g_new)
     if table.has_rate[e] == 0:
-        return s * lane.step
+        return float(s * lane.step)
     m, m_new, rise = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side, g_new - g
     c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
     if not (0.0 < s < high):
         s = 0.5 * high
-    for k in range(60):
+    for _ in range(60):
         value = g + s * (m + s * (c + s * d))
         slope = m + s * (2.0 * c + 3.0 * s * d)
         if value > 0.0:
@@ -407,7 +407,7 @@ def crossing(lane: Any, e: int, side: float, high: float) -> float:
         s = further
         if moved <= 1e-15:
             break
-    return s * lane.step
+    return float(s * lane.step)
 
 
 # ---- a step is taken
@@ -429,14 +429,14 @@ def move(lane: Any, shared: Any) -> None:
     stops, changed = act(lane, shared), lane.changed != 0.0
     for e in range(N_E):
         g = lane.g_new[e]
-        dead = lane.dead if table.does[e] == GAP else 0.0
-        if watched(lane, e) and not changed:
+        dead = dead_of(lane, e)
+        if lane.watch[e] != 0.0 and not changed:
             side = lane.side[e]
             lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
         lane.g[e], lane.gd[e] = g, lane.gd_new[e]
     lane.t, lane.tries = lane.t_new, 0.0
     row = int(lane.next_row)
-    if row < shared.n_plan:
+    if row < shared.n_plan:  # noqa: SIM102  `and` would read beyond the last
         if shared.plan[row] <= lane.t:
             put_row(lane, shared)
     if stops >= 0:
@@ -581,6 +581,8 @@ def own_log(x: float) -> float:
     return log(x)
 
 
-JUDGES = (restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, required, refuse, propose, choose,
-          first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take, end_member,
-          take_up, move, judge_attempt, judge)  # fmt: skip
+JUDGES = (
+    restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, dead_of, required, refuse, propose, choose,
+    first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take, end_member,
+    take_up, move, judge_attempt, judge,
+)  # fmt: skip

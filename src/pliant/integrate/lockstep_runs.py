@@ -30,9 +30,9 @@ RECORD = np.dtype([(name, "i8" if code.endswith("*") else code) for name, code i
 
 
 def host_width() -> int:
-    """Members in a vector: what fills a processor's widest registers, twice."""
+    """Members in a vector: what fills a processor's widest registers."""
     features = host().features.split(",")
-    return 8 if "+avx512f" in features else 4
+    return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
 
 
 def optimised(text: str, machine: Any, level: int = 3) -> Any:
@@ -67,7 +67,9 @@ class HostLoop:
     _engine: Any = field(repr=False)
 
     @classmethod
-    def of(cls, model: LockstepModel, tableau: Tableau, own_constants: bool, folder: Path | None, width: int | None = None) -> HostLoop:
+    def of(
+        cls, model: LockstepModel, tableau: Tableau, own_constants: bool, folder: Path | None, width: int | None = None
+    ) -> HostLoop:
         text = LockstepText(model, tableau, Lanes(width or host_width(), own_constants))
         target = host()
         return cls(text, load_object(object_code_of(text.host(), target, folder), target))
@@ -129,6 +131,7 @@ class LockstepEnds:
     refused: Ints
     row_y: Floats  # (member, row, component)
     row_p: Floats
+    interrupted: bool = False  # not all were run
 
     @classmethod
     def room(cls, count: int, model: LockstepModel, rows: int) -> LockstepEnds:
@@ -150,8 +153,10 @@ class LockstepEnds:
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """By the names of the shared record."""
-        return {"code": self.code, "event": self.event, "t_end": self.t, "y_end": self.y, "p_end": self.p, "tally": self.tally,
-                "reach": self.reach, "steps": self.steps, "refused": self.refused, "row_y": self.row_y, "row_p": self.row_p}  # fmt: skip
+        return {
+            "code": self.code, "event": self.event, "t_end": self.t, "y_end": self.y, "p_end": self.p, "tally": self.tally,
+            "reach": self.reach, "steps": self.steps, "refused": self.refused, "row_y": self.row_y, "row_p": self.row_p,
+        }  # fmt: skip
 
 
 def inputs_of(members: LockstepMembers, tolerances: LockstepTolerances) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
@@ -198,9 +203,6 @@ class HostRuns:
             record[0][name] = array.ctypes.data
         memories = [self._loop.memory() for _ in range(threads)]
         address = int(record.ctypes.data)
-        if threads == 1 and progress is None:
-            self._loop(address, int(memories[0].ctypes.data))
-            return ends
         with ThreadPoolExecutor(threads, thread_name_prefix="lockstep") as pool:
             futures: list[Future[None]] = [pool.submit(self._loop, address, int(memory.ctypes.data)) for memory in memories]
             waiting: Any = futures
@@ -209,6 +211,9 @@ class HostRuns:
                     _, waiting = wait(waiting, timeout=LOOK)
                     if progress is not None:
                         progress(min(self.done, len(members)))
+            except KeyboardInterrupt:  # members under way come to their end
+                self.cancel()
+                ends.interrupted = True
             except BaseException:
                 self.cancel()
                 raise

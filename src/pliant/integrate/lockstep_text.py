@@ -13,10 +13,12 @@ from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, intrinsics_text, plain_text
 from pliant.codegen.program import Program
+from pliant.codegen.sincos import real
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
 from pliant.integrate.setup import LEAST_OLD_ERROR, PI_CONTROLLER, PLAIN_CONTROLLER
 from pliant.integrate.tableaus import Tableau
 
+PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 HOST_ENTRY, DEVICE_ENTRY = "lockstep_members", "lockstep_members"
 
 # What members share: numbers, and addresses of arrays. See `lockstep_runs`.
@@ -30,9 +32,9 @@ SHARED = {
     "code": "i8*", "steps": "i8*", "refused": "i8*", "event": "i8*",
 }  # fmt: skip
 
-_NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes", "tries",
-            "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns", "turned", "longest",
-            "atol_works", "dead", "sure", "changed", "due", "over")  # fmt: skip
+_NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes",
+            "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns",
+            "turned", "longest", "atol_works", "dead", "sure", "changed", "due", "over")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,16 @@ class LockstepModel:
     events: tuple[EventTable, ...]
     pairs: tuple[PairTable, ...]
     limited: bool
+    project: Program | None = None  # the controlled components put back on closed loops, one Newton step
 
     @cached_property
     def rows(self) -> list[int]:
         """Controlled components whose rates are stored."""
         return [i for i in range(self.n_controlled) if self.chained[i] < 0]
+
+    @property
+    def programs(self) -> list[Program]:
+        return [program for program in (self.rhs, self.look, self.survey, self.project) if program is not None]
 
     @property
     def n_carried(self) -> int:
@@ -145,8 +152,10 @@ class LockstepText:
     def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes) -> None:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
+        self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # where nothing is carried along
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
+        self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
 
     @cached_property
     def slots(self) -> Slots:
@@ -154,12 +163,14 @@ class LockstepText:
         pairs, events = len(m.pairs), len(m.events)
         numbers = dict.fromkeys(_NUMBERS, 1)
         arrays = {
-            "y": m.n, "y_new": m.n, "stage": m.n_controlled, "p": m.n_changing, "c": m.n_constants if self.lanes.own_constants else 0,
+            "y": m.n, "y_new": m.n, "stage": m.n_controlled, "p": m.n_changing,
+            "c": m.n_constants if self.lanes.own_constants else 0,
             "k": (s + 1) * m.n_out, "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
-            "g": events, "gd": events, "side": events, "hit": events, "survey": 3 * m.n_tips + 3,
+            "g": events, "gd": events, "side": events, "watch": events, "hit": events, "survey": 3 * m.n_tips + 3,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
             "lowest": m.n_works, "highest": m.n_works, "seen": (m.n_out + 2 * events + pairs + 1) if self.lanes.whole else 0,
-            "work": max(x.n_work for x in (self.rhs, self.look, self.survey)),
+            "projected": 0 if self.project is None else m.n_controlled,
+            "work": max(x.n_work for x in (self.rhs, self.lean, self.look, self.survey, self.project) if x is not None),
         }  # fmt: skip
         return Slots.of({**arrays, **numbers})
 
@@ -195,8 +206,10 @@ class LockstepText:
             line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
         return [
             intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM, plain_text(JUDGES, self.setting),
-            member_text("member_rhs", self.rhs, lanes), member_text("member_look", self.look, lanes),
-            member_text("member_survey", self.survey, lanes), AttemptWriter(self).text(),
+            member_text("member_rhs", self.rhs, lanes), member_text("member_lean", self.lean, lanes) if not lanes.whole else "",
+            member_text("member_look", self.look, lanes),
+            member_text("member_survey", self.survey, lanes),
+            "" if self.project is None else member_text("member_project", self.project, lanes), AttemptWriter(self).text(),
         ]  # fmt: skip
 
     def host(self) -> str:
@@ -211,7 +224,8 @@ class LockstepText:
         total = "0.0"
         for lane in range(width):
             lines += [f"  %at{lane} = getelementptr double, ptr %memory, i64 {active + lane}",
-                      f"  %active{lane} = load double, ptr %at{lane}", f"  %sum{lane} = fadd double %active{lane}, {total}"]  # fmt: skip
+                      f"  %active{lane} = load double, ptr %at{lane}",
+                      f"  %sum{lane} = fadd double %active{lane}, {total}"]  # fmt: skip
             total = f"%sum{lane}"
         lines += [f"  %some = fcmp une double {total}, 0.0", "  br i1 %some, label %go, label %done", "go:",
                   "  call void @attempt(ptr %memory, ptr %shared)"]  # fmt: skip
@@ -255,6 +269,7 @@ class AttemptWriter:
         self.owner, self.model, self.scheme, self.lanes, self.slots = text, text.model, text.scheme, text.lanes, text.slots
         self.lines: list[str] = []
         self.names = 0
+        self.coefficients: dict[float, int] = {}
 
     # ---- a line at a time
 
@@ -313,7 +328,7 @@ class AttemptWriter:
     # ---- the attempt
 
     def text(self) -> str:
-        scheme, s = self.scheme, self.scheme.stages
+        scheme = self.scheme
         self._begin()
         self._stage_loop()
         self._end()
@@ -321,11 +336,11 @@ class AttemptWriter:
         attribute = "alwaysinline" if self.lanes.whole else "noinline"
         tables = []
         for name, values in (("scheme.rows", scheme.rows), ("scheme.double", scheme.double_rows), ("scheme.nodes", scheme.nodes)):
-            from pliant.codegen.sincos import real
-
             entries = ", ".join(f"double {real(float(x))}" for x in np.ravel(values))
             tables.append(f"@{name} = internal unnamed_addr constant [{np.size(values)} x double] [{entries}]")
-        del s
+        if self.coefficients:
+            entries = ", ".join(f"double {real(x)}" for x in self.coefficients)
+            tables.append(f"@lockstep_coefficients = global [{len(self.coefficients)} x double] [{entries}]")
         head = f"define internal void @attempt(ptr nonnull %memory, ptr nonnull %shared) {attribute} nounwind {{"
         return "\n".join([*tables, head, "entry:", *self.lines, "  ret void", "}", ""])
 
@@ -376,7 +391,10 @@ class AttemptWriter:
         # no stage looks beyond the end of the step
         t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
-        self.lines.append(f"  call void @member_rhs({self.lanes.kind} {t}, {arguments})")
+        # the first two tell how works set out at a start
+        carries = isinstance(i, str) or i <= 2 or bool(self.scheme.rows[self.scheme.stages :, i].any())
+        name = "member_rhs" if carries else "member_lean"
+        self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments})")
 
     def _survey(self, condition: str, after: str) -> None:
         """After the first evaluation, where members start."""
@@ -421,10 +439,18 @@ class AttemptWriter:
         return {r: x or zero for r, x in plain.items()}, {r: x or zero for r, x in twice.items()}
 
     def _added(self, total: str, a: float, x: str) -> str:
-        return self.fma(self.lanes.splat(a), x, total) if total else self.op("fmul", self.lanes.splat(a), x)
+        factor = self._coefficient(a)
+        return self.fma(factor, x, total) if total else self.op("fmul", factor, x)
+
+    def _coefficient(self, a: float) -> str:
+        """Read from memory, which is one instruction: a constant in the code takes five on a processor without long ones."""
+        if self.lanes.whole:
+            return self.lanes.splat(a)
+        place = self.coefficients.setdefault(a, len(self.coefficients))
+        return self.splat(self.let(f"load double, ptr getelementptr (double, ptr @lockstep_coefficients, i64 {place})"))
 
     def _sums(self, row: int | str, count: int | str) -> tuple[dict[int, str], dict[int, str]]:
-        """Sums over stages j < count of a row's coefficients times stored rates: of every row; of those that a coordinate chains."""
+        """Sums over stages j < count of a row's coefficients times stored rates: of all rows; of those that coordinates chain."""
         if not self.lanes.whole:
             assert isinstance(row, int)
             return self._sums_in_line(row)
@@ -450,14 +476,18 @@ class AttemptWriter:
         for r, name in plain.items():
             at = self.let(f"getelementptr double, ptr {k}, i64 {r * width}")
             rate = self.let(f"load {kind}, ptr {at}, align 8")
-            passed = f"{kind} {a}, {kind} {rate}, {kind} {name}"
+            passed = f"{kind} {a}, {kind} {self._unless_zero(a, rate)}, {kind} {name}"
             self.lines.append(f"  {name}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
             if r in twice:
-                passed = f"{kind} {b}, {kind} {rate}, {kind} {twice[r]}"
+                passed = f"{kind} {b}, {kind} {self._unless_zero(b, rate)}, {kind} {twice[r]}"
                 self.lines.append(f"  {twice[r]}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
         self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  %{loop}.more = icmp slt i64 %{loop}.n, {count}",
                        f"  br i1 %{loop}.more, label %{loop}, label %{loop}.done", f"{loop}.done:"]  # fmt: skip
         return {r: f"{name}.n" for r, name in plain.items()}, {r: f"{name}.n" for r, name in twice.items()}
+
+    def _unless_zero(self, a: str, rate: str) -> str:
+        """A rate that counts; beside a coefficient of zero none does, not even one that is inf or nan."""
+        return self.select(self.let(f"fcmp une {self.lanes.kind} {a}, {self.lanes.zero}"), rate, self.lanes.zero)
 
     def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
         """The controlled components of a stage or of the end, into `target`."""
@@ -479,6 +509,8 @@ class AttemptWriter:
         m, s = self.model, self.scheme.stages
         self.y_new = self._state(s, self.h_end, self.lanes.splat(1.0), "y_new")
         t = self.select(self.starting, self.t, self.t_new)
+        if self.owner.project is not None:
+            self._project(t)
         out = self.at("seen") if self.lanes.whole else self.at("k", s * m.n_out)
         arguments = f"ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
         self.lines.append(f"  call void @member_look({self.lanes.kind} {t}, ptr {self.at('y_new')}, {arguments})")
@@ -488,11 +520,20 @@ class AttemptWriter:
             for k, (name, index) in enumerate(targets):
                 self.store(self.load("seen", k), name, index)
 
+    def _project(self, t: str) -> None:
+        """Put the end of the step back on closed loops: Newton steps from so near that two leave nothing but round-off."""
+        for _ in range(PROJECTIONS):
+            arguments = f"ptr {self.at('y_new')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('projected')}, ptr {self.work}"
+            self.lines.append(f"  call void @member_project({self.lanes.kind} {t}, {arguments})")
+            for i in range(self.model.n_controlled):
+                self.y_new[i] = self.load("projected", i)
+                self.store(self.y_new[i], "y_new", i)
+
     def _carried(self, row: int) -> dict[int, str]:
         """Sums of the rates of what is carried along, by a row of the scheme, whose zeros cost nothing."""
         m, sums = self.model, {}
         coefficients = self.scheme.rows[row]
-        used = [j for j in np.flatnonzero(coefficients).tolist()]
+        used = np.flatnonzero(coefficients).tolist()
         for k in range(m.n_carried):
             total = ""
             for j in used:

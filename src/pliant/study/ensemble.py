@@ -71,10 +71,10 @@ def ensemble(
     parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each one number
     or a row of them, one for each member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
     touch), "ledger" (error of the energy balance and its scale, J), ValuesAt(times, quantities ...), ExtremesOf(quantities ...).
-    loop "general": every member is what `simulate` gives, to the bit. "lockstep": members run side by side in vectors, several times
-    as fast, and agree with `simulate` within the tolerance; what it cannot serve is refused with the reason. "auto": lock-step where
-    it serves and there are members enough; `attrs["loop"]` says which it was, and why. device "gpu": lock-step on an NVIDIA GPU;
-    "auto": there if one answers. A member that fails is a row with ok False and a message. progress is called with (members done,
+    loop "general": every member is what `simulate` gives, to the bit. "lockstep": members run side by side in vectors, faster, and
+    agree with `simulate` within the tolerance; what it cannot serve is refused with the reason. "auto": lock-step where it serves
+    and there are members enough; `attrs["loop"]` says which it was, and why. device "gpu": lock-step on an NVIDIA GPU; "auto":
+    there if one answers. A member that fails is a row with ok False and a message. progress is called with (members done,
     members); Ctrl-C keeps what is done. threads: as many as there are processors unless given.
     """
     check.choice("ensemble", "loop", loop, LOOPS)

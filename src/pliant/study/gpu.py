@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pliant.integrate.lockstep_device import DeviceRuns, device_text, gpus, ptx_of
 from pliant.study.lockstep import Runner
-from pliant.study.lockstep_model import lockstep_model
+from pliant.study.lockstep_model import explicit_tableau, lockstep_model
 
 if TYPE_CHECKING:
     from pliant.integrate.methods import Method
@@ -19,7 +19,7 @@ def gpu_runner(method: Method) -> Callable[[Compiled, bool], Runner]:
     devices = gpus()
 
     def of(compiled: Compiled, own_constants: bool) -> Runner:
-        text = device_text(lockstep_model(compiled), method.tableau, own_constants)
+        text = device_text(lockstep_model(compiled), explicit_tableau(method), own_constants)
         return DeviceRuns(devices, text, ptx_of(text, compiled.structure.cache))
 
     return of

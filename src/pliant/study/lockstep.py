@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,13 @@ from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, simulate, weight_of
 from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
-from pliant.study.lockstep_model import lockstep_model, why_not
+from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
     from pliant.integrate.methods import Method
-    from pliant.run.prepare import Compiled
+    from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.study.ensemble_store import EnsembleStore
     from pliant.trace.traced_system import TracedSystem
 
@@ -58,7 +59,7 @@ def reason_against(plan: MemberPlan, method: Method, kept: KeepPlan) -> str:
     """Why an ensemble runs in the general loop; "" where lock-step serves it."""
     if RECORDS in kept.words:
         return 'keep="records" lists every touch, which the general loop writes down'
-    return why_not(plan.first.traced, method)
+    return why_not(plan.first, method)
 
 
 @dataclass
@@ -82,6 +83,8 @@ class LockstepEnsemble:
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
         try:
             for first in range(0, self.plan.count, self._together):
+                if self.interrupted:
+                    break
                 members = np.arange(first, min(first + self._together, self.plan.count))
                 tell = None if progress is None else _Shifted(progress, first, self.plan.count)
                 self._take(members, threads, tell)
@@ -131,7 +134,7 @@ class LockstepEnsemble:
         """Those whose parameters are plain numbers of the model, prepared all at once; the others are given back."""
         compiled = numbers.compiled
         constants, good = numbers.constants(self.plan, members)
-        if why_not(compiled.traced, self.method) or not good.any():
+        if why_not(compiled, self.method) or not good.any():
             return members
         stops, own = self._stops(compiled), members[good]
         begin = compiled.traced.parameters(stops[0], stops[1])[: compiled.traced.layout.n_changing]
@@ -147,7 +150,7 @@ class LockstepEnsemble:
         alike = np.array([own is compiled[0] or self._is_alike(own, compiled[0], stops) for own in compiled])
         own_constants = len(compiled) > 1
         few = own_constants and len(compiled) < FEWEST_ALIKE
-        if few or why_not(compiled[0].traced, self.method):
+        if few or why_not(compiled[0], self.method):
             alike[:] = False
         if own_constants:
             for k in np.flatnonzero(~alike).tolist():
@@ -161,7 +164,8 @@ class LockstepEnsemble:
         return [self.plan.t_start, *inside, self.t_end]
 
     def _is_alike(self, own: Compiled, first: Compiled, stops: list[float]) -> bool:
-        return own.traced.breakpoints == first.traced.breakpoints and np.array_equal(_heads(own.traced, stops), _heads(first.traced, stops))
+        heads = _heads(own.traced, stops), _heads(first.traced, stops)
+        return own.traced.breakpoints == first.traced.breakpoints and np.array_equal(*heads)
 
     def _run_together(
         self,
@@ -192,6 +196,7 @@ class LockstepEnsemble:
                 ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
             ), tolerances, threads, progress,
         )  # fmt: skip
+        self.interrupted |= ends.interrupted
         good = (ends.code == REACHED) | (ends.code == STOPPED)
         self._put(members, ends, good, compiled, numbers)
         for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
@@ -240,9 +245,9 @@ class LockstepEnsemble:
             end_values[rows] = observed(rows, ends.t[rows], ends.y[rows], ends.p[rows])[:, at_end]
         values, extremes = self._rows(traced, ends, rows, observed)
         self.store.put(members, Ends(
-            done=len(members), plain=good, code=np.where(ends.code == STOPPED, AT_EVENT, AT_STOP), event=ends.event, t=ends.t, y=ends.y,
-            tally=ends.tally, blind=np.zeros(len(members), dtype=np.int64), steps=ends.steps, end_values=end_values, values=values,
-            extremes=extremes,
+            done=len(members), plain=good, code=np.where(ends.code == STOPPED, AT_EVENT, AT_STOP), event=ends.event, t=ends.t,
+            y=ends.y, tally=ends.tally, blind=np.zeros(len(members), dtype=np.int64), steps=ends.steps, end_values=end_values,
+            values=values, extremes=extremes,
         ), good, traced)  # fmt: skip
         if LEDGER in self.kept.words:
             self._put_ledger(members, traced, ends, rows, observed)
@@ -299,11 +304,18 @@ class LockstepEnsemble:
             self.store.put_result(member, result)
 
 
+_LOOPS: WeakKeyDictionary[CompiledStructure, dict[tuple[str, bool, int | None], HostLoop]] = WeakKeyDictionary()  # made once
+
+
 def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled, bool], Runner]:
     """Vectors of members on this machine's cores."""
 
     def of(compiled: Compiled, own_constants: bool) -> Runner:
-        return HostRuns(HostLoop.of(lockstep_model(compiled), method.tableau, own_constants, compiled.structure.cache, width))
+        tableau, known = explicit_tableau(method), _LOOPS.setdefault(compiled.structure, {})
+        key = tableau.name, own_constants, width
+        if key not in known:
+            known[key] = HostLoop.of(lockstep_model(compiled), tableau, own_constants, compiled.structure.cache, width)
+        return HostRuns(known[key])
 
     return of
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 
+from pliant.codegen.operations import LIBRARY
+from pliant.codegen.own_functions import FUNCTIONS
 from pliant.integrate.lockstep_judge import CUT, FLAG, GAP, NEVER, PEAK, STOP
 from pliant.integrate.lockstep_text import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
+from pliant.integrate.tableaus import Tableau
 from pliant.trace.layout import CONSTANTS
 
 if TYPE_CHECKING:
     from pliant.codegen.function import TracedFunction
+    from pliant.codegen.program import Program
     from pliant.codegen.tracer import Scalar
     from pliant.integrate.methods import Method
-    from pliant.run.prepare import Compiled
+    from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.events import Event
     from pliant.trace.traced_system import TracedSystem
 
@@ -25,15 +30,15 @@ LARGEST = 6000  # operations of a right-hand side: beyond that loops are rolled,
 SURVEYED = ("tip_position", "kinetic", "strain", "spring")
 
 
-def why_not(traced: TracedSystem, method: Method) -> str:
+def why_not(compiled: Compiled, method: Method) -> str:
     """Why a System runs in the general loop; "" where lock-step serves it."""
-    tableau, name = method.tableau, type(method).__name__
+    traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
     if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
         return f"{name} is not an explicit method with an error estimate: take DOP853, DormandPrince or RKF45"
     if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
         return f"{name} changes its precision or its coordinates along a run"
-    if "project" in traced.functions:
-        return "loops that multipliers close are projected after every step"
+    if traced.implied:
+        return "closures that others imply are watched along the run"
     if any(slots.grip is not None for slots in traced.pairs):
         return "friction that holds (Karnopp and its kind) settles all contacts together at every event"
     if traced.timed is not None:
@@ -41,12 +46,28 @@ def why_not(traced: TracedSystem, method: Method) -> str:
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"
+    model = lockstep_model(compiled)
+    called = {LIBRARY[kind] for program in model.programs for kind in program.kind if kind in LIBRARY}
+    if called - FUNCTIONS:
+        return f"its formulas use {', '.join(sorted(called - FUNCTIONS))}, of which there is no version but the C library's"
     return ""
+
+
+def explicit_tableau(method: Method) -> Tableau:
+    """Of a method that lock-step serves."""
+    assert isinstance(method.tableau, Tableau)
+    return method.tableau
 
 
 def lockstep_model(compiled: Compiled) -> LockstepModel:
     """The programs of a structure and the tables of its events and contacts."""
-    return _model_of(compiled.structure.traced)
+    model = _MODELS.get(compiled.structure)
+    if model is None:
+        model = _MODELS[compiled.structure] = _model_of(compiled.structure.traced)
+    return model
+
+
+_MODELS: WeakKeyDictionary[CompiledStructure, LockstepModel] = WeakKeyDictionary()  # made once for a structure
 
 
 
@@ -54,7 +75,7 @@ def lockstep_model(compiled: Compiled) -> LockstepModel:
 def _model_of(traced: TracedSystem) -> LockstepModel:
     layout, rhs = traced.layout, traced.functions["rhs"]
     n, n_controlled = traced.y0.size, traced.n_controlled
-    tracer, (t, y, p) = rhs.tracer, rhs.inputs
+    tracer, (t, y, _) = rhs.tracer, rhs.inputs
     chained = _chained(rhs, n_controlled)
     rates = list(rhs.outputs)
     stored = [rates[i] for i in range(n_controlled) if chained[i] < 0] + rates[n_controlled:]
@@ -92,7 +113,15 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
         pairs=tuple(PairTable(s.closed, s.entry, s.bristles.start, len(s.bristles), s.impulse, s.lost, s.rubbed)
                     for s in traced.pairs),
         limited=bool(limits),
+        project=_projection(traced),
     )  # fmt: skip
+
+
+def _projection(traced: TracedSystem) -> Program | None:
+    function = traced.functions.get("project")
+    if function is None:
+        return None
+    return replace(function, name="member_project", outputs=list(function.outputs)[: traced.n_controlled]).program()
 
 
 def _chained(rhs: TracedFunction, n_controlled: int) -> tuple[int, ...]:

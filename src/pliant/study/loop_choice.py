@@ -39,11 +39,13 @@ def choose_loop(plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, dev
     reason = reason_against(plan, method, kept)
     must = loop == LOCKSTEP or device == GPU
     if reason and must:
-        raise ModelError.of("ensemble", "loop", f"must be 'general' here: {reason}", loop if loop == LOCKSTEP else f"device={device!r}")
+        asked = loop if loop == LOCKSTEP else f"device={device!r}"
+        raise ModelError.of("ensemble", "loop", f"must be 'general' here: {reason}", asked)
     if reason:
         return LoopChoice(f"{GENERAL}: {reason}", host_runner(method), False)
     if plan.count < FEWEST and not must:
-        return LoopChoice(f"{GENERAL}: {plan.count} members are done before a lock-step loop for them is built", host_runner(method), False)
+        words = f"{GENERAL}: {plan.count} members are done before a lock-step loop for them is built"
+        return LoopChoice(words, host_runner(method), False)
     if device != CPU:
         from pliant.study.gpu import gpu_runner
 

@@ -1,0 +1,243 @@
+"""Ensembles in lock-step: members as the general loop has them within the tolerance, the same bits however they are run."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.errors import ModelError, SolveError
+from pliant.gallery.falling_chain import falling_chain
+from pliant.gallery.representative import REPRESENTATIVES, Representative
+from pliant.host.cuda import DeviceError, batches
+from pliant.integrate.lockstep_device import device_text, ptx_of
+from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, optimised
+from pliant.integrate.lockstep_text import DEVICE_ENTRY
+from pliant.study import lockstep
+from pliant.study.ensemble_keep import KeepPlan
+from pliant.study.ensemble_store import EnsembleStore
+from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
+from pliant.study.members import MemberPlan
+
+METHOD, FINE = pl.DOP853(rtol=1e-6, atol=1e-9), pl.DOP853(rtol=1e-11, atol=1e-14)
+WARP_VOTE = "declare i1 @llvm.nvvm.vote.any.sync(i32, i1) convergent nounwind"
+ALONE = "define internal i1 @llvm_vote(i32 %all, i1 %own) {\n  ret i1 %own\n}"  # a warp of one thread
+
+
+@pytest.fixture(scope="module")
+def chain() -> pl.Compiled:
+    return pl.compile_system(falling_chain())
+
+
+@pytest.fixture(scope="module")
+def angles(chain) -> np.ndarray:
+    return chain.traced.y0[2] * (1.0 + 0.01 * np.random.default_rng(1).normal(size=12))
+
+
+def qualifying() -> list[Representative]:
+    return [system for system in REPRESENTATIVES if not why_not(pl.compile_system(system.build()), METHOD)]
+
+
+@pytest.mark.parametrize("system", qualifying(), ids=lambda system: system.name)
+def test_members_of_the_gallery_agree_with_the_general_loop(system: Representative) -> None:
+    """As far from far finer runs as the general loop's are; the same touches; and the energy balances as well."""
+    compiled = pl.compile_system(system.build())
+    options = {"keep": ("final", "contacts", "ledger"), "starts": starts_near(compiled)}
+    exact = pl.ensemble(compiled, system.t_end, method=FINE, loop="general", **options)
+    general = pl.ensemble(compiled, system.t_end, method=METHOD, loop="general", **options)
+    own = pl.ensemble(compiled, system.t_end, method=METHOD, loop="lockstep", **options)
+    assert own.ok.all() and own.attrs["loop"] == "lockstep"
+    np.testing.assert_array_equal(own.touches, general.touches)
+    for name in ("q_end", "v_end", "impulse", "peak_force", "normal_loss"):
+        theirs, ours, size = (typical(x) for x in (general[name] - exact[name], own[name] - exact[name], exact[name]))
+        assert ours <= 3.0 * theirs + 1e-8 * size, name
+    # the general loop balances at every step, this one at 25 places: it may only look better
+    assert typical(own.balance_error) <= 1.5 * typical(general.balance_error) + 1e-12 * typical(own.balance_scale)
+
+
+def starts_near(compiled) -> dict[str, np.ndarray]:
+    """Nine members a little apart, so that one lucky run proves nothing; the System's own start where loops are closed."""
+    traced = compiled.traced
+    if traced.rows:
+        return {}
+    k = min(2, len(traced.free_q) - 1)
+    return {traced.tree.positions[traced.free_q[k]]: traced.y0[k] + np.linspace(-0.01, 0.01, 9)}
+
+
+def typical(array) -> float:
+    """The median over members of the largest |entry|; 0 where there is none, as of pairs of a mechanism without contacts."""
+    rows = np.abs(array.values).reshape(array.shape[0], -1)
+    return float(np.median(np.max(rows, axis=1, initial=0.0)))
+
+
+def run(compiled, starts: dict[str, np.ndarray], t_end: float, runner=None, threads: int = 1) -> LockstepEnds:
+    """What the runner itself hands back."""
+    plan, kept = MemberPlan.of(compiled, "articulated", None, 0.0, None, starts, None), KeepPlan.of("final", 0.0, t_end)
+    caught: list[LockstepEnds] = []
+
+    class Caught:
+        def __init__(self, inner) -> None:
+            self.inner = inner
+
+        def run(self, *arguments):
+            caught.append(self.inner.run(*arguments))
+            return caught[-1]
+
+    make = runner or lockstep.host_runner(METHOD)
+    study = lockstep.LockstepEnsemble(plan, METHOD, t_end, kept, None, EnsembleStore(plan, kept), lambda *x: Caught(make(*x)))
+    study.run(threads, None)
+    return caught[0]
+
+
+def assert_same(one: LockstepEnds, other: LockstepEnds, order=slice(None)) -> None:
+    for name, array in one.arrays.items():
+        np.testing.assert_array_equal(array, other.arrays[name][order], err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def side_by_side(chain, angles) -> LockstepEnds:
+    return run(chain, {"a.angle": angles}, 0.8)
+
+
+@pytest.mark.parametrize("width", [1])
+def test_the_number_of_lanes_changes_no_bit(chain, angles, side_by_side, width: int) -> None:
+    assert side_by_side.tally[:, :, 0].sum() > 50
+    assert_same(side_by_side, run(chain, {"a.angle": angles}, 0.8, lockstep.host_runner(METHOD, width)))
+
+
+def test_order_and_threads_change_no_bit(chain, angles, side_by_side) -> None:
+    assert_same(side_by_side, run(chain, {"a.angle": angles[::-1]}, 0.8, threads=2), slice(None, None, -1))
+
+
+def test_the_text_of_the_gpu_gives_the_same_bits_here(chain, angles, side_by_side) -> None:
+    """One thread of it, as machine code of this processor."""
+
+    def emulated(compiled, own_constants: bool) -> HostRuns:
+        from pliant.host.processor import host, load_object
+
+        text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants)
+        source = text.device().replace(WARP_VOTE, ALONE).replace("@llvm.nvvm.vote.any.sync", "@llvm_vote")
+        source = source.replace(f"ptx_kernel void @{DEVICE_ENTRY}(ptr %shared)", f"void @{DEVICE_ENTRY}(ptr %shared, ptr %memory)")
+        machine = host().machine(2)
+        return HostRuns(HostLoop(text, load_object(bytes(machine.emit_object(optimised(source, machine, 1))), host())))
+
+    assert_same(side_by_side, run(chain, {"a.angle": angles}, 0.8, emulated))
+
+
+@pytest.mark.parametrize("system", qualifying(), ids=lambda system: system.name)
+def test_ptx_calls_nothing_and_asks_for_nothing_that_is_not_there(system: Representative) -> None:
+    compiled = pl.compile_system(system.build())
+    text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), True)
+    ptx = ptx_of(text, compiled.structure.cache).decode()
+    assert f".entry {DEVICE_ENTRY}" in ptx
+    assert not re.findall(r"^\s*call|\.extern|\.func", ptx, re.MULTILINE)
+    # products and sums that the driver may not fuse otherwise than the host does
+    assert not re.findall(r"\b(?:mul|add|sub)\.f64", ptx)
+    (local,) = re.findall(r"\.local .*__local_depot0\[(\d+)\]", ptx)
+    assert int(local) <= 8 * (text.slots.size - text.slots.places["work"][1])  # intermediate values are registers
+
+
+def test_numbers_of_their_own_rows_and_extremes_are_kept() -> None:
+    e, mu = pl.Parameter("e", 0.6, low=0.1, high=1.0), pl.Parameter("mu", 0.3)
+    system = pl.System("drop", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.0, 0.1), velocity=(0.5, 0.0)))
+    law, rubs = pl.HuntCrossley(stiffness=1e6, restitution=e), pl.Ambrosio(mu=mu, v0=1e-3, v1=1e-2)
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law, friction=rubs)
+    rng = np.random.default_rng(0)
+    values = {"e": rng.uniform(0.3, 0.95, 40), "mu": rng.uniform(0.1, 0.6, 40)}
+    values["e"][3], values["mu"][5], values["e"][7] = 1.0, 0.0, 1.5  # other structures, and one that is refused
+    times = [0.0, 0.11, 0.3]
+    keep = ("final", "contacts", pl.ValuesAt(times, "q", "kinetic"), pl.ExtremesOf("gap", save=times))
+    options = {"parameters": values, "method": METHOD, "keep": keep}
+    general, own = (pl.ensemble(system, 0.4, **options, loop=loop) for loop in ("general", "lockstep"))
+    np.testing.assert_array_equal(own.ok, general.ok)
+    assert int((~own.ok).sum()) == 1 and "1.5" in str(own.message[7].item())
+    np.testing.assert_array_equal(own.touches, general.touches)
+    for name in ("q_end", "q", "kinetic", "gap_lowest", "impulse"):
+        np.testing.assert_allclose(own[name], general[name], rtol=2e-4, atol=2e-5, err_msg=name)
+
+
+def test_an_event_ends_a_member_and_nothing_is_kept_after_it() -> None:
+    system = pl.System("fall", gravity=(0, -9.81))
+    stone = system.add("stone", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
+    assert stone is not None
+    system.event("low", lambda t, q, v: q["stone.y"] - 0.5, direction="falling", stop=True)
+    keep = ("final", pl.ValuesAt([0.9], "q"))
+    own = pl.ensemble(system, 1.0, starts={"stone.y": [1.0, 2.0, 9.0]}, method=METHOD, loop="lockstep", keep=keep)
+    assert own.t_end.values == pytest.approx([np.sqrt(1.0 / 9.81), np.sqrt(3.0 / 9.81), 1.0], rel=1e-9)
+    assert "'low'" in str(own.message[0].item()) and np.isnan(own.q[:2]).all() and not np.isnan(own.q[2]).any()
+
+
+def test_what_lock_step_does_not_serve_is_told(chain, angles) -> None:
+    starts = {"a.angle": angles}
+    assert pl.ensemble(chain, 0.1, starts=starts, method=METHOD).attrs["loop"].startswith("general: 12 members")
+    assert pl.ensemble(chain, 0.01, starts=starts, loop="general").attrs["loop"] == "general"
+    assert "Auto" in pl.ensemble(chain, 0.01, starts=starts).attrs["loop"]
+    refused = (({}, "Auto"), ({"method": pl.Radau5(1e-6, 1e-9)}, "Radau5"), ({"method": METHOD, "keep": "records"}, "records"))
+    for options, words in refused:
+        with pytest.raises(ModelError, match=words):
+            pl.ensemble(chain, 0.1, starts=starts, loop="lockstep", **options)
+    with pytest.raises(ModelError, match="device"):
+        pl.ensemble(chain, 0.1, starts=starts, method=METHOD, device="tpu")
+    with pytest.raises(ModelError, match="lock-step"):
+        pl.ensemble(chain, 0.1, starts=starts, method=METHOD, device="gpu", loop="general")
+
+
+def test_without_a_driver_a_gpu_is_refused_in_words(chain, angles, monkeypatch) -> None:
+    monkeypatch.setattr("pliant.host.cuda.LIBRARIES", {})
+    with pytest.raises(SolveError, match="no NVIDIA driver"):
+        pl.ensemble(chain, 0.1, starts={"a.angle": angles}, method=METHOD, device="gpu")
+    monkeypatch.setattr("pliant.study.loop_choice.FEWEST", 1)
+    there = pl.ensemble(chain, 0.1, starts={"a.angle": angles}, method=METHOD, device="auto")
+    assert there.ok.all() and "on the CPU: no GPU" in there.attrs["loop"]
+
+
+def test_batches_fit_into_the_memory_of_a_gpu() -> None:
+    assert [len(batch) for batch in batches(10, 100, 500)] == [4, 4, 2]
+    assert [len(batch) for batch in batches(10, 1, 10**9, 2)] == [5, 5]
+    with pytest.raises(DeviceError, match="keep fewer rows"):
+        batches(10, 1000, 500)
+
+
+def two_balls() -> tuple[pl.System, dict[str, np.ndarray], float]:
+    """So fast that a long first step would carry one through the other."""
+    system = pl.System("two balls", gravity=(0, 0))
+    left = system.add("left", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(-0.5, 0), velocity=(30.0, 0)))
+    right = system.add("right", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0, 0.01)))
+    system.contact(points=pl.Sphere(left.root, 0.01), against=pl.Sphere(right.root, 0.01), normal=pl.Hertz(stiffness=1e7))
+    return system, {"left.x": np.linspace(-0.5, -0.4, 5)}, 0.4
+
+
+def ball_at_rest() -> tuple[pl.System, dict[str, np.ndarray], float]:
+    """Its slip settles on a corner of the friction law."""
+    system = pl.System("ball", gravity=(0, -9.81))
+    joint = pl.Planar(position=(0, 0.05), velocity=(0.5, 0), rate=2.0)
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=joint)
+    law, rubs = pl.HuntCrossley(stiffness=1e6, restitution=0.3), pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2)
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law, friction=rubs)
+    return system, {"ball.y": np.linspace(0.051, 0.06, 5)}, 0.8
+
+
+def driven_arm() -> tuple[pl.System, dict[str, np.ndarray], float]:
+    """A torque that jumps, and a damped stop whose force does."""
+    system = pl.System("arm", gravity=(0, -9.81))
+    beam = pl.Beam(length=1.0, section=pl.Section.rectangle(height=0.02, width=0.03), material=pl.ALUMINIUM,
+                   theory="euler-bernoulli", modes=pl.Modes("cf", 1))  # fmt: skip
+    system.add("arm", beam, joint=pl.Revolute(angle=0.3, limits=pl.Limits(low=-0.2, high=1.0, stiffness=1e4, damping=20.0)))
+    system.drive("motor", "arm.angle", pl.PiecewiseConstant([0.0, 0.1, 0.2], [0.0, 5.0, -5.0]))
+    return system, {"arm.angle": np.linspace(0.2, 0.4, 5)}, 0.6
+
+
+@pytest.mark.parametrize("case", [two_balls, ball_at_rest, driven_arm], ids=lambda case: case.__name__)
+def test_nothing_passes_unseen_and_steps_stay_as_long(case) -> None:
+    system, starts, t_end = case()
+    compiled = pl.compile_system(system)
+    options = {"starts": starts, "keep": ("final", "contacts")}
+    exact = pl.ensemble(compiled, t_end, method=FINE, loop="general", **options)
+    general, own = (pl.ensemble(compiled, t_end, method=METHOD, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.ok.all()
+    np.testing.assert_array_equal(own.touches, general.touches)
+    assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
+    assert int(own.steps.sum()) <= 2 * int(general.steps.sum())
