@@ -41,6 +41,10 @@ def why_not(compiled: Compiled, method: Method) -> str:
         return "closures that others imply are watched along the run"
     if any(slots.grip is not None for slots in traced.pairs):
         return "friction that holds (Karnopp and its kind) settles all contacts together at every event"
+    if traced.joints:
+        return "friction inside joints is settled with the reactions that press them"
+    if traced.system.controllers:
+        return "sampled controllers run at instants of their own"
     if traced.timed is not None:
         return "formulas of time are looked at in pieces"
     operations = traced.functions["rhs"].program().operations
