@@ -302,7 +302,7 @@ def four_bar(law=DRY, effort=None, radius=0.02):
     return system
 
 
-FORMULATIONS = ["gibbs_appell", "lagrange", "gibbs", "denoc", "augmented"]
+FORMULATIONS = ["gibbs_appell", "lagrange", "augmented"]
 
 
 @pytest.fixture(scope="module")
