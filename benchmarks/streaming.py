@@ -39,7 +39,7 @@ def largest_memory() -> float:
 
 def measured(rows: int, target: Path, compression: int | None) -> dict[str, Any]:
     system = bouncing_arm()
-    pl.simulate(system, 1e-3)  # compiled, and everything imported
+    pl.simulate(system, 1e-3, to=target)  # compiled, and everything imported
     before, began = largest_memory(), time.perf_counter()
     result = pl.simulate(system, SPAN, save=pl.every(SPAN / (rows - 1)), keep=KEPT, to=target, compression=compression)
     seconds, after = time.perf_counter() - began, largest_memory()

@@ -10,15 +10,17 @@ TESTS = Path(__file__).parent
 # What `pytest -m "not slow"` leaves out, so that the rest takes less than 90 s on two cores: files and folders that take seconds,
 # most of them because they compile many mechanisms, start processes, draw pictures or run whole studies.
 SLOW = (
-    "analysis/test_equilibrium.py", "analysis/test_linearise.py", "analysis/test_modes.py", "analysis/test_section_forces.py",
-    "beams/test_reduction.py", "cli", "codegen", "contracts", "dynamics", "equations", "files/test_fuzz.py",
-    "files/test_published.py", "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py",
-    "integrate/test_time_pieces.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
+    "analysis/test_denoc.py", "analysis/test_equilibrium.py", "analysis/test_linearise.py", "analysis/test_modes.py",
+    "analysis/test_section_forces.py", "beams/test_elements.py", "beams/test_reduction.py", "beams/test_statics.py", "cli",
+    "codegen", "contracts", "dynamics", "equations", "files/test_fuzz.py", "files/test_published.py",
+    "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py", "integrate/test_time_pieces.py",
+    "model/test_segmented.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
     "run/test_contact_phases.py", "run/test_parameters.py", "run/test_simulate.py", "run/test_stepping.py",
-    "run/test_threads.py", "run/test_validity.py", "show", "study", "test_augmented.py", "test_campaign.py", "test_cli.py",
-    "test_command_line.py", "test_docs.py", "test_driven_closures.py", "test_dropped_chains.py", "test_environment.py",
-    "test_examples.py", "test_four_bars.py", "test_holding.py", "test_nothing_passes.py", "test_overconstrained.py",
-    "test_stiff.py", "test_two_loop.py", "trace/test_parameter_slopes.py",
+    "run/test_system_memory.py", "run/test_threads.py", "run/test_validity.py", "show", "study", "test_augmented.py",
+    "test_campaign.py", "test_cli.py", "test_command_line.py", "test_docs.py", "test_driven_closures.py",
+    "test_dropped_chains.py", "test_environment.py", "test_examples.py", "test_four_bars.py", "test_friction.py",
+    "test_holding.py", "test_impact.py", "test_loops.py", "test_nothing_passes.py", "test_overconstrained.py", "test_stiff.py",
+    "test_two_loop.py", "trace/test_lowering.py", "trace/test_parameter_slopes.py",
 )  # fmt: skip
 
 

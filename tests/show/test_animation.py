@@ -43,7 +43,15 @@ def test_without_ffmpeg_an_mp4_is_refused_and_a_gif_offered(chain, tmp_path, mon
         write_animation(chain, tmp_path / "chain.mp4")
 
 
-@pytest.mark.parametrize("options", [{"fps": 0}, {"fps": 2.5}, {"scale": 0.0}, {"speed": -1.0}, {"scale": float("nan")}])
+def test_a_film_has_the_size_that_was_asked_for(chain, tmp_path):
+    from PIL import Image
+
+    with Image.open(write_animation(chain, tmp_path / "chain.gif", fps=5, speed=2.0, size=(640, 360))) as film:
+        assert film.size == (640, 360)
+
+
+@pytest.mark.parametrize("options", [{"fps": 0}, {"fps": 2.5}, {"scale": 0.0}, {"speed": -1.0}, {"scale": float("nan")},
+                                     {"size": (1281, 720)}, {"size": (10, 10)}])  # fmt: skip
 def test_options_that_make_no_film_are_refused(chain, tmp_path, options):
     with pytest.raises(pl.ModelError, match=next(iter(options))):
         write_animation(chain, tmp_path / "chain.gif", **options)

@@ -74,8 +74,8 @@ def plot(
     target = out or Path(f"{file.stem}_{kind}.png")
     check_target("--out", target)
     draw = PLOTS[kind]
-    given = {"names": names, "bodies": names, "times": at, "time": time, "scale": scale, "zoom": _zoom(zoom)}
-    options = _options(kind, draw, given)
+    chosen: dict[str, Any] = {"names": names, "bodies": names, "times": at, "time": time, "scale": scale, "zoom": _zoom(zoom)}
+    options = _options(kind, draw, chosen)
     result = load_result(file)
     try:
         with progress.waiting(f"drawing {kind}", quiet or as_json):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
 
 
+CHUNK_ROWS = 2048  # of a variable that are stored together: what the last chunk has too many of is little
+
+
 class RowsFile:
     """Open from its first row to its last; between two of them others may use the library. window: rows that come at once."""
 
@@ -40,11 +43,12 @@ class RowsFile:
                 self._file.createDimension(dim, len(labels[dim]))
             for name, variable in variables.items():
                 put(self._file, name, variable.dims, variable.values, variable.attributes)
-            put_rows(self._file, "time", ("time",), (), window, TIME, compression)
+            rows = min(window, CHUNK_ROWS)
+            put_rows(self._file, "time", ("time",), (), rows, TIME, compression)
             for name in self._present:
                 dims = QUANTITIES[name].dims
                 shape = tuple(len(labels[dim]) for dim in dims)
-                put_rows(self._file, name, ("time", *dims), shape, window, attributes_of(name), compression)
+                put_rows(self._file, name, ("time", *dims), shape, rows, attributes_of(name), compression)
 
     def put(self, first: int, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> None:
         """Rows from number `first` on; once more where an interrupt came in between."""

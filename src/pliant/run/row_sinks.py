@@ -24,8 +24,9 @@ MOST_ROWS, FEWEST_ROWS = 2**14, 16
 
 
 def window_of(width: int) -> int:
-    """Rows of so many numbers that are in the loop's buffer at most."""
-    return max(FEWEST_ROWS, min(MOST_ROWS, AT_ONCE // width))
+    """Rows of so many numbers that are in the loop's buffer at most: a power of two, so that chunks of a file fill a window."""
+    rows = max(FEWEST_ROWS, min(MOST_ROWS, AT_ONCE // width))
+    return 1 << (rows.bit_length() - 1)
 
 
 class Sink(Protocol):

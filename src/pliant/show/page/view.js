@@ -89,7 +89,7 @@ class View {
   draw(t, scale, speed, colours) {
     const pen = this.pen;
     this.colours = colours;
-    this.camera.aim(this.width, this.height, this.stress ? [LEGEND, ...MARGIN.slice(1)] : MARGIN);
+    this.camera.aim(this.width, this.height, this.run.stress ? [LEGEND, ...MARGIN.slice(1)] : MARGIN);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineCap = pen.lineJoin = "round";
     this.drawGround();
