@@ -493,7 +493,7 @@ def test_info_tells_of_models_and_results(ran: Path, tmp_path: Path) -> None:
     euler = math.pi**2 * math.sqrt(2e11 * 4.883e-9) / (2 * math.pi)
     assert 0.99 * euler < printed["frequencies_Hz"]["a"][0] < euler
     result = runner.invoke(app, ["info", str(ran)], env={"COLUMNS": "200"})
-    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can go on", "touching: ", "pliant 0.1.0", "RKF45(rtol=1e-09",
+    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can go on", "touching: ", "pliant 0.2.0", "RKF45(rtol=1e-09",
                   "balance error", "ground a.root normal"):  # fmt: skip
         assert words in result.stdout, words
     printed = json.loads(runner.invoke(app, ["info", str(ran), "--json"]).stdout)

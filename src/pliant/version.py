@@ -1,3 +1,3 @@
 """Which pliant this is; results tell it."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
