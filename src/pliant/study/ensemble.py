@@ -30,8 +30,6 @@ from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, 
 from pliant.run.starts import short_struts
 from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
-from pliant.study.lockstep import LockstepEnsemble
-from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -77,6 +75,8 @@ def ensemble(
     there if one answers. A member that fails is a row with ok False and a message. progress is called with (members done,
     members); Ctrl-C keeps what is done. threads: as many as there are processors unless given.
     """
+    from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
+
     check.choice("ensemble", "loop", loop, LOOPS)
     check.choice("ensemble", "device", device, DEVICES)
     t_start, t_end = check.number("ensemble", "t_start", t_start, "s"), check.number("ensemble", "t_end", t_end, "s")
@@ -90,6 +90,8 @@ def ensemble(
     workers = (os.cpu_count() or 1) if threads is None else check.count("ensemble", "threads", threads)
     chosen = choose_loop(plan, method, kept, loop, device)
     if chosen.lockstep:
+        from pliant.study.lockstep import LockstepEnsemble
+
         store = EnsembleStore(plan, kept)
         side_by_side = LockstepEnsemble(plan, method, t_end, kept, max_steps, store, chosen.runner)
         side_by_side.run(min(workers, plan.count), progress)
