@@ -34,9 +34,7 @@ def chain(own: bool) -> pl.System:
     if own:
         system.contacts.clear()
         law = CustomNormal(own_normal, energy=lambda depth: STIFFNESS / 2.5 * depth**2.5)
-        system.contact(
-            points=system.ends(), against=Plane(normal=(0, 1)), normal=law, friction=own_friction, name="ground"
-        )
+        system.contact(points=system.ends(), against=Plane(normal=(0, 1)), normal=law, friction=own_friction, name="ground")
     return system
 
 

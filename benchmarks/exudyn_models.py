@@ -144,9 +144,7 @@ def slider_crank(mbs, job):
     half, angle, speed = 0.5 * job["crank"], job["angle"], job["speed"]
     middle, pin = (r * np.array([np.cos(angle), np.sin(angle)]) for r in (half, job["crank"]))
     node = mbs.AddNode(
-        NodeRigidBody2D(
-            referenceCoordinates=[*middle, angle], initialVelocities=[-speed * middle[1], speed * middle[0], speed]
-        )
+        NodeRigidBody2D(referenceCoordinates=[*middle, angle], initialVelocities=[-speed * middle[1], speed * middle[0], speed])
     )
     crank = mbs.AddObject(
         ObjectRigidBody2D(mass=job["crank_mass"], inertia=job["crank_mass"] * job["crank"] ** 2 / 12.0, nodeNumber=node)
@@ -157,15 +155,11 @@ def slider_crank(mbs, job):
     rod, _ = add_link(mbs, job["links"][0], pin, job["lean"], velocity, job["lean_rate"])
     mbs.AddObject(ObjectJointSpherical(markerNumbers=[hole, at(mbs, rod, ROOT)], constrainedAxes=PIN))
     carriage = mbs.AddNode(Node1D(referenceCoordinates=[job["slider"]], initialVelocities=[job["slider_speed"]]))
-    slider = mbs.AddMarker(
-        MarkerBodyPosition(bodyNumber=mbs.AddObject(ObjectMass1D(mass=job["slider_mass"], nodeNumber=carriage)))
-    )
+    slider = mbs.AddMarker(MarkerBodyPosition(bodyNumber=mbs.AddObject(ObjectMass1D(mass=job["slider_mass"], nodeNumber=carriage))))
     mbs.AddObject(ObjectJointSpherical(markerNumbers=[at(mbs, rod, TIP), slider], constrainedAxes=PIN))
     stop = mbs.AddMarker(MarkerNodeCoordinate(nodeNumber=mbs.AddNode(NodePointGround()), coordinate=0))
     moving = mbs.AddMarker(MarkerNodeCoordinate(nodeNumber=carriage, coordinate=0))
-    data = mbs.AddNode(
-        NodeGenericData(initialCoordinates=[job["stop"] - job["slider"], 0.0], numberOfDataCoordinates=2)
-    )
+    data = mbs.AddNode(NodeGenericData(initialCoordinates=[job["stop"] - job["slider"], 0.0], numberOfDataCoordinates=2))
     mbs.AddObject(
         ObjectContactCoordinate(
             markerNumbers=[moving, stop], nodeNumber=data, offset=job["slider"] - job["stop"],

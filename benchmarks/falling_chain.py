@@ -109,9 +109,7 @@ def _reference(path: Path | None, modes: str) -> Events | None:
 
 def _line(*cells: str) -> str:
     widths = (15, 8, 9, 9, 13, 8, 9, 13, 11, 11, 17)
-    return cells[0].ljust(widths[0]) + "".join(
-        f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True)
-    )
+    return cells[0].ljust(widths[0]) + "".join(f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True))
 
 
 def _row(row: dict[str, Any]) -> str:

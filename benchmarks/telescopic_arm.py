@@ -112,9 +112,7 @@ def _line(*cells: str) -> str:
 
 def _row(row: dict[str, Any]) -> str:
     parts = [f"{row[name]:.2f}" for name in ("trace_ms", "compile_ms", "loop_ms", "warm_ms")]
-    return _line(
-        row["model"], row["method"], str(row["operations"]), *parts, f"{row['cold_s']:.3f}", f"{row['first_s']:.3f}"
-    )
+    return _line(row["model"], row["method"], str(row["operations"]), *parts, f"{row['cold_s']:.3f}", f"{row['first_s']:.3f}")
 
 
 if __name__ == "__main__":

@@ -292,9 +292,7 @@ COMMENT = re.compile(r"    (\w+): .*?\s\s# (.*)$")
 def table(kind: type) -> list[str]:
     """The fields of a dataclass as lines of a table; empty where it has none."""
     fields = (
-        [field for field in dataclasses.fields(kind) if not field.name.startswith("_")]
-        if dataclasses.is_dataclass(kind)
-        else []
+        [field for field in dataclasses.fields(kind) if not field.name.startswith("_")] if dataclasses.is_dataclass(kind) else []
     )
     if not fields:
         return []
@@ -307,19 +305,13 @@ def table(kind: type) -> list[str]:
 
 def _type(field: Any) -> str:
     text = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
-    text = re.sub(r"NDArray\[np\.float64\]|\bFloats\b|\bSeries\b", "array", text).replace(
-        "Callable[..., Any]", "function"
-    )
+    text = re.sub(r"NDArray\[np\.float64\]|\bFloats\b|\bSeries\b", "array", text).replace("Callable[..., Any]", "function")
     return "`" + text.replace("Callable[..., object]", "function") + "`"
 
 
 def _unit(kind: type, field: Any) -> str:
     number = re.search(r"float|int|Sequence|Mapping|tuple|Any|Vector", str(field.type))
-    unit = (
-        field_unit(kind, field.name)
-        if number and kind.__module__.startswith(("pliant.model", "pliant.integrate"))
-        else None
-    )
+    unit = field_unit(kind, field.name) if number and kind.__module__.startswith(("pliant.model", "pliant.integrate")) else None
     return "-" if unit in (None, "1") else str(unit)
 
 

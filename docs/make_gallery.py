@@ -117,9 +117,7 @@ ENTRIES = {
     "telescopic-arm": Entry(
         "Telescopic arm: slides out of its sleeve", _published("telescopic_arm.system", "telescopic_arm"), 1.0, 0.7, 3.0
     ),
-    "tipping-arm": Entry(
-        "Tipping arm: stiffens, and hits a wall", _published("tipping_arm", "tipping_arm"), 1.2, 0.3815, 5.0
-    ),
+    "tipping-arm": Entry("Tipping arm: stiffens, and hits a wall", _published("tipping_arm", "tipping_arm"), 1.2, 0.3815, 5.0),
     "parallel-robot": Entry("Parallel robot: traces a rose", _published("parallel_robot", "parallel_robot"), 4.0, 1.2),
     "slider-crank": Entry(
         "Slider-crank: a flexible rod, and an impact",
@@ -143,9 +141,7 @@ ENTRIES = {
     "controlled-arm": Entry(
         "PD-controlled arm hits a wall", lambda: _recipe("recipes/pd-arm-wall.md", "arm")["arm"], 0.6, 0.177, 5.0
     ),
-    "andrews-squeezer": Entry(
-        "Andrews' squeezing mechanism", _published("ivp_test_set", "andrews_squeezer"), 0.03, 0.012
-    ),
+    "andrews-squeezer": Entry("Andrews' squeezing mechanism", _published("ivp_test_set", "andrews_squeezer"), 0.03, 0.012),
 }
 
 

@@ -54,9 +54,7 @@ def _knocked(count: int, ball: float | None) -> float:
     """Peak force of an arm, with or without a ball (kg) at its tip, that swings on a stop."""
     system = pl.System("struck arm", gravity=(0, 0))
     payload = None if ball is None else pl.Payload(mass=ball)
-    arm = system.add(
-        "arm", _strip(pl.Modes("sf", count), payload=payload, stiffening="none"), joint=pl.Revolute(rate=-1.0)
-    )
+    arm = system.add("arm", _strip(pl.Modes("sf", count), payload=payload, stiffening="none"), joint=pl.Revolute(rate=-1.0))
     stop = pl.Plane(normal="y", point=(0.0, -1e-6, 0.0))
     system.contact(points=arm.tip, against=stop, normal=pl.Hertz(stiffness=1e7))
     return max(touch.peak_force for touch in pl.simulate(system, 0.01).contacts)
@@ -141,10 +139,7 @@ def normal_laws() -> Table:
         pl.LankaraniNikravesh,
         pl.HuntCrossley,
     )
-    return [
-        [kind.__name__, *(float(kind(stiffness=1e7, restitution=e).delivered) for e in (0.9, 0.7, 0.5, 0.2))]
-        for kind in kinds
-    ]
+    return [[kind.__name__, *(float(kind(stiffness=1e7, restitution=e).delivered) for e in (0.9, 0.7, 0.5, 0.2))] for kind in kinds]
 
 
 def friction_laws() -> Table:

@@ -270,9 +270,7 @@ def _matrices(names: Names) -> Any:
             size = np.log10(np.abs(np.asarray(getattr(names["state"], name))) + 1e-12)
             image = panel.imshow(np.where(size > -9, size, np.nan), aspect="auto", cmap="viridis")
             panel.set_title(f"{name}, log10 of its entries")
-            panel.set_xticks(
-                range(len(names["state"].coordinates)), names["state"].coordinates, rotation=30, fontsize=7
-            )
+            panel.set_xticks(range(len(names["state"].coordinates)), names["state"].coordinates, rotation=30, fontsize=7)
             panel.grid(False)
             made.colorbar(image, ax=panel)
         return made
@@ -286,9 +284,7 @@ def _seconds(names: Names) -> Any:
 
 def series(*coordinates: str, unit: str = "rad", factor: float = 1.0) -> Drawing:
     """Coordinates of the run over time."""
-    return curves(
-        TIME, unit, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates}
-    )
+    return curves(TIME, unit, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates})
 
 
 def efforts(names: Names) -> dict[str, tuple[Any, Any]]:
@@ -312,9 +308,7 @@ def _events(names: Names) -> Any:
 
 def _reactions(names: Names) -> dict[str, tuple[Any, Any]]:
     tree, floating = names["tree"], names["floating"]
-    lines = {
-        f"reaction, {axis}": (tree.time, tree.data["reaction_force"].sel(body="upper", axis=axis)) for axis in "xy"
-    }
+    lines = {f"reaction, {axis}": (tree.time, tree.data["reaction_force"].sel(body="upper", axis=axis)) for axis in "xy"}
     every = slice(None, None, 40)
     return lines | {f"multiplier {k}": (floating.time[every], floating.data["multiplier"].sel(row=f"upper joint {k}")[every])
                     for k in range(2)}  # fmt: skip

@@ -190,6 +190,8 @@ def _convergence() -> object:
         return made
 
     return styled(draw)()  # type: ignore[arg-type]
+
+
 def elastica(load: float, n: int, stiffening: str = "auto") -> pl.Result:
     """A cantilever of n segments in balance with a load of so many E I / l^2 across its root."""
     section = pl.Section.rectangle(height=0.002, width=0.02)

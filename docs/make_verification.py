@@ -174,9 +174,7 @@ def _beam(length: float, modes: Any, **options: Any) -> pl.Beam:
 )
 def _() -> tuple[float, float]:
     system = pl.System("cantilever", gravity=(0, -G))
-    rod = system.add(
-        "rod", _beam(LENGTH, pl.ElementModes(1, reference="cantilever"), stiffening="none"), joint=pl.Weld()
-    )
+    rod = system.add("rod", _beam(LENGTH, pl.ElementModes(1, reference="cantilever"), stiffening="none"), joint=pl.Weld())
     system.force("load", rod.tip, (0.0, -3.0))
     ours = float(pl.equilibrium(system).of_body("tip_deflection", "rod")[1])
     return ours, -(MU * G * LENGTH**4 / 8.0 + 3.0 * LENGTH**3 / 3.0) / EI
@@ -216,15 +214,11 @@ def _() -> tuple[float, float]:
     euler = math.pi**2 * EI / (4 * LENGTH**2)
     load = pl.Parameter("load", 0.5 * euler)
     system = pl.System("column", gravity=(0, 0))
-    rod = system.add(
-        "rod", _beam(LENGTH, pl.ElementModes(4, reference="cantilever"), stiffening="full"), joint=pl.Weld()
-    )
+    rod = system.add("rod", _beam(LENGTH, pl.ElementModes(4, reference="cantilever"), stiffening="full"), joint=pl.Weld())
     system.force("load", rod.tip, (-load, 0.0))
 
     def softest(value: float) -> float:
-        return float(
-            np.linalg.eigvalsh(np.asarray(pl.linearise(system, parameters={"load": value}, inputs=(), outputs=()).K))[0]
-        )
+        return float(np.linalg.eigvalsh(np.asarray(pl.linearise(system, parameters={"load": value}, inputs=(), outputs=()).K))[0])
 
     return float(brentq(softest, 0.5 * euler, 1.5 * euler, xtol=1e-9)), euler
 
@@ -276,9 +270,7 @@ for _speed, _printed in WRIGHT.items():
 def _() -> tuple[float, float]:
     system = pl.System("oscillator", gravity=(0, 0))
     system.add("block", pl.RigidBody(mass=2.5), joint=pl.Prismatic(spring=pl.Spring(40.0), damper=pl.Damper(3.0)))
-    return float(pl.linearise(system, inputs=(), outputs=()).modes().damping_ratios[0]), 3.0 / (
-        2.0 * math.sqrt(40.0 * 2.5)
-    )
+    return float(pl.linearise(system, inputs=(), outputs=()).modes().damping_ratios[0]), 3.0 / (2.0 * math.sqrt(40.0 * 2.5))
 
 
 @row(
@@ -324,9 +316,7 @@ def _() -> tuple[float, float]:
     return _pendulum().events[1].t, 2.367841947576
 
 
-@row(
-    "pendulum-place", "Rigid mechanisms", "The same pendulum: y after 10 s", "m", "IFToMM benchmark A01, printed", 2e-10
-)
+@row("pendulum-place", "Rigid mechanisms", "The same pendulum: y after 10 s", "m", "IFToMM benchmark A01, printed", 2e-10)
 def _() -> tuple[float, float]:
     return float(_pendulum().of_body("tip_position", "bar")[-1, 1]), -0.9614192051
 
@@ -393,9 +383,7 @@ def _() -> tuple[float, float]:
 def _() -> tuple[float, float]:
     from pliant.gallery.slider_crank import runs
 
-    return runs.run(0, False).contacts[0].begin, float(
-        reference("slider_crank")["closed_forms"]["rigid_mechanism"]["touch_time"]
-    )
+    return runs.run(0, False).contacts[0].begin, float(reference("slider_crank")["closed_forms"]["rigid_mechanism"]["touch_time"])
 
 
 # --------------------------------------------------------------------------------------------------------------- contact
@@ -520,9 +508,7 @@ def _chain() -> Any:
     1e-8,
 )
 def _() -> tuple[float, float]:
-    theirs = [
-        event[0] for event in reference("falling_chain")["events"]["ss-ss-ss"] if event[1] == 0 and event[0] < 0.95
-    ]
+    theirs = [event[0] for event in reference("falling_chain")["events"]["ss-ss-ss"] if event[1] == 0 and event[0] < 0.95]
     ours = [event[0] for event in _chain().events if event[1] == 0 and event[0] < 0.95]
     last = min(len(theirs), 10) - 1
     return float(ours[last]), float(theirs[last])
@@ -530,9 +516,7 @@ def _() -> tuple[float, float]:
 
 @row("chain-count", "Published systems", "Falling chain: impacts until 1.5 s", "1", OTHER_CODE, 0.0)
 def _() -> tuple[float, float]:
-    return float(len(_chain().touches)), float(
-        sum(event[2] == 1 for event in reference("falling_chain")["events"]["ss-ss-ss"])
-    )
+    return float(len(_chain().touches)), float(sum(event[2] == 1 for event in reference("falling_chain")["events"]["ss-ss-ss"]))
 
 
 def _tipping(key: str) -> tuple[float, float]:
@@ -547,9 +531,7 @@ def _tipping(key: str) -> tuple[float, float]:
 row("tipping-touch", "Published systems", "Tipping arm: time of the first touch", "s", OTHER_CODE, 1e-8)(
     lambda: _tipping("first_touch")
 )
-row("tipping-force", "Published systems", "Tipping arm: peak force", "N", OTHER_CODE, 1e-7)(
-    lambda: _tipping("peak_force")
-)
+row("tipping-force", "Published systems", "Tipping arm: peak force", "N", OTHER_CODE, 1e-7)(lambda: _tipping("peak_force"))
 row("tipping-rebound", "Published systems", "Tipping arm: angle of the rebound", "rad", OTHER_CODE, 1e-7)(
     lambda: _tipping("rebound_angle")
 )
@@ -560,9 +542,7 @@ def _() -> tuple[float, float]:
     from pliant.gallery.telescopic_arm.runs import run
     from pliant.gallery.telescopic_arm.system import FORCES
 
-    case = next(
-        case for case in reference("telescopic_arm")["forward"] if case["model"] == "consistent" and case["modes"] == 1
-    )
+    case = next(case for case in reference("telescopic_arm")["forward"] if case["model"] == "consistent" and case["modes"] == 1)
     column = case["columns"].index("l")
     ours = run("consistent", FORCES[f"F{10 * case['F_over_tau']:g}"], 1).case["samples"]
     return float(ours[-1][column]), float(case["table"][-1][column])
@@ -579,9 +559,7 @@ def _() -> tuple[float, float]:
 def _() -> tuple[float, float]:
     from pliant.gallery.telescopic_arm.runs import inverse
 
-    case = next(
-        case for case in reference("telescopic_arm")["inverse"] if "paper" in case["case"] and "n1" in case["case"]
-    )
+    case = next(case for case in reference("telescopic_arm")["inverse"] if "paper" in case["case"] and "n1" in case["case"])
     return float(inverse("as-published", 1).case["rows"][0][1]), float(case["table"][0][1])
 
 
@@ -593,20 +571,14 @@ def _() -> tuple[float, float]:
     return float(extend("consistent").ratio), math.sqrt(2.0)
 
 
-@row(
-    "robot-torque", "Published systems", "Parallel robot: torque of the first motor at 0.25 s", "N m", OTHER_CODE, 1e-9
-)
+@row("robot-torque", "Published systems", "Parallel robot: torque of the first motor at 0.25 s", "N m", OTHER_CODE, 1e-9)
 def _() -> tuple[float, float]:
     from pliant.gallery.parallel_robot.runs import inverse
 
-    return float(inverse([0.25]).torques[0][0]), float(
-        reference("parallel_robot")["inverse_dynamics"]["0.25"]["tau"][0]
-    )
+    return float(inverse([0.25]).torques[0][0]), float(reference("parallel_robot")["inverse_dynamics"]["0.25"]["tau"][0])
 
 
-@row(
-    "robot-force", "Published systems", "Parallel robot: force on the first tip at 0.25 s, in x", "N", OTHER_CODE, 1e-9
-)
+@row("robot-force", "Published systems", "Parallel robot: force on the first tip at 0.25 s, in x", "N", OTHER_CODE, 1e-9)
 def _() -> tuple[float, float]:
     from pliant.gallery.parallel_robot.runs import inverse
 

@@ -53,5 +53,3 @@ def by_parameter(
 def relative(ours: Floats, theirs: Floats) -> float:
     """The largest error of a row or column, of its size."""
     return float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))
-
-

@@ -86,10 +86,7 @@ def reduced_meshes() -> pl.System:
     return system
 
 
-ALL = {
-    system.__name__: system
-    for system in (planar_chain, spatial_arm, branched_tree, floating_base, reduced_meshes)
-}
+ALL = {system.__name__: system for system in (planar_chain, spatial_arm, branched_tree, floating_base, reduced_meshes)}
 
 
 def free_chain(links: int = 3, **joint: object) -> pl.System:

@@ -82,9 +82,7 @@ FRICTION: Examples[type, Any] = Examples(
     "FRICTION",
     {
         friction_law.Coulomb: friction_law.Coulomb(mu=0.3, transition=0.01),
-        friction_law.CoulombStiction: friction_law.CoulombStiction(
-            mu_static=0.4, mu_kinetic=0.3, v_static=0.01, v_kinetic=0.05
-        ),
+        friction_law.CoulombStiction: friction_law.CoulombStiction(mu_static=0.4, mu_kinetic=0.3, v_static=0.01, v_kinetic=0.05),
         friction_law.CoulombViscous: friction_law.CoulombViscous(mu=0.3, viscous=0.2, transition=0.01),
         friction_law.Stribeck: friction_law.Stribeck(mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.1, transition=0.01),
         friction_law.Threlfall: friction_law.Threlfall(mu=0.3, v_r=0.02),

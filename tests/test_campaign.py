@@ -62,7 +62,6 @@ def test_members_that_went_wrong_once_do_not_again(number, which):
     assert report["wrongs"] == []
 
 
-
 def test_a_member_is_the_same_whenever_it_is_made():
     task = Task(seed=101, number=3, first=1, last=2, method="Auto")
     assert dict(attempt(task)) == dict(attempt(task))

@@ -191,9 +191,7 @@ def test_an_interrupted_run_keeps_what_it_computed_and_ends_with_130(simulate: A
     [(ModelError("beam 'a': too thin"), 2), (SolveError("no start"), 1), (KeyboardInterrupt(), 130)],
     ids=["model", "solve", "ctrl-c"],
 )
-def test_a_run_that_never_began_writes_nothing(
-    trouble: BaseException, code: int, simulate: Any, tmp_path: Path
-) -> None:
+def test_a_run_that_never_began_writes_nothing(trouble: BaseException, code: int, simulate: Any, tmp_path: Path) -> None:
     simulate(trouble)
     done = runner.invoke(app, ["run", CHAIN, "--out", str(tmp_path / "result.nc")])
     assert done.exit_code == code

@@ -118,6 +118,7 @@ def test_a_motion_is_seen_in_the_axes_of_what_it_is_told_in():
 
 def test_a_rope_that_is_pulled_in_swings_wider_and_faster():
     """A pendulum of changing length: m L^2 phi' against its moment, and the winch's work against the energy."""
+
     def length(t):
         return 1.0 - 0.3 * t
 

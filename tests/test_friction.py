@@ -115,9 +115,7 @@ def test_karnopp_sticks_and_slips_with_the_period_of_the_closed_form():
     """
     band = 1e-7
     law = laws.Karnopp(mu_static=0.4, mu_kinetic=0.3, band=band)
-    run = pl.simulate(
-        block(law, belt=lambda t: BELT * t, spring=SPRING), 4.0, method=pl.DOP853(rtol=1e-10, atol=1e-13), save=1e-4
-    )
+    run = pl.simulate(block(law, belt=lambda t: BELT * t, spring=SPRING), 4.0, method=pl.DOP853(rtol=1e-10, atol=1e-13), save=1e-4)
     assert run.ok
     distance, frequency = 0.1 * PRESS / SPRING, math.sqrt(SPRING / MASS)
     period = 2 * distance / BELT + 2.0 / frequency * (math.pi - math.atan(frequency * distance / BELT))
@@ -198,9 +196,7 @@ def test_dahl_before_sliding_is_the_curve_of_its_paper():
     motion = {"x": lambda t: reach * pl.sin(t), "y": lambda t: 0.0 * t - DEPTH, "angle": lambda t: 0.0 * t}
     body = system.add("block", pl.RigidBody(mass=MASS, inertia=1.0), joint=pl.Planar(motion=motion))
     system.add("idle", pl.RigidBody(mass=1.0), joint=pl.Prismatic())
-    system.contact(
-        points=body.root, against=Plane(normal=(0, 1)), normal=Hertz(stiffness=STIFFNESS), friction=law, name="floor"
-    )
+    system.contact(points=body.root, against=Plane(normal=(0, 1)), normal=Hertz(stiffness=STIFFNESS), friction=law, name="floor")
     run = pl.simulate(system, 1.5 * math.pi, method=FINE, save=0.01)
     x, force = run["block.x"], -run.values["friction_force"][:, 0, 0]
     out = run.time <= math.pi / 2
@@ -271,9 +267,7 @@ def rigid_bar(joint, law, **more):
     system = pl.System("bar", gravity=(0, -10.0))
     bar = system.add("bar", pl.RigidBody(mass=1.0, inertia=1 / 12, com=(0.5, 0), tip=(1.0, 0)), joint=joint)
     press = HuntCrossley(stiffness=1e6, restitution=0.5)
-    system.contact(
-        points=[bar.root, bar.tip], against=Plane(normal=(0, 1)), normal=press, friction=law, name="floor", **more
-    )
+    system.contact(points=[bar.root, bar.tip], against=Plane(normal=(0, 1)), normal=press, friction=law, name="floor", **more)
     return system, bar
 
 
@@ -312,9 +306,7 @@ def test_an_end_that_slides_is_held_by_the_one_that_sticks():
 
 def test_a_block_is_carried_by_a_belt_that_gains_speed():
     law = laws.Karnopp(mu_static=0.4, mu_kinetic=0.3)
-    run = pl.simulate(
-        block(law, belt=lambda t: t * t), 1.0, method=FINE, save=0.1, max_steps=20_000
-    )  # 2 of the 4 m/s^2
+    run = pl.simulate(block(law, belt=lambda t: t * t), 1.0, method=FINE, save=0.1, max_steps=20_000)  # 2 of the 4 m/s^2
     assert run.ok
     assert run["block.x"] == pytest.approx(run.time**2, abs=1e-9)
 

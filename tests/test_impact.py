@@ -92,14 +92,10 @@ def test_equal_spheres_without_loss_exchange_their_motion():
     """Newton's cradle in the plane, hit off centre: along the line of centres velocities are exchanged, across they stay."""
     offset = math.pi / 6
     system = pl.System("billiards", gravity=(0, 0))
-    first = system.add(
-        "first", ball(1.0), joint=pl.Planar(position=(-0.2 * math.cos(offset) - 0.05, 0), velocity=(1, 0))
-    )
+    first = system.add("first", ball(1.0), joint=pl.Planar(position=(-0.2 * math.cos(offset) - 0.05, 0), velocity=(1, 0)))
     second = system.add("second", ball(1.0), joint=pl.Planar(position=(0, 0.2 * math.sin(offset))))
     stiffness = 1e12  # contact lasts 5e-6 s, in which the line of centres turns by 2e-5 rad
-    system.contact(
-        points=Sphere(first.root, 0.1), against=Sphere(second.root, 0.1), normal=laws.Hertz(stiffness=stiffness)
-    )
+    system.contact(points=Sphere(first.root, 0.1), against=Sphere(second.root, 0.1), normal=laws.Hertz(stiffness=stiffness))
     run = pl.simulate(system, 0.1, method=TIGHT, save=[0.0, 0.1])
     (record,) = run.contacts
     assert record.begin == pytest.approx(0.05, abs=1e-10)

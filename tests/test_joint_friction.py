@@ -158,6 +158,7 @@ def test_a_ball_joint_spins_down_against_its_whole_spin():
 
 def test_a_shaft_that_turns_slides_with_little_friction():
     """Friction of one surface opposes the whole slip: the share along the axis is v/|slip|, so a fast spin carries it away."""
+
     def shaft(friction):
         system = pl.System("shaft", gravity=(0, -G, 0))
         body = pl.RigidBody(mass=1.0, inertia=(0.05, 0.06, 0.07))
@@ -272,8 +273,7 @@ def test_a_slider_crank_that_rubs_in_all_its_joints_moves_as_its_equations_by_ha
     q = [*(a * turned[angle]), angle, *(tip + b * turned[other]), other, *(tip + L2 * turned[other]), 0.0]
     v = [*(a * rate * across[angle]), rate, *(speed + b * other_rate * across[other]), other_rate,
          *(speed + L2 * other_rate * across[other]), 0.0]  # fmt: skip
-    truth = solve_ivp(by_hand, (0.0, 0.3), [*q, *v], method="DOP853", rtol=1e-11, atol=1e-13, max_step=2e-3,
-                      t_eval=run.time)
+    truth = solve_ivp(by_hand, (0.0, 0.3), [*q, *v], method="DOP853", rtol=1e-11, atol=1e-13, max_step=2e-3, t_eval=run.time)
     assert run["crank.angle"] == pytest.approx(truth.y[2], abs=1e-9)
     assert run["slider.displacement"] == pytest.approx(truth.y[6], abs=1e-9)
     assert run.ledger.relative_error_max < 1e-9

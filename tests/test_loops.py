@@ -178,8 +178,10 @@ WRONG = {
     "stiffness zero": ({"by": "springs", "stiffness": 0.0}, "closure 'pin': stiffness must be > 0 N/m, got 0.0"),
     "stiffness of multipliers": ({"stiffness": 1.0}, "closure 'pin': stiffness must be left out where multipliers close"),
     "distance of nothing": ({"kind": "distance"}, "closure 'pin': length must be given for a distance"),
-    "universal about one axis": ({"kind": "universal", "axis": "x", "other_axis": "-x"},
-                                 "closure 'pin': other_axis must not be parallel to axis, got '-x'"),
+    "universal about one axis": (
+        {"kind": "universal", "axis": "x", "other_axis": "-x"},
+        "closure 'pin': other_axis must not be parallel to axis, got '-x'",
+    ),
     "unknown way": ({"by": "glue"}, "closure 'pin': by must be one of multipliers, springs, backlash, got 'glue'"),
 }
 

@@ -155,11 +155,7 @@ def test_a_swinging_arm_of_elements_and_one_of_modes_meet_as_both_are_refined():
 def test_a_hinged_arm_described_from_its_chord_or_from_its_root_is_the_same_where_it_bends_little():
     """The frames differ by the root's slope: what separates them falls faster than the bending does."""
     apart = [
-        float(
-            np.max(
-                np.abs(tip(pl.ElementModes(2, reference="cantilever"), modulus=E) - tip(pl.ElementModes(2), modulus=E))
-            )
-        )
+        float(np.max(np.abs(tip(pl.ElementModes(2, reference="cantilever"), modulus=E) - tip(pl.ElementModes(2), modulus=E))))
         for E in (2e9, 128e9)
     ]
     assert apart[1] < 0.3 * apart[0] / 64.0

@@ -143,9 +143,7 @@ def test_a_kink_of_a_given_shape_is_integrated_to_its_place():
                               ddw=lambda x: 0.0 * x, breaks=(a,))  # fmt: skip
     one = beam(pl.GivenModes((kinked,)))
     x = np.array([0.0, 0.1, a, 0.4, L])
-    assert foreshortening(beam_shapes(one), ((0, 0),), x)[:, 0] == pytest.approx(
-        -0.5 * np.maximum(x - a, 0.0), abs=1e-15
-    )
+    assert foreshortening(beam_shapes(one), ((0, 0),), x)[:, 0] == pytest.approx(-0.5 * np.maximum(x - a, 0.0), abs=1e-15)
     assert fields_of(one).first[2, 0] == pytest.approx(-0.25 * MU * (L - a) ** 2, rel=1e-13)
 
 
@@ -154,9 +152,7 @@ def test_at_a_station_the_fields_move_what_is_there(station):
     moves, turns = field_values(powers(), beam_shapes(powers()), station)
     s = station / L
     assert moves[:3] == pytest.approx(np.array([[station, 0, 0], [0, s**2, 0], [0, s**3, 0]]), rel=1e-13)
-    assert moves[3:] == pytest.approx(
-        np.array([[c * s**n, 0, 0] for c, n in (back(*p) for p in PAIRS)]), rel=1e-13, abs=1e-16
-    )
+    assert moves[3:] == pytest.approx(np.array([[c * s**n, 0, 0] for c, n in (back(*p) for p in PAIRS)]), rel=1e-13, abs=1e-16)
     assert turns[1:3] == pytest.approx(np.array([[0, 0, 2 * s / L], [0, 0, 3 * s**2 / L]]), rel=1e-13)
     assert not np.any(turns[3:])
 
@@ -192,9 +188,7 @@ def test_the_tipping_arms_integrals_are_the_references():
     found, shapes = fields_of(one), beam_shapes(one)
     halves = {(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.5}
     for number, (j, k) in enumerate(found.products, start=3):
-        assert found.second[number, 0, 0, 0] == pytest.approx(
-            -halves[j, k] * mu * reference["int_x_H"][j][k], rel=1e-11
-        )
+        assert found.second[number, 0, 0, 0] == pytest.approx(-halves[j, k] * mu * reference["int_x_H"][j][k], rel=1e-11)
         at_tip = foreshortening(shapes, ((j, k),), np.array([LENGTH]))[0, 0]
         assert at_tip == pytest.approx(-halves[j, k] * reference["H_l"][j][k], rel=1e-11)
     assert found.first[1:3, 1] == pytest.approx(mu * np.array(reference["int_Phi"]), rel=1e-11)

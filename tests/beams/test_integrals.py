@@ -43,9 +43,7 @@ def test_sines_have_their_closed_forms():
 
 
 def test_a_parabola_has_its_closed_forms():
-    shape = ShapeFunction(
-        w=lambda x: x**2, dw=lambda x: 2 * x, ddw=lambda x: 2.0, theta=lambda x: 1.5 * x, dtheta=lambda x: 1.5
-    )
+    shape = ShapeFunction(w=lambda x: x**2, dw=lambda x: 2 * x, ddw=lambda x: 2.0, theta=lambda x: 1.5 * x, dtheta=lambda x: 1.5)
     link = beam(GivenModes([shape]), length=1.5, rotary_inertia=(0.1, 0.2, 0.3))
     found = shape_integrals(link)
     ell, rigidity = 1.5, SECTION.shear_factor * SECTION.A * STEEL.shear_modulus

@@ -77,9 +77,7 @@ def test_fields_are_continuous_up_to_the_ends(modes):
 
 
 def test_given_functions_are_taken_as_they_are():
-    shape = ShapeFunction(
-        w=lambda x: x**2, dw=lambda x: 2 * x, ddw=lambda x: 2.0, theta=lambda x: 1.9 * x, dtheta=lambda x: 1.9
-    )
+    shape = ShapeFunction(w=lambda x: x**2, dw=lambda x: 2 * x, ddw=lambda x: 2.0, theta=lambda x: 1.9 * x, dtheta=lambda x: 1.9)
     x = np.array([0.0, 0.5, 1.0])
     thick, thin = beam_shapes(beam(GivenModes([shape]))), beam_shapes(beam(GivenModes([shape]), "euler-bernoulli"))
     assert thick.displacement(x)[:, 1, 0] == pytest.approx(x**2)

@@ -11,7 +11,7 @@ import pytest
 
 import pliant
 
-PROGRAM = '''
+PROGRAM = """
 import importlib.abc, sys, types
 
 ALLOWED = {"codegen", "host", "errors", "scalar"}
@@ -48,7 +48,7 @@ swing = [rate, -numbers.leaf(9.81) / numbers.leaf(0.5) * angle.sin()]
 function = TracedFunction("pendulum", tracer, [t, y, p], swing, tracer.numbers)
 print(*compile_function(function, cache=None)(0.0, [0.5, 0.1], [-19.62]))
 print(jacobian_kernel(function.casadi, 2, False, None).by_columns)
-'''
+"""
 
 
 def test_codegen_runs_without_the_rest_of_the_package():

@@ -43,8 +43,6 @@ def test_products_of_the_same_factors_cancel():
     assert not isinstance((a * b) * (c * d) - (a * c) * (b * b), float)
 
 
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_sums_of_products_with_sines_keep_their_value(seed):
     """Random sums of the same look, of one angle and of two: as CasADi computes them."""

@@ -22,9 +22,7 @@ ANGLES = {
     "first turn": lambda rng, n: rng.uniform(-7.0, 7.0, n),
     "many turns": lambda rng, n: rng.uniform(-LARGEST, LARGEST, n),
     "the library's": lambda rng, n: rng.uniform(-1e3 * LARGEST, 1e3 * LARGEST, n),
-    "near quarter turns": lambda rng, n: (
-        rng.integers(0, 60_000, n) * (np.pi / 2) * (1 + rng.integers(-3, 4, n) / 2**52)
-    ),
+    "near quarter turns": lambda rng, n: rng.integers(0, 60_000, n) * (np.pi / 2) * (1 + rng.integers(-3, 4, n) / 2**52),
 }
 
 

@@ -121,9 +121,7 @@ def test_the_vector_of_forces_is_the_force_of_each_direction_unless_bounded(law)
     one = EXAMPLES[law]
     slips, deflections, dwell = (0.002, -0.001), (1e-5, 1.5e-5), 0.3
     speed = float(np.hypot(*slips))
-    plain = [
-        one.force(s, z, one.deflection_rate(s, z, speed, 5.0), 5.0) for s, z in zip(slips, deflections, strict=True)
-    ]
+    plain = [one.force(s, z, one.deflection_rate(s, z, speed, 5.0), 5.0) for s, z in zip(slips, deflections, strict=True)]
     assert one.forces(slips, deflections, speed, 5.0, dwell) == pytest.approx(plain, rel=1e-14)
     far = [100.0 * z for z in deflections]
     bound = one.bound(dwell)

@@ -14,9 +14,7 @@ STATES = 4
 
 
 def link(stiffening, modes=2, length=0.8, planes="y", **more):
-    sets = [pl.Modes("cf", modes, plane=plane) for plane in planes] + (
-        [pl.TorsionModes("cf", 1)] if "z" in planes else []
-    )
+    sets = [pl.Modes("cf", modes, plane=plane) for plane in planes] + ([pl.TorsionModes("cf", 1)] if "z" in planes else [])
     return pl.Beam(length=length, section=SECTION, material=pl.Material(E=7e10, G=2.6e10, density=2700.0),
                    theory="euler-bernoulli", modes=sets, stiffening=stiffening, **more)  # fmt: skip
 
@@ -36,9 +34,7 @@ def spatial_arm(stiffening):
     first = system.add("first", link(stiffening, planes="yz"), joint=pl.Universal(angles=(0.2, -0.3)))
     on = first.tip.moved((0.02, 0.01, 0.03)).turned(0.4, "y")
     load = pl.Payload(mass=0.2, inertia=(1e-4, 2e-4, 2e-4), offset=(0.02, 0.0, 0.01))
-    second = system.add(
-        "second", link(stiffening, 1, 0.6, "yz", payload=load), joint=pl.Revolute(axis=(1.0, 2.0, 0.5)), on=on
-    )
+    second = system.add("second", link(stiffening, 1, 0.6, "yz", payload=load), joint=pl.Revolute(axis=(1.0, 2.0, 0.5)), on=on)
     system.force("push", second.tip, (1.0, -2.0, 3.0))
     return system
 
@@ -112,13 +108,9 @@ def test_the_models_are_not_the_same_but_near_for_small_deflections(build):
 @pytest.mark.parametrize("stiffening", ["full", "cubic"])
 def test_a_stiffened_chain_in_free_flight_keeps_energy_and_both_momenta_to_1e_10(stiffening):
     system = pl.System("free chain", gravity=(0, 0))
-    on = system.add(
-        "a", link(stiffening), joint=pl.Planar(velocity=(0.3, 0.5), rate=4.0), initial={"y1": 0.02, "y2": 0.004}
-    ).tip
+    on = system.add("a", link(stiffening), joint=pl.Planar(velocity=(0.3, 0.5), rate=4.0), initial={"y1": 0.02, "y2": 0.004}).tip
     for k, name in enumerate("bc"):
-        on = system.add(
-            name, link(stiffening), joint=pl.Revolute(angle=-0.5, rate=3.0 - 2.0 * k), on=on, initial={"y1": -0.01}
-        ).tip
+        on = system.add(name, link(stiffening), joint=pl.Revolute(angle=-0.5, rate=3.0 - 2.0 * k), on=on, initial={"y1": -0.01}).tip
     run = pl.simulate(system, 1.0, method=TIGHT)
     assert run.ok
     energy = run.ledger.energy

@@ -305,9 +305,7 @@ def test_a_spring_sends_a_straight_arm_back_after_half_a_period():
 
 
 def test_the_ledger_closes_where_a_vibrating_arm_meets_the_spring():
-    run = closes(
-        swinging(planar(rate=2.0, on_sleeve_end="spring", end_stiffness=1e4), gravity=(0, 0)), t_end=0.5, room=50.0
-    )
+    run = closes(swinging(planar(rate=2.0, on_sleeve_end="spring", end_stiffness=1e4), gravity=(0, 0)), t_end=0.5, room=50.0)
     assert run.rate("arm.extension")[-1] < 0.0
 
 

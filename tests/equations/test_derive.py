@@ -112,9 +112,7 @@ SYSTEMS = [double_pendulum, elastic_arm, four_bar, lambda: four_bar("springs", s
            spatial_arm, branched_tree, floating_base, written_out, geared, written_beam, written_telescope]  # fmt: skip
 
 
-def state_of(
-    system: pl.System, parameters: dict[str, float] | None = None
-) -> tuple[float, np.ndarray, np.ndarray, Compiled]:
+def state_of(system: pl.System, parameters: dict[str, float] | None = None) -> tuple[float, np.ndarray, np.ndarray, Compiled]:
     """A time, q, v at the start, the inputs then, and the compiled System."""
     compiled = compile_system(system, parameters=parameters)
     traced = compiled.traced

@@ -42,9 +42,7 @@ HUGUO = "normal: {hu_guo: {stiffness: 140e6, restitution: 0.8}}"
 def python() -> System:
     """The bodies of HEAD."""
     system = System("s", (0, -9.81))
-    beam = Beam(
-        length=1.0, theory="timoshenko", section=Section.rectangle(0.01, 0.02), material=STEEL, modes=Modes("ss", 1)
-    )
+    beam = Beam(length=1.0, theory="timoshenko", section=Section.rectangle(0.01, 0.02), material=STEEL, modes=Modes("ss", 1))
     a = system.add("a", beam, joint=Planar())
     body = RigidBody(mass=1.0, inertia=1.0, tip=(1, 0), frames={"ear": (0, 0.5)})
     system.add("b", body, joint=Revolute(), on=a.tip)
@@ -85,9 +83,7 @@ def test_every_shape_and_place_is_as_in_python() -> None:
     expected.contact(points=a.root, against=Sphere(b.tip, 0.5), normal=law, name="ball")
     expected.contact(points=Sphere(a.root, 0.1), against=Point(b.tip), normal=law, name="pin")
     expected.contact(points=a.tip, against=Plane(normal="y", on=b.at("ear")), normal=law, name="plate")
-    expected.contact(
-        points=a.root, against=Plane(normal=(0, 0, 1), on=expected.ground.moved((0, 1, 0))), normal=law, name="wall"
-    )
+    expected.contact(points=a.root, against=Plane(normal=(0, 0, 1), on=expected.ground.moved((0, 1, 0))), normal=law, name="wall")
     law_text = "normal: {hertz: {stiffness: 1e6}}"
     system = read(
         f"""\
@@ -177,9 +173,7 @@ def test_python_functions_and_laws_of_no_registry_are_refused_when_written() -> 
     with pytest.raises(ModelError, match="contact 'soft': normal: function: a Python function cannot be written to a file"):
         dump_model(system)
     system.contacts.clear()
-    system.contact(
-        points=tip, against=Plane(normal=(0, 1)), normal=Hertz(stiffness=1), friction=lambda v, n: n, name="dry"
-    )
+    system.contact(points=tip, against=Plane(normal=(0, 1)), normal=Hertz(stiffness=1), friction=lambda v, n: n, name="dry")
     with pytest.raises(ModelError, match="contact 'dry': friction: function: a Python function cannot be written to a file"):
         dump_model(system)
     system.contacts.clear()

@@ -13,7 +13,9 @@ import pliant as pl
 HEAD = "pliant: 1\nsystem: s\ngravity: [0, -9.81]\n"
 ROD = "bodies: {arm: {rod: {length: %s, mass: %s}, joint: {revolute: {angle: %s, rate: %s}}}}\n"
 
-ARM = HEAD + """\
+ARM = (
+    HEAD
+    + """\
 define:
   L: 400 mm
   half: L/2
@@ -39,6 +41,7 @@ contacts:
 events: {low: {function: "q['arm.angle'] + e", direction: falling}}
 run: {t_end: 0.3, method: {dop853: {rtol: 1e-10, atol: 1e-12}}}
 """
+)
 OTHER = {"L": 0.6, "payload": 0.5, "spin": 2.5, "tau": 1.5, "T": 0.12, "e": 0.7, "k": 1e5}
 
 

@@ -316,9 +316,7 @@ def test_places_and_order_are_as_in_python() -> None:
     assert list(model.system.links).index("a") < list(model.system.links).index("b")
 
 
-@pytest.mark.parametrize(
-    ("save", "python"), [("1e-3", 1e-3), ("[0, 0.5, 1]", (0.0, 0.5, 1.0)), ("steps", "steps")], ids=str
-)
+@pytest.mark.parametrize(("save", "python"), [("1e-3", 1e-3), ("[0, 0.5, 1]", (0.0, 0.5, 1.0)), ("steps", "steps")], ids=str)
 def test_run_settings_are_read_and_written(save: str, python: Any) -> None:
     text = ("pliant: 1\nsystem: s\ngravity: [0, 0]\nbodies: {arm: {rod: {length: 1, mass: 2}, joint: revolute}}\n"
             f"run: {{t_end: 1, method: {{rk4: 1e-3}}, save: {save}}}\n")  # fmt: skip

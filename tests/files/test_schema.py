@@ -14,9 +14,7 @@ from pliant.errors import ModelError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.files.schema import schema
 
-EXAMPLES = sorted(
-    path for path in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if path.name != "materials.yaml"
-)
+EXAMPLES = sorted(path for path in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if path.name != "materials.yaml")
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
 

@@ -262,13 +262,16 @@ def test_motions_may_be_tables_alone_or_by_coordinate() -> None:
 
 
 def test_friction_of_a_sleeve_may_be_a_formula() -> None:
-    text = HEAD + """\
+    text = (
+        HEAD
+        + """\
 bodies:
   boom:
     telescopic: {length: 1, mass_per_length: 2, section: {A: 3e-4, Iz: 1e-8}, material: {E: 2e11}, modes: {ends: cf, count: 1},
                  extension: 0.5, preload: 5, friction: 0.1*normal*tanh(speed/1e-2)}
     joint: revolute
 """
+    )
     model = pl.loads_model(text)
     assert isinstance(model.system.links["boom"].body.friction, pl.CustomFriction)
     assert pl.loads_model(pl.dump_model(model.system)) == model

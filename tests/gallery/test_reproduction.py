@@ -16,9 +16,7 @@ from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summ
 
 runner = CliRunner()
 FIGURES = [f"fig{number:02d}.png" for number in range(4, 15)]
-FINAL = [
-    f"{name}{dot}" for dot in ("", "_dot") for name in ("q1", "delta1", "q2", "delta2", "q3", "delta3", "X1", "X2")
-]
+FINAL = [f"{name}{dot}" for dot in ("", "_dot") for name in ("q1", "delta1", "q2", "delta2", "q3", "delta3", "X1", "X2")]
 
 
 @pytest.fixture(scope="module")

@@ -70,9 +70,7 @@ def test_the_cases_are_those_of_the_reference_where_it_has_them(written):
         name = f"{run['geometry']}/{models[run['model']]}/{law}/alpha{run['alpha']:g}/EI{run['EI_factor']:g}"
         case = summary["cases"][name]
         assert [c["begin"] for c in case["contacts"]] == pytest.approx([c["t_on"] for c in run["contacts"]], abs=1e-11)
-        assert [c["impulse"] for c in case["contacts"]] == pytest.approx(
-            [c["impulse"] for c in run["contacts"]], rel=1e-8
-        )
+        assert [c["impulse"] for c in case["contacts"]] == pytest.approx([c["impulse"] for c in run["contacts"]], rel=1e-8)
         assert case["rebound_angle"] == pytest.approx(run["summary"]["rebound_angle"], rel=1e-8)
         assert case["tip_amplitude"] == pytest.approx(run["summary"]["tip_after_amplitude"], rel=1e-8)
 
@@ -80,9 +78,7 @@ def test_the_cases_are_those_of_the_reference_where_it_has_them(written):
 def test_the_spin_up_is_there_with_one_to_four_modes(written):
     _, _, summary = written
     spins = summary["spin_up"]
-    assert list(spins) == [
-        f"{stiffening}/{modes}" for stiffening in ("none", "linear", "full") for modes in (1, 2, 3, 4)
-    ]
+    assert list(spins) == [f"{stiffening}/{modes}" for stiffening in ("none", "linear", "full") for modes in (1, 2, 3, 4)]
     assert all(list(spin) == ["tip_extreme", "at"] for spin in spins.values())
     assert spins["linear/4"]["tip_extreme"] == pytest.approx(-0.5743360, abs=1e-7)
     assert spins["full/4"]["tip_extreme"] == pytest.approx(-0.5758120, abs=1e-7)
@@ -117,9 +113,7 @@ def test_the_claims_that_hold_and_those_that_fail_are_the_pages(written):
     assert not of(summary, "peak force after the first touch, ms (Hertz, alpha 5)")["holds"]
     assert of(summary, "contact lasts", "(Hertz, alpha 0)")["holds"]
     assert not of(summary, "rebound, rad (Hertz, alpha 0)")["holds"]
-    assert of(summary, "rebound, rad (Hunt-Crossley, alpha 0)")["ours"] == pytest.approx(
-        [0.5570, 0.5515, 0.5499], abs=5e-5
-    )
+    assert of(summary, "rebound, rad (Hunt-Crossley, alpha 0)")["ours"] == pytest.approx([0.5570, 0.5515, 0.5499], abs=5e-5)
     assert of(summary, "rebound, rad (Hunt-Crossley, alpha 0)")["holds"]
     assert not of(summary, "rebound, rad (Hertz, alpha 5)")["holds"]
     assert not of(summary, "rebound, rad (Hunt-Crossley, alpha 5)")["holds"]

@@ -152,9 +152,7 @@ def test_the_rest_of_the_state_rides_along_uncontrolled(equations):
 
 
 def test_one_tolerance_per_component_is_honoured(equations):
-    loose, tight = (
-        Stepper(equations.oscillator, 2, 0, DOP853(rtol=1e-12, atol=atol)) for atol in ([1e-3, 1e-3], [1e-3, 1e-12])
-    )
+    loose, tight = (Stepper(equations.oscillator, 2, 0, DOP853(rtol=1e-12, atol=atol)) for atol in ([1e-3, 1e-3], [1e-3, 1e-12]))
     for stepper in (loose, tight):
         stepper.start(0.0, [1.0, 0.0])
         stepper.advance(10.0)

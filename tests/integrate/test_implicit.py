@@ -176,6 +176,7 @@ def test_a_jacobian_and_its_factorisation_serve_many_steps():
 
 def test_quadratures_have_the_accuracy_of_the_state_and_stay_out_of_the_newton_system():
     """w' = y^2 beside a stiff y: w is int of it; the Jacobian is of one component."""
+
     def rates(t, y):
         return -1e4 * (y[0] - ca.cos(t)), y[0] ** 2
 

@@ -20,9 +20,7 @@ def system():
     beam = pl.Beam(length=1.0, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="timoshenko",
                    modes=pl.Modes("cf", 1))  # fmt: skip
     a = made.add("a", beam, joint=pl.Planar())
-    made.add(
-        "r", pl.RigidBody(mass=1.0, inertia=0.1, tip=(0.5, 0), frames={"hook": (0, 1)}), joint=pl.Revolute(), on=a.tip
-    )
+    made.add("r", pl.RigidBody(mass=1.0, inertia=0.1, tip=(0.5, 0), frames={"hook": (0, 1)}), joint=pl.Revolute(), on=a.tip)
     return made
 
 
@@ -91,9 +89,7 @@ def test_pairs_are_named_by_contact_and_place():
 def test_corners_of_a_rigid_body_can_be_told_apart():
     """Named frames and points of one body in one call."""
     made = pl.System("s", gravity=(0, 0))
-    block = made.add(
-        "block", pl.RigidBody(mass=1.0, inertia=1.0, frames={"left": (-1, 0), "right": (1, 0)}), joint=pl.Planar()
-    )
+    block = made.add("block", pl.RigidBody(mass=1.0, inertia=1.0, frames={"left": (-1, 0), "right": (1, 0)}), joint=pl.Planar())
     names = made.contact(points=[block.at("left"), block.at("right"), block.at((0, 2))], against=FLOOR, normal=LAW)
     assert len(set(names)) == 3
 

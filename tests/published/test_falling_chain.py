@@ -123,11 +123,7 @@ def test_friction_of_the_outer_joints_is_equal_and_opposite(modes):
 
 def test_the_papers_amplitudes_are_not_three_times_but_about_twice_as_large():
     weights = {modes: [np.max(np.abs(chain(modes).weights(link))) for link in (1, 2, 3)] for modes in MODE_SETS}
-    ratios = [
-        np.array(weights[soft]) / weights[stiff]
-        for soft in ("ss-ss-ss", "cs-ss-sc")
-        for stiff in ("cc-cc-cc", "sc-cc-cs")
-    ]
+    ratios = [np.array(weights[soft]) / weights[stiff] for soft in ("ss-ss-ss", "cs-ss-sc") for stiff in ("cc-cc-cc", "sc-cc-cs")]
     assert 1.6 < np.min(ratios) < 1.8
     assert 2.5 < np.max(ratios) < 2.7
 

@@ -52,9 +52,7 @@ def test_finer_rods_have_the_frequencies_of_the_reference(elements):
 def test_damping_ratios_become_alpha_and_beta_by_each_rule(rule):
     asked = pl.RayleighRatios(ratios=crank.RATIOS, rule=rule)
     wanted = REFERENCE["rayleigh_rules"][rule]
-    assert rayleigh_from_ratios(asked, crank.frequencies()) == pytest.approx(
-        (wanted["alpha"], wanted["beta"]), rel=1e-12
-    )
+    assert rayleigh_from_ratios(asked, crank.frequencies()) == pytest.approx((wanted["alpha"], wanted["beta"]), rel=1e-12)
     found = shape_integrals(crank.rod(damping=(asked,)))
     proportional = wanted["alpha"] * found.modal_mass + wanted["beta"] * found.stiffness
     assert found.damping["rayleigh"] == pytest.approx(proportional, rel=1e-12)
@@ -65,9 +63,7 @@ def test_internal_damping_is_the_first_rules_for_every_mesh():
     damping = crank.internal_damping()
     assert (damping.alpha, damping.beta) == pytest.approx((wanted["alpha"], wanted["beta"]), rel=1e-12)
     assert (damping.alpha, damping.beta) == pytest.approx((181.925106, 2.57870898e-6), rel=5e-9)
-    assert crank.modal_damping() == pytest.approx(
-        (wanted["modal_damping"][0], wanted["modal_decay_rate"][0]), rel=1e-12
-    )
+    assert crank.modal_damping() == pytest.approx((wanted["modal_damping"][0], wanted["modal_decay_rate"][0]), rel=1e-12)
 
 
 def test_the_three_materials_have_one_damping_ratio_and_their_own_rates():
@@ -77,9 +73,7 @@ def test_the_three_materials_have_one_damping_ratio_and_their_own_rates():
 
 
 def test_the_contact_is_hertzs_and_the_law_gives_back_more_than_asked():
-    assert pl.hertz_stiffness(crank.SPHERE, crank.STEEL, crank.SPHERE, crank.STEEL) == pytest.approx(
-        REFERENCE["Kc"], rel=1e-12
-    )
+    assert pl.hertz_stiffness(crank.SPHERE, crank.STEEL, crank.SPHERE, crank.STEEL) == pytest.approx(REFERENCE["Kc"], rel=1e-12)
     buckles = crank.EULER_LOAD
     assert buckles == pytest.approx(REFERENCE["euler_buckling_load"], rel=1e-12)
     for speed in (1.5, 15.0):

@@ -70,9 +70,7 @@ def test_every_knock_agrees_with_the_reference(name):
     for ours, theirs in zip(knocks, wanted, strict=True):
         assert ours.begin == pytest.approx(theirs["t_on"], abs=2e-12)
         assert ours.end == pytest.approx(theirs["t_off"], abs=2e-12)
-        assert ours.peak_time == pytest.approx(
-            theirs["t_F_max"], abs=2e-10
-        )  # a flat top: half the digits of its height
+        assert ours.peak_time == pytest.approx(theirs["t_F_max"], abs=2e-10)  # a flat top: half the digits of its height
         assert ours.entry_speed == pytest.approx(theirs["v_in"], rel=1e-8)
         assert ours.exit_speed == pytest.approx(theirs["v_out"], rel=1e-8)
         assert ours.peak_force == pytest.approx(theirs["F_max"], rel=1e-8)

@@ -1,6 +1,5 @@
 """The ledger: the same of the same run, whatever was saved of it, and loud where energy comes from nowhere."""
 
-
 import numpy as np
 import pytest
 
@@ -141,6 +140,7 @@ def test_friction_with_its_sign_turned_round_is_called_a_violation(tmp_path):
 
 def test_a_source_that_gives_for_a_while_is_caught_though_it_takes_on_the_whole_and_no_row_shows_it():
     """Friction that pushes between 0.20 and 0.25 m/s, in a run of which only both ends are saved."""
+
     def law(speed, normal):
         return normal * pl.where(speed < 0.25, pl.where(speed > 0.2, -0.1, 0.3), 0.3) * pl.tanh(speed / 0.01)
 

@@ -99,7 +99,7 @@ def test_what_was_not_kept_is_refused_by_name(compiled, whole, tmp_path):
         with pytest.raises(pl.ModelError, match="must be kept"):
             pl.plot.overview(result)
         with pytest.raises(pl.ModelError, match="must be kept"):
-            pl.player.write(result, tmp_path / 'page.html')
+            pl.player.write(result, tmp_path / "page.html")
         assert "no energy ledger" in result._repr_html_()
     with pytest.raises(KeyError, match="is none of"):
         kept.values["nothing"]

@@ -363,9 +363,7 @@ def test_a_ball_that_slides_comes_to_roll_at_five_sevenths(spin, share):
     law = HuntCrossley(stiffness=1e6, restitution=0.5)
     depth = static_depth(law)
     system = pl.System("bowling", gravity=(0, 0, -G))
-    body = system.add(
-        "ball", ball(), joint=pl.Free(position=(0, 0, 0.1 - depth), velocity=(1.0, 0, 0), angular_velocity=spin)
-    )
+    body = system.add("ball", ball(), joint=pl.Free(position=(0, 0, 0.1 - depth), velocity=(1.0, 0, 0), angular_velocity=spin))
     system.contact(points=Sphere(body.root, 0.1), against=Plane(normal=(0, 0, 1)), normal=law,
                    friction=lambda v, n: 0.3 * n * pl.tanh(v / 1e-3))  # fmt: skip
     run = pl.simulate(system, 1.0, method=pl.DOP853(rtol=1e-9, atol=1e-12), save=1e-2)
@@ -402,9 +400,7 @@ def test_the_end_of_a_swing_is_hit_when_it_should():
     run = pl.simulate(system, 0.5, method=pl.DOP853(rtol=1e-12, atol=1e-14))
     # theta'^2 = (3 g/l) sin(theta): t = int dtheta/sqrt(3 g sin(theta)), with theta = s^2
     top = math.asin(drop)
-    time, _ = quad(
-        lambda s: 2.0 * s / math.sqrt(3.0 * G * math.sin(s * s)), 0.0, math.sqrt(top), epsabs=1e-14, epsrel=1e-13
-    )
+    time, _ = quad(lambda s: 2.0 * s / math.sqrt(3.0 * G * math.sin(s * s)), 0.0, math.sqrt(top), epsabs=1e-14, epsrel=1e-13)
     assert run.contacts[0].begin == pytest.approx(time, abs=1e-10)
     assert run.contacts[0].entry_speed == pytest.approx(math.sqrt(3.0 * G * drop) * math.cos(top), rel=1e-9)
 
@@ -433,9 +429,7 @@ def test_a_fast_small_sphere_does_not_pass_another(method, aside):
 def test_a_fast_small_sphere_does_not_pass_a_wall(method):
     system = pl.System("pellet", gravity=(0, 0))
     body = system.add("pellet", ball(1e-3, 1e-3), joint=pl.Planar(position=(-30.0, 0.0), velocity=(1000.0, 0)))
-    system.contact(
-        points=Sphere(body.root, 1e-3), against=Plane(normal=(-1, 0)), normal=Exact(stiffness=1e12, restitution=0.5)
-    )
+    system.contact(points=Sphere(body.root, 1e-3), against=Plane(normal=(-1, 0)), normal=Exact(stiffness=1e12, restitution=0.5))
     run = pl.simulate(system, 0.1, method=method)
     (record,) = run.contacts
     assert record.begin == pytest.approx((30.0 - 1e-3) / 1000.0, abs=1e-10)
@@ -473,9 +467,7 @@ def test_shallow_dips_are_seen_wherever_steps_end():
     for start in np.linspace(-1.2, 0.0, 20):
         system = pl.System("rod", gravity=(0, 0))
         rod = system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=start, rate=-1.0))
-        system.contact(
-            points=rod.tip, against=Plane(normal=(0, 1), point=(0, -1.0 + 3e-5)), normal=Hertz(stiffness=1e6)
-        )
+        system.contact(points=rod.tip, against=Plane(normal=(0, 1), point=(0, -1.0 + 3e-5)), normal=Hertz(stiffness=1e6))
         missed += not pl.simulate(system, 3.0, method=pl.DOP853(rtol=1e-6, atol=1e-9), save=[0.0, 3.0]).contacts
     assert missed == 0
 

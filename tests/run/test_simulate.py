@@ -288,9 +288,7 @@ def test_a_stopping_event_ends_the_run_and_says_so():
     assert run.time[-1] <= run.events[0].t
 
 
-@pytest.mark.parametrize(
-    ("save", "rows"), [(pl.every(0.1), 11), (0.3, 5), ([0.0, 0.25, 1.0], 3), (None, 1001)], ids=str
-)
+@pytest.mark.parametrize(("save", "rows"), [(pl.every(0.1), 11), (0.3, 5), ([0.0, 0.25, 1.0], 3), (None, 1001)], ids=str)
 def test_rows_are_saved_when_asked(save, rows):
     run = pl.simulate(swing(), 1.0, save=save)
     assert len(run.time) == rows

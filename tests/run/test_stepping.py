@@ -184,6 +184,7 @@ def test_inputs_that_change_are_tables_of_the_same_numbers(two_links, often):
 
 def test_an_input_that_changes_once_is_a_breakpoint():
     """The same arm, its torque a table that breaks where the input changes: but for steps before it, which are not cut."""
+
     def pushed(effort: object) -> pl.System:
         system = pl.System("pushed", gravity=(0.0, -9.81))
         system.add("link", LINK, joint=pl.Revolute(angle=-1.2))

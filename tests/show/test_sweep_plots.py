@@ -63,9 +63,7 @@ def test_the_picture_that_fits_is_drawn_and_leaves_no_trace(name):
     assert dict(mpl.rcParams) == style and plt.get_fignums() == []
     figure.set_dpi(40)
     figure.canvas.draw()
-    assert (
-        len(np.unique(np.asarray(figure.canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20
-    )  # more than paper and ink
+    assert len(np.unique(np.asarray(figure.canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20  # more than paper and ink
     titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
     assert any(title.startswith("arm: ") for title in titles)
     assert SWEEP_PLOTS[name].__doc__.strip()
@@ -119,10 +117,7 @@ def test_of_a_course_is_taken_what_is_asked_for(how):
     data["course"][0] = np.nan
     shift = {"largest": 0.65, "final": 0.65, "range": 0.9}[how]
     panel = pl.plot.sweep(data, ["course"], how).axes[0]
-    assert (
-        np.allclose(panel.get_lines()[0].get_ydata(), [np.nan, 2 * shift, 3 * shift], equal_nan=True)
-        and shift < expected
-    )
+    assert np.allclose(panel.get_lines()[0].get_ydata(), [np.nan, 2 * shift, 3 * shift], equal_nan=True) and shift < expected
 
 
 def test_axes_of_equal_ratios_are_logarithmic():

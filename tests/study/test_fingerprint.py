@@ -66,11 +66,7 @@ def test_other_processes_find_the_same_name():
     names = set()
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
-        names.add(
-            subprocess.run(
-                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-            ).stdout
-        )
+        names.add(subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(names) == 1
     assert names.pop().split() == [of(calling), of(pendulum()), of(made(2.0))]
 

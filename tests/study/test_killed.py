@@ -37,9 +37,7 @@ def child(code: str, *arguments: str) -> subprocess.Popen[str]:
 
 def batches(folder: Path) -> dict[str, tuple[int, int]]:
     """Files of batches by name; a file that is written again is another one."""
-    return {
-        file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in folder.glob("*.nc") if file.name[0] != "."
-    }
+    return {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in folder.glob("*.nc") if file.name[0] != "."}
 
 
 def test_killed_ten_times_at_random_moments_it_ends_with_the_bytes_of_one_that_was_not(tmp_path, undisturbed):
@@ -102,14 +100,9 @@ def test_processes_give_the_same_bytes_as_threads(tmp_path, undisturbed):
 
 def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path):
     with futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        data = pl.sweep(
-            deadly, {"length": [0.3, 0.4, 0.5, 0.6, 0.7]}, {"t_end": 0.1}, "q", tmp_path / "s", pool, batch=2
-        )
+        data = pl.sweep(deadly, {"length": [0.3, 0.4, 0.5, 0.6, 0.7]}, {"t_end": 0.1}, "q", tmp_path / "s", pool, batch=2)
     assert data["ok"].values.tolist() == [True, True, False, True, True]
-    assert (
-        "it was tried 3 times, and its worker was lost each time (BrokenProcessPool)"
-        in data["message"].sel(length=0.5).item()
-    )
+    assert "it was tried 3 times, and its worker was lost each time (BrokenProcessPool)" in data["message"].sel(length=0.5).item()
 
 
 def test_a_worker_that_dies_once_costs_a_second_attempt(tmp_path):

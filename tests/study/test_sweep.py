@@ -19,9 +19,7 @@ def counted(monkeypatch):
     """The cases that are computed."""
     cases = []
     compute = Job.compute
-    monkeypatch.setattr(
-        Job, "compute", lambda self, case, stopping=None: (cases.append(case), compute(self, case, stopping))[1]
-    )
+    monkeypatch.setattr(Job, "compute", lambda self, case, stopping=None: (cases.append(case), compute(self, case, stopping))[1])
     return cases
 
 
@@ -61,9 +59,7 @@ def test_a_dataset_of_a_store_reads_only_what_is_asked_for(tmp_path, monkeypatch
 
 
 def test_in_memory_and_in_a_folder_it_is_the_same(tmp_path):
-    assert pl.sweep(pendulum(), OVER, RUN, KEEP).identical(
-        pl.sweep(pendulum(), OVER, RUN, KEEP, store=tmp_path / "s").load()
-    )
+    assert pl.sweep(pendulum(), OVER, RUN, KEEP).identical(pl.sweep(pendulum(), OVER, RUN, KEEP, store=tmp_path / "s").load())
 
 
 def test_a_model_file_runs_as_it_says_and_its_numbers_are_swept(tmp_path):
@@ -158,9 +154,7 @@ def test_the_order_in_which_things_are_kept_does_not_matter(tmp_path, counted):
 
 
 def test_rows_at_every_step_have_times_of_their_own(tmp_path):
-    data = pl.sweep(
-        pendulum(), {"mass": [0.5, 2.0]}, {**RUN, "save": "steps"}, "kinetic", store=tmp_path / "s", batch=1
-    )
+    data = pl.sweep(pendulum(), {"mass": [0.5, 2.0]}, {**RUN, "save": "steps"}, "kinetic", store=tmp_path / "s", batch=1)
     for mass in (0.5, 2.0):
         run = pl.simulate(pendulum(), **{**RUN, "save": "steps"}, parameters={"mass": mass})
         rows = slice(0, run.time.size)
@@ -191,14 +185,9 @@ def test_a_longer_axis_computes_only_what_is_new(tmp_path, counted):
     before = contents(tmp_path / "s")
     counted.clear()
     data = pl.sweep(pendulum(), {"mass": [0.25, *MASSES], "length": LENGTHS}, RUN, KEEP, store=tmp_path / "s")
-    assert (
-        counted == [{"mass": 0.25, "length": length} for length in LENGTHS]
-        or sorted(c["length"] for c in counted) == LENGTHS
-    )
+    assert counted == [{"mass": 0.25, "length": length} for length in LENGTHS] or sorted(c["length"] for c in counted) == LENGTHS
     after = contents(tmp_path / "s")
-    assert {name: after[name] for name in before if name != "sweep.json"} == {
-        n: h for n, h in before.items() if n != "sweep.json"
-    }
+    assert {name: after[name] for name in before if name != "sweep.json"} == {n: h for n, h in before.items() if n != "sweep.json"}
     assert data.sizes["mass"] == 4 and data["ok"].values.all()
     counted.clear()
     more = pl.sweep(pendulum(), [{"mass": 2.0}, {"mass": 3.0}], RUN, KEEP, store=tmp_path / "s")
@@ -228,9 +217,7 @@ def test_a_folder_can_be_looked_at_before_anything_is_done(tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Job, "compute", failing)
-    with pytest.raises(
-        KeyboardInterrupt, match=r"interrupted; 0 of 6 cases are in .*: the same sweep goes on from there"
-    ):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 0 of 6 cases are in .*: the same sweep goes on from there"):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=tmp_path / "s")
     data = pl.open_sweep(tmp_path / "s")
     assert set(data["message"].values.ravel()) == {"not yet computed"} and data["message"].shape == (3, 2)
@@ -327,9 +314,7 @@ def test_a_store_of_anything_else_is_refused_and_left_as_it_is(tmp_path):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=folder)
     assert contents(folder) == changed and changed.keys() == before.keys()
     (folder / "sweep.json").write_text("{")
-    with pytest.raises(
-        pl.ModelError, match=r"sweep\.json: must be as pliant writes it, and whole .*; nothing was overwritten"
-    ):
+    with pytest.raises(pl.ModelError, match=r"sweep\.json: must be as pliant writes it, and whole .*; nothing was overwritten"):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=folder)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")

@@ -105,9 +105,7 @@ def test_a_sweep_is_run_reported_gone_on_with_and_drawn(folder):
 
 
 def test_failed_cases_are_said_and_the_others_kept(folder):
-    (folder / "m.yaml").write_text(
-        MODEL.replace("damper: 0.05", "damper: drag").replace("define:", "define:\n  drag: 0.05")
-    )
+    (folder / "m.yaml").write_text(MODEL.replace("damper: 0.05", "damper: drag").replace("define:", "define:\n  drag: 0.05"))
     done = pliant("sweep", "m.yaml", "--over", "drag=-1,1", "--out", "s")
     assert done.exit_code == 0 and "1 of 2 cases failed:\n" in done.stderr and "coefficient must be >= 0" in done.stderr
     done = pliant("sweep", "m.yaml", "--over", "drag=-1,-2", "--out", "t", "--quiet")

@@ -71,9 +71,7 @@ def test_a_system_that_reads_otherwise_as_a_file_goes_as_a_pickle(monkeypatch):
     monkeypatch.setattr("pliant.study.transport.dump_model", lambda system: wrong)
     job = Job(subject_of(pendulum()), RUN, keep_of(KEEP))
     arrived = unpack(pack(job, tuple(OVER)))
-    assert np.array_equal(
-        arrived.compute(OVER[0]).pieces["kinetic"].values, job.compute(OVER[0]).pieces["kinetic"].values
-    )
+    assert np.array_equal(arrived.compute(OVER[0]).pieces["kinetic"].values, job.compute(OVER[0]).pieces["kinetic"].values)
 
 
 def test_what_another_process_cannot_read_is_said():

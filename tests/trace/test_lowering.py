@@ -48,6 +48,7 @@ def with_elements():
 
 SYSTEMS = {"geared": geared, "elements": with_elements, **mechanisms.ALL, **{one.name: one.build for one in REPRESENTATIVES}}
 
+
 @pytest.mark.parametrize("formulation", ["articulated", "lagrange"])
 @pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS)
 def test_functions_for_changed_numbers_are_those_of_a_trace_with_these_folded_in(build, formulation):

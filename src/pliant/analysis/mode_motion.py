@@ -60,7 +60,6 @@ class MovedMechanism:
         provenance = Provenance(self.system, settings, float(times[0]), dict(self.parameters), **more)
         return collect_rows(compiled, times, values_of(traced, times, states, observed), message, provenance)
 
-
     def _own(self, starts: Floats) -> Floats:
         """The user's own states at the point."""
         known = self.operating.bristles

@@ -256,9 +256,7 @@ def _cut(problem: BendingProblem, old: _Intervals) -> _Intervals:
     return _Intervals(old.number, grid[row, place], grid[row, place + 1], counts[row, place], counts[row, place + 1])
 
 
-def boundary_matrix(
-    problem: BendingProblem, wave: Wave, kinds: NDArray[np.int_], tip_at: float = 1.0
-) -> tuple[Real, Real]:
+def boundary_matrix(problem: BendingProblem, wave: Wave, kinds: NDArray[np.int_], tip_at: float = 1.0) -> tuple[Real, Real]:
     """Two conditions at the root, two at the tip, on the four solutions, each made of size one: (n, 4, 4), (n, 4)."""
     a = wave.a[:, None, None]
     scale = np.concatenate([np.ones_like(a), 1.0 / a, 1.0 / a**2, 1.0 / a**3], axis=1)

@@ -75,9 +75,7 @@ def _two_frequencies(damping: RayleighRatios, own: Floats) -> tuple[float, float
     low = float(np.mean(own[:split]))
     high = float(own[1] if damping.rule == "first_two" else np.mean(own[split:]))
     if not high > low * (1.0 + 1e-9):
-        raise ModelError(
-            f"RayleighRatios: rule {damping.rule!r} needs two different frequencies, got {low!r} rad/s twice"
-        )
+        raise ModelError(f"RayleighRatios: rule {damping.rule!r} needs two different frequencies, got {low!r} rad/s twice")
     return low, high
 
 

@@ -60,9 +60,7 @@ def _static_shapes(modes: MeshModes, mesh_of: Callable[[Sequence[int]], Mesh]) -
     return combined(mesh.shapes, weights)
 
 
-def _natural_shapes(
-    mesh: Mesh, shapes: Sequence[Pieces], count: int, rigid: Sequence[Pieces] = ()
-) -> list[Pieces]:
+def _natural_shapes(mesh: Mesh, shapes: Sequence[Pieces], count: int, rigid: Sequence[Pieces] = ()) -> list[Pieces]:
     """The lowest natural shapes of a mesh that may move by these; with the rigid motions that it is free to add, unseen.
 
     A free mesh adds the rigid motion R a that makes its kinetic energy least: its mass is M - M_xR (M_RR)^-1 M_Rx.

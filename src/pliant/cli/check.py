@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from pliant.model.parameter import Parameter
 
 
-def check(
-    file: ModelArgument, settings: Set = None, includes_outside: IncludesOutside = False, as_json: AsJson = False
-) -> None:
+def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesOutside = False, as_json: AsJson = False) -> None:
     """Check a model file and print its tree, parameters and run settings; where loops are closed, what is left to move."""
     model = load_model(file, includes_outside, settings)
     left = _freedom(model) if model.system.closures else None

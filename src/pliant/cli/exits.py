@@ -75,4 +75,3 @@ def _clean(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_clean(inner) for inner in value]
     return value if value is None or isinstance(value, (bool, int, str)) else _clean(getattr(value, "item", lambda: str(value))())
-

@@ -30,9 +30,7 @@ def run(
     file: ModelArgument,
     out: Annotated[Path | None, typer.Option("--out", help="Where the result goes, netCDF; MODEL.nc unless given.")] = None,
     t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
-    go_on: Annotated[
-        Path | None, typer.Option("--continue", metavar="RESULT.nc", help="Go on from where this run ended.")
-    ] = None,
+    go_on: Annotated[Path | None, typer.Option("--continue", metavar="RESULT.nc", help="Go on from where this run ended.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
     keep: Annotated[

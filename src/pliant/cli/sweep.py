@@ -27,9 +27,7 @@ def sweep(
     file: ModelArgument,
     over: Annotated[
         list[str] | None,
-        typer.Option(
-            "--over", metavar="NAME=VALUES", help="An axis: payload=0.1:1.0:20 or E=60,70,200GPa; may be repeated."
-        ),
+        typer.Option("--over", metavar="NAME=VALUES", help="An axis: payload=0.1:1.0:20 or E=60,70,200GPa; may be repeated."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where the cases go.")] = None,
     keep: Annotated[
@@ -38,9 +36,7 @@ def sweep(
     ] = None,
     t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Processes here; threads unless given.")] = None,
-    dask: Annotated[
-        str | None, typer.Option("--dask", metavar="ADDRESS", help="The scheduler of a Dask cluster.")
-    ] = None,
+    dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="The scheduler of a Dask cluster.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what the folder holds of this sweep.")] = False,
     batch: Annotated[int | None, typer.Option("--batch", help="Cases that are computed and stored together.")] = None,
     values: Set = None,
@@ -68,9 +64,7 @@ def sweep(
     _report(data, out, quiet, as_json)
 
 
-def _check_options(
-    over: list[str] | None, out: Path | None, workers: int | None, dask: str | None, resume: bool
-) -> None:
+def _check_options(over: list[str] | None, out: Path | None, workers: int | None, dask: str | None, resume: bool) -> None:
     if not over:
         stop(WRONG, "--over must be given: an axis such as payload=0.1:1.0:20")
     if out is None:

@@ -402,4 +402,3 @@ class _LaneWriter(ChunkWriter):
             f"  {name}.h = select {lanes.truth} {name}.p, {lanes.kind} {lanes.splat(1.0)}, {lanes.kind} {x}",
             f"  {name} = select {lanes.truth} {name}.n, {lanes.kind} {lanes.splat(-1.0)}, {lanes.kind} {name}.h",
         ]  # fmt: skip
-

@@ -66,8 +66,7 @@ def _directions(
     none = calculus.column([0.0] * len(twist))
     at_rest = [calculus.substitute(row, column, none) for row in rows]
     return [
-        TwistRow({k: row[start : start + width] for k, start, width in zip(held, starts, widths, strict=True)})
-        for row in at_rest
+        TwistRow({k: row[start : start + width] for k, start, width in zip(held, starts, widths, strict=True)}) for row in at_rest
     ]
 
 

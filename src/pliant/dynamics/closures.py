@@ -69,9 +69,7 @@ def closure_rows(
     return [(False, c) for c in distances] + [(True, c) for c in angles]
 
 
-def stored_energy(
-    tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], prescribed: Sequence[Sequence[Scalar]]
-) -> Scalar:
+def stored_energy(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], prescribed: Sequence[Sequence[Scalar]]) -> Scalar:
     """What virtual springs hold: sum of Ks c^2 / 2."""
     changing = residuals(tree, closures, q, prescribed)
     return total(0.5 * closures[owner].spring * c * c for owner, _, _, c in changing)

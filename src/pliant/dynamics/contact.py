@@ -272,9 +272,7 @@ def _velocity_at(
     return velocity if vanishes(arm) else add(velocity, cross(pose.rotation.out(twist.omega), arm))
 
 
-def _velocity(
-    tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Vec:
+def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
     """Velocity of a place's origin, in world axes."""
     return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
 

@@ -131,9 +131,7 @@ def inverse_dynamics(
     return [inner(row, a) + b for row, b in zip(made.I, bias, strict=True)]
 
 
-def _bias(
-    made: Natural, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], loads: Sequence[BodyLoad]
-) -> list[Scalar]:
+def _bias(made: Natural, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], loads: Sequence[BodyLoad]) -> list[Scalar]:
     """C v less what gravity and the loads on the bodies give."""
     given = made.complement.project(wrenches(poses(tree, q), loads))
     return [inner(row, v) - g - w for row, g, w in zip(made.C, made.gravity, given, strict=True)]
@@ -213,9 +211,7 @@ def _propagation(arm: Vec, bent: Sequence[Column], own: int, above: int) -> Bloc
     return block + [[0.0] * (TWIST + above) for _ in range(own)]
 
 
-def _rate(
-    complement: Complement, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
-) -> Complement:
+def _rate(complement: Complement, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus) -> Complement:
     """N_l' and N_d' along the motion, on the chart of the witness."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count)
@@ -241,9 +237,7 @@ def body_inertia(body: Body, z: Sequence[Scalar]) -> Block:
     return angular + linear + own
 
 
-def _inertia(
-    node: Node, rotation: Rotation, q: Sequence[Scalar], twist: Column, calculus: Calculus
-) -> tuple[Block, Block]:
+def _inertia(node: Node, rotation: Rotation, q: Sequence[Scalar], twist: Column, calculus: Calculus) -> tuple[Block, Block]:
     """M and H of one body in world axes: M t' + H t is what its motion asks for."""
     z = [q[k] for k in node.own_q]
     mass = body_inertia(node.body, z)

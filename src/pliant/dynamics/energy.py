@@ -16,8 +16,7 @@ from pliant.scalar import where
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Twist]) -> Scalar:
     """Of the bodies, and of the rotors of motors."""
     bodies = total(
-        node.shape(q, v).kinetic_energy(twist.omega, twist.velocity)
-        for node, twist in zip(tree.nodes, moving, strict=True)
+        node.shape(q, v).kinetic_energy(twist.omega, twist.velocity) for node, twist in zip(tree.nodes, moving, strict=True)
     )
     return bodies + rotor_energy(tree, v)
 

@@ -53,9 +53,7 @@ def forward_dynamics(
     return solve(equations(tree, q, v, calculus), tree, q, tau, loads, known, calculus)
 
 
-def equations(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus
-) -> tuple[list[list[Scalar]], list[Scalar]]:
+def equations(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus) -> tuple[list[list[Scalar]], list[Scalar]]:
     """M and bias at (q, v), gravity included; strain and springs come as efforts."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count)
@@ -132,9 +130,7 @@ def _sections(
 ) -> Scalar:
     """Rotary inertia: omega' . (J omega'/2 + J theta'' + omega x (J omega + J theta')) + theta''^T J theta''/2."""
     fields, weights = node.body.fields(z), node.body.field_weights(z, rates)
-    own = total(
-        0.5 * a * b * (fields.pair[i][j] - trace(fields.second[i][j])) for i, a in rho.items() for j, b in rho.items()
-    )
+    own = total(0.5 * a * b * (fields.pair[i][j] - trace(fields.second[i][j])) for i, a in rho.items() for j, b in rho.items())
     if _is_null(fields.rotary) and all(vanishes(column) for column in fields.rotary_first):
         return own
     omega = spin(matrix, turning)

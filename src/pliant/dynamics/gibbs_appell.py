@@ -107,9 +107,7 @@ def body_wrench(
     return _frame_rows(shape, seconds, motion), own
 
 
-def frame_wrench(
-    node: Node, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], motion: BodyMotion
-) -> Wrench:
+def frame_wrench(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], motion: BodyMotion) -> Wrench:
     """The first six rows of M_b u' + h_b: moment about the frame's origin, and force."""
     return _frame_rows(node.shape(q, v), [a[k] for k in node.own_v], motion)
 

@@ -213,4 +213,3 @@ def _arm(joint: RubbingJoint, bodies: Sequence[Pose]) -> Vec:
 
 def _live(force: Sequence[Scalar]) -> list[Scalar]:
     return [f for f in force if not is_zero(f)]
-

@@ -55,9 +55,7 @@ def place_pose(tree: Tree, place: Place, bodies: Sequence[Pose], q: Sequence[Sca
     return _pose_along(steps, GROUND_POSE if place.node == ROOT else bodies[place.node])
 
 
-def place_twist(
-    tree: Tree, place: Place, bodies: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Twist:
+def place_twist(tree: Tree, place: Place, bodies: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Twist:
     steps = _steps_to(tree, place, q, v)
     return _twist_along(steps, GROUND_TWIST if place.node == ROOT else bodies[place.node], v)
 

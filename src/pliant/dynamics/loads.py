@@ -38,7 +38,6 @@ class BodyLoad:
         own = tuple(a + b for a, b in zip(self.own, other.own, strict=True))
         return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
 
-
     def less(self, other: BodyLoad) -> BodyLoad:
         return self.plus(BodyLoad(scale(-1.0, other.moment), scale(-1.0, other.force), tuple(-x for x in other.own)))
 
@@ -193,9 +192,7 @@ def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:
     return rotation_vector([q[slot.q + k] for k in range(4)])
 
 
-def stop_force(
-    stop: Limits, x: Scalar, rate: Scalar, label: str, pressed: Mapping[str, Scalar]
-) -> tuple[Scalar, Scalar]:
+def stop_force(stop: Limits, x: Scalar, rate: Scalar, label: str, pressed: Mapping[str, Scalar]) -> tuple[Scalar, Scalar]:
     """Force of both end stops, and the part of it that no potential gives.
 
     The damper's force jumps as a stop is reached. A step of the integration sees one side of that only: a flag tells which.

@@ -256,9 +256,7 @@ def _factorials(first: int) -> list[float]:
 
 
 _SINC, _VERSINE, _CUBIC = _factorials(1), _factorials(2), _factorials(3)
-_SLOPES = {
-    name: [n * c for n, c in enumerate(series)][1:] for name, series in (("a", _VERSINE), ("b", _CUBIC))
-}
+_SLOPES = {name: [n * c for n, c in enumerate(series)][1:] for name, series in (("a", _VERSINE), ("b", _CUBIC))}
 
 
 def _safe(x: Scalar) -> Scalar:

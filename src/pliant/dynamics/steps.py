@@ -75,9 +75,7 @@ def bend(place: Place, own: range, weights: FieldWeights) -> tuple[Bend, Rotatio
     return step, turn.rotation
 
 
-def steps_to_place(
-    place: Place, parent: Node | None, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> tuple[list[Step], Rotation]:
+def steps_to_place(place: Place, parent: Node | None, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Step], Rotation]:
     """From the parent body's frame to a place on it, but for a last rotation that the caller may merge."""
     steps: list[Step] = []
     turn = NO_TURN

@@ -69,9 +69,7 @@ def _state(
     return StrutState(strut, (a, b), length, dot(direction, drift), direction)
 
 
-def _velocity(
-    tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Vec:
+def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
     """Of a place's origin, world axes."""
     return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
 

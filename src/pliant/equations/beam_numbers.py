@@ -101,9 +101,7 @@ def _named_shapes(name: str, model: Body, symbols: Symbols) -> UnitShapes:
     return named
 
 
-def _variants(
-    root: Any, make: Callable[[Values], Content], symbols: Symbols
-) -> tuple[Content, dict[str, Content | None]]:
+def _variants(root: Any, make: Callable[[Values], Content], symbols: Symbols) -> tuple[Content, dict[str, Content | None]]:
     """What is made of the present values, and with each parameter of `root` changed: None where that cannot be."""
     return make(symbols.values), {name: _changed(name, make, symbols.values) for name in parameters_of(root)}
 

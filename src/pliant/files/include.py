@@ -32,9 +32,7 @@ def read_text(path: str | Path) -> str:
         raise ModelFileError(f"{path}: must be UTF-8 text, got byte {trouble.object[trouble.start]:#04x}") from None
 
 
-def read_includes(
-    item: Item, folder: Path | None, above: tuple[Path, ...] = (), outside: bool = False
-) -> list[Mapping[str, Item]]:
+def read_includes(item: Item, folder: Path | None, above: tuple[Path, ...] = (), outside: bool = False) -> list[Mapping[str, Item]]:
     """The sections of all files that an include names, those that these include before them; each file once.
 
     outside: files may stand outside the folder.

@@ -44,9 +44,7 @@ class Model:
     run: RunSettings | None  # None where the file has no run section
 
 
-def load_model(
-    path: str | Path, includes_outside: bool = False, parameters: Mapping[str, float | str] | None = None
-) -> Model:
+def load_model(path: str | Path, includes_outside: bool = False, parameters: Mapping[str, float | str] | None = None) -> Model:
     """Read a model file; every refusal names the file, the line and column, the keys, the rule and the value.
 
     includes_outside: it may include files from outside its folder. parameters: values of definitions instead of the file's own, in

@@ -76,7 +76,7 @@ def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = 
         console = Console(file=console.file, width=PLAIN_WIDTH, no_color=True)
     table = Table(show_lines=True, expand=True, box=HORIZONTALS)
     several = any("system" in entry for entry in claims)  # of more than one published system
-    for head, ratio in ((*((("system", 2),) if several else ()), ("claim", 8), ("paper", 3), ("ours", 4), ("verdict", 9))):
+    for head, ratio in (*((("system", 2),) if several else ()), ("claim", 8), ("paper", 3), ("ours", 4), ("verdict", 9)):
         table.add_column(head, ratio=ratio, overflow="fold")
     for entry in claims:
         verdict = Text("holds" if entry["holds"] else "does not hold", style="green" if entry["holds"] else "red")
@@ -151,9 +151,7 @@ def save_result(out: Path, name: str, result: Result) -> Path:
     return target
 
 
-def save_figures(
-    out: Path, draw: Mapping[str, Callable[[], Figure]], progress: Progress, begin: float = 0.0
-) -> list[Path]:
+def save_figures(out: Path, draw: Mapping[str, Callable[[], Figure]], progress: Progress, begin: float = 0.0) -> list[Path]:
     """Draw and write one PNG after another; `begin` is the part of the whole that was done before."""
     written = []
     for k, (name, function) in enumerate(draw.items()):

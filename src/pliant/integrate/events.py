@@ -445,9 +445,7 @@ def _root(run: Any, low: float, high: float) -> float:
 
 
 @compiled
-def _narrow(
-    run: Any, on_step: bool, low: float, high: float, width: float, h: float, t_new: float
-) -> tuple[float, float]:
+def _narrow(run: Any, on_step: bool, low: float, high: float, width: float, h: float, t_new: float) -> tuple[float, float]:
     """Secants that aim at the far side of the root, halvings where they stall: high is within width of the root at the end.
 
     Nothing has happened at `low`, something has at `high`; g_low and g_high are g there.

@@ -31,9 +31,7 @@ def _call(typing_context: Any, run: Any, action: Any, target: Any, h: Any, x: An
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         record, action, target, h, x, address = values
         double, word, byte = ir.DoubleType(), ir.IntType(64), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(
-            ir.IntType(32), [double.as_pointer(), byte.as_pointer(), record.type, word, word, double, double]
-        )
+        kind = ir.FunctionType(ir.IntType(32), [double.as_pointer(), byte.as_pointer(), record.type, word, word, double, double])
         answer = cgutils.alloca_once(builder, double)
         trouble = cgutils.alloca_once(builder, byte)
         builder.call(builder.inttoptr(address, kind.as_pointer()), [answer, trouble, record, action, target, h, x])

@@ -233,7 +233,6 @@ class LockstepText:
         lines += ["  br label %test", "done:", "  ret void", "}"]
         return "\n".join([*self.parts(), *lines, ""])
 
-
     def device(self) -> str:
         """The kernel of a GPU, `DEVICE_ENTRY(ptr shared)`: one member a thread, each warp until none of its threads has one."""
         places = self.slots.places

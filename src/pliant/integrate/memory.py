@@ -30,7 +30,6 @@ Floats = NDArray[np.float64]
 LEAST_LOGGED = 256  # events, and contacts that have ended, that there is room for before Python takes them away
 
 
-
 class Memory:
     """The record, and the arrays it points to."""
 
@@ -180,9 +179,7 @@ class Memory:
         n, parameters = int(self.run["n"]), int(self.run["n_parameters"])
         extremes = np.zeros((n_added, EXTREMES))
         extremes[:, 0], extremes[:, 1] = np.inf, -np.inf
-        self.bind(
-            kept_t=np.empty(KEPT), kept_y=np.empty((KEPT, n)), kept_p=np.empty((KEPT, parameters)), extremes=extremes
-        )
+        self.bind(kept_t=np.empty(KEPT), kept_y=np.empty((KEPT, n)), kept_p=np.empty((KEPT, parameters)), extremes=extremes)
         self.set(first_added=first_added, n_added=n_added, n_kept=0, stride=1, to_skip=0)
 
     def bind_work(self, n_work: int) -> None:
@@ -204,16 +201,12 @@ class Memory:
         self.set(error_rows=len(tableau.error), last_stage=max(at_end, default=0))
         self.set(error_needs_end=any(tableau.stages in row for row in tableau.error))
 
-    def bind_implicit(
-        self, arrays: dict[str, NDArray[Any]], stages: int, pairs: int, n_newton: int, n_rows: int
-    ) -> None:
+    def bind_implicit(self, arrays: dict[str, NDArray[Any]], stages: int, pairs: int, n_newton: int, n_rows: int) -> None:
         """Room and numbers for an implicit method."""
         n, padded = int(self.run["n"]), int(self.run["n_padded"])
         self.bind(**arrays, weights=np.zeros(max(stages, 2)))
         self.bind(**{name: np.zeros((stages, padded)) for name in ("z", "z_old", "slopes", "modes")})
-        self.bind(
-            right=np.zeros((2, padded)), scale=np.zeros(padded), spin=np.zeros(padded), seed=np.zeros(n + n_newton + 1)
-        )
+        self.bind(right=np.zeros((2, padded)), scale=np.zeros(padded), spin=np.zeros(padded), seed=np.zeros(n + n_newton + 1))
         self.bind(column_out=np.zeros(padded), matrix=np.zeros(n_rows * (n_newton + 1)))
         # k_0 and k_1 are the derivatives at both ends
         self.set(stages=1, schemed=stages, pairs=pairs, n_newton=n_newton, n_rows_jacobian=n_rows)

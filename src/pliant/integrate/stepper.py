@@ -436,9 +436,7 @@ class Stepper:
         method = self.method.alternatives[implicit]
         set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         # the price of the Jacobian is paid once
-        self._memory.set(
-            watching=2 if implicit else 1, signs=0, price=0.0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0
-        )
+        self._memory.set(watching=2 if implicit else 1, signs=0, price=0.0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
         cost = float(run["cost_before"])
         self._memory.set(window_t=self.t, window_cost=cost, earlier_t=self.t, earlier_cost=cost)
         if not implicit:

@@ -57,7 +57,7 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
     """(pieces that are nearly cubics, the shortest ones where that is not so)."""
     k = np.arange(samples + 1)
     scatter = SCATTER * (np.modf(k * 0.6180339887498949)[0] - 0.5)  # the golden section repeats with nothing
-    scatter[:: JUDGED] = 0.0
+    scatter[::JUDGED] = 0.0
     times = begin + (end - begin) * (k + scatter) / samples
     values = functions(times)
     values = values[np.all(np.isfinite(values), axis=1)]  # a formula outside its domain is told of when it is used

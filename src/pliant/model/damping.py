@@ -15,9 +15,7 @@ class KelvinVoigt:
     coefficient: float  # Kv, Pa s
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "coefficient", check.not_negative("KelvinVoigt", "coefficient", self.coefficient, "Pa s")
-        )
+        object.__setattr__(self, "coefficient", check.not_negative("KelvinVoigt", "coefficient", self.coefficient, "Pa s"))
 
 
 @dataclass(frozen=True)
@@ -27,9 +25,7 @@ class AirDrag:
     coefficient: float  # gamma, kg/(m s)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "coefficient", check.not_negative("AirDrag", "coefficient", self.coefficient, "kg/(m s)")
-        )
+        object.__setattr__(self, "coefficient", check.not_negative("AirDrag", "coefficient", self.coefficient, "kg/(m s)"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -325,9 +325,7 @@ class BristleLaw:
         self, slips: Sequence[Scalar], deflections: Sequence[Scalar], speed: Scalar, normal: Scalar, dwell: Scalar = 0.0
     ) -> list[Scalar]:
         """The friction to subtract along every direction, N; what the law bounds is bounded as a vector."""
-        bristles = [
-            self.bristle(z, self.deflection_rate(s, z, speed, normal)) for s, z in zip(slips, deflections, strict=True)
-        ]
+        bristles = [self.bristle(z, self.deflection_rate(s, z, speed, normal)) for s, z in zip(slips, deflections, strict=True)]
         bound = self.bound(dwell)
         if bound is not None:  # of squares, so that the square root has a slope at rest too
             share = bound / sqrt(maximum(sum(b * b for b in bristles), bound * bound))

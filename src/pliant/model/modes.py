@@ -163,9 +163,7 @@ class GivenModes:
         if not self.shapes:
             raise ModelError.of("GivenModes", "shapes", "must hold at least one shape", self.shapes)
         for k, shape in enumerate(self.shapes):
-            check.instance(
-                "GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable"
-            )
+            check.instance("GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable")
         check.choice("GivenModes", "plane", self.plane, GIVEN_PLANES)
         _check_static("GivenModes", self.static, "cf")
         if self.mass is not None and self.static:
@@ -191,9 +189,7 @@ class GivenModes:
 
     def check_length(self, length: float) -> None:
         for k, shape in enumerate(self.shapes):
-            if isinstance(shape, ShapeTable) and not (
-                shape.x[0] == 0.0 and math.isclose(shape.x[-1], length, rel_tol=1e-12)
-            ):
+            if isinstance(shape, ShapeTable) and not (shape.x[0] == 0.0 and math.isclose(shape.x[-1], length, rel_tol=1e-12)):
                 rule = f"must run from 0 to the beam's length {length!r} m"
                 raise ModelError.of("GivenModes", f"shapes[{k}].x", rule, (shape.x[0], shape.x[-1]))
 

@@ -40,8 +40,10 @@ class RememberedParts:
         """Whether a System has these parts, and mappings in them hold what they held."""
         for name, parts in _kinds(system):
             before = self._parts.get(name)
-            if before is None or len(before) != len(parts) or not all(
-                a == c and b is d for (a, b), (c, d) in zip(before.items(), parts.items(), strict=True)
+            if (
+                before is None
+                or len(before) != len(parts)
+                or not all(a == c and b is d for (a, b), (c, d) in zip(before.items(), parts.items(), strict=True))
             ):
                 return False
         return all(mapping.is_as_it_was for mapping in self._mappings)
@@ -77,4 +79,3 @@ class RememberedParts:
 def _kinds(system: System) -> Iterator[tuple[str, dict[str, Any]]]:
     """Links, drives, loads and so on, each by name."""
     return ((name, value) for name, value in vars(system).items() if isinstance(value, dict))
-

@@ -183,9 +183,7 @@ class Result:
             raise KeyError(f"{label!r} is none of {names}")
         return np.asarray(self.values[quantity][:, names.index(label)])
 
-    def to_netcdf(
-        self, path: str | Path, quantities: Sequence[str] | None = None, compression: int | None = None
-    ) -> None:
+    def to_netcdf(self, path: str | Path, quantities: Sequence[str] | None = None, compression: int | None = None) -> None:
         """Write all of it; the file appears whole or not at all.
 
         quantities: those that its rows hold there; all of them unless given. compression: zlib's level, 1 to 9.

@@ -39,19 +39,33 @@ QUANTITIES = {
         Quantity("power", ("source",), "W", "power put into the mechanism, by source"),
         Quantity("momentum", ("axis",), "kg m/s", "momentum, world axes"),
         Quantity("angular_momentum", ("axis",), "kg m^2/s", "angular momentum about the world's origin"),
-        Quantity("gap", ("pair",), "m", "gap of each contact pair, negative when pressed; of stops and backlash of rotations rad, "
-                 "their speeds rad/s, their forces N m"),
+        Quantity(
+            "gap",
+            ("pair",),
+            "m",
+            "gap of each contact pair, negative when pressed; of stops and backlash of rotations rad, "
+            "their speeds rad/s, their forces N m",
+        ),
         Quantity("closing_speed", ("pair",), "m/s", "speed at which each gap closes"),
         Quantity("normal_force", ("pair",), "N", "normal force of each contact pair"),
         Quantity("friction_force", ("pair", "axis"), "N", "friction on the first body of each pair, world axes"),
         Quantity("contact_point", ("pair", "axis"), "m", "where the first body of each pair touches, or would, world axes"),
         Quantity("contact_normal", ("pair", "axis"), "1", "out of the second body of each pair, world axes"),
-        Quantity("reaction_force", ("body", "axis"), "N", "force on each body from its inboard joint, drives and springs of the "
-                 "joint included, world axes"),
-        Quantity("reaction_moment", ("body", "axis"), "N m", "moment on each body from its inboard joint, drives and springs of "
-                 "the joint included, about root_position, world axes"),
-        Quantity("multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held; 0 where other rows "
-                 "imply it"),
+        Quantity(
+            "reaction_force",
+            ("body", "axis"),
+            "N",
+            "force on each body from its inboard joint, drives and springs of the joint included, world axes",
+        ),
+        Quantity(
+            "reaction_moment",
+            ("body", "axis"),
+            "N m",
+            "moment on each body from its inboard joint, drives and springs of the joint included, about root_position, world axes",
+        ),
+        Quantity(
+            "multiplier", ("row",), "N or N m", "multipliers of closed loops, one per direction held; 0 where other rows imply it"
+        ),
         Quantity("constraint", ("row",), "m or 1", "residuals of closed loops, of rows that others imply too"),
         Quantity("joint_q", ("joint_coordinate",), "m, rad or 1", "coordinates of joints, read from bodies that float"),
         Quantity("joint_v", ("joint_rate",), "m/s or rad/s", "their rates (angular velocity for balls)"),

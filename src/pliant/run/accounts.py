@@ -31,9 +31,7 @@ def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
     from pliant.integrate.rows import evaluate_rows
 
     observed = np.empty((course.times.size, observe.n_out))
-    evaluate_rows(
-        observe.address, course.times, course.states, course.parameters, observed, observe.n_work, course.constants
-    )
+    evaluate_rows(observe.address, course.times, course.states, course.parameters, observed, observe.n_work, course.constants)
     return observed
 
 

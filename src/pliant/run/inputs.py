@@ -63,9 +63,7 @@ class Input:
         return value if type(value) is float and low <= value <= high else self.parameter.check(value)
 
 
-def with_inputs_apart(
-    system: System, compiled: Compiled, names: Sequence[str]
-) -> tuple[Compiled, NDArray[np.int64]]:
+def with_inputs_apart(system: System, compiled: Compiled, names: Sequence[str]) -> tuple[Compiled, NDArray[np.int64]]:
     """The same mechanism, compiled so that no input is taken for a special number: 0, 1, -1, or one that is equal to another.
 
     Then which of all numbers of the System its code reads.

@@ -193,5 +193,3 @@ def _collect(
     provenance = Provenance(system, settings, float(times[0]), {}, elastic=elastic, motors=list(motors))
     result = collect_rows(compiled, times, values, "the path is followed at every saved time", provenance)
     return replace(result, parameters={name: x for name, x in result.parameters.items() if name not in names.values()})
-
-

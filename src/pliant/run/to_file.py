@@ -18,6 +18,7 @@ from pliant.run.row_sinks import FiledRows, MakeSink
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
 
+
 def check_target(to: str | Path | None, compression: int | None) -> int:
     """The level of compression; refused is a pipe, which cannot be read again, and a level of nothing."""
     if to is None and compression is not None:

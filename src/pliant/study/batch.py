@@ -98,9 +98,7 @@ def gather(keys: Sequence[str], records: Sequence[Record]) -> MemoryBatch:
     values[OK] = np.array([r.ok for r in records], dtype=np.int8)
     values[BALANCE] = np.array([r.balance_error for r in records])
     variables = {name: Variable((), {}) for name in values}
-    variables[BALANCE] = Variable(
-        (), {"units": "1", "long_name": "largest imbalance of energy, of the largest exchange"}
-    )
+    variables[BALANCE] = Variable((), {"units": "1", "long_name": "largest imbalance of energy, of the largest exchange"})
     axes = _axes(records)
     names = dict.fromkeys(name for record in records for name in record.pieces)
     for name in names:
@@ -127,15 +125,11 @@ def _column(name: str, records: Sequence[Record], axes: Mapping[str, Axis]) -> t
     first = next(iter(pieces.values()))
     for piece in pieces.values():
         if piece.dims != first.dims:
-            raise ModelError.of(
-                "sweep", f"keep {name!r}", f"must have the dimensions {first.dims} in every case", piece.dims
-            )
+            raise ModelError.of("sweep", f"keep {name!r}", f"must have the dimensions {first.dims} in every case", piece.dims)
     values = np.full((len(records), *(axes[dim].size for dim in first.dims)), np.nan)
     for k, piece in pieces.items():
         own = [Axis(size, piece.coordinates[dim]) for dim, size in zip(piece.dims, piece.values.shape, strict=True)]
-        values[np.ix_(np.array([k]), *(axes[dim].places(axis) for dim, axis in zip(piece.dims, own, strict=True)))] = (
-            piece.values
-        )
+        values[np.ix_(np.array([k]), *(axes[dim].places(axis) for dim, axis in zip(piece.dims, own, strict=True)))] = piece.values
     dims = tuple(dim + ROW if axes[dim].differs else dim for dim in first.dims)
     return Variable(dims, dict(first.attributes)), values
 
@@ -202,10 +196,7 @@ def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:
         with opened(path) as file:
             stored = tuple(str(key) for key in file[KEY][:])
             sizes = {name: len(dim) for name, dim in file.dimensions.items() if name != CASE}
-            axes = {
-                dim: Axis(size, np.asarray(file[dim][:]) if dim in file.variables else None)
-                for dim, size in sizes.items()
-            }
+            axes = {dim: Axis(size, np.asarray(file[dim][:]) if dim in file.variables else None) for dim, size in sizes.items()}
             of_cases = {name: variable for name, variable in file.variables.items() if CASE in variable.dimensions}
             variables = {name: _variable(variable) for name, variable in of_cases.items()}
     except TROUBLES as trouble:
@@ -229,9 +220,7 @@ def check_batch(path: Path, keys: Sequence[str]) -> None:
 
 
 def damaged(path: Path, reason: str) -> ModelError:
-    return ModelError(
-        f"{path}: is damaged ({reason}); nothing was overwritten: delete it, and its cases are computed again"
-    )
+    return ModelError(f"{path}: is damaged ({reason}); nothing was overwritten: delete it, and its cases are computed again")
 
 
 def _variable(variable: Any) -> Variable:
@@ -258,7 +247,5 @@ def _checksum(file: Any) -> str:
 
 def _bytes(values: NDArray[Any]) -> bytes:
     if values.dtype.kind in "OU":
-        return b"".join(
-            len(text.encode()).to_bytes(8, "little") + text.encode() for text in map(str, values.ravel().tolist())
-        )
+        return b"".join(len(text.encode()).to_bytes(8, "little") + text.encode() for text in map(str, values.ravel().tolist()))
     return np.ascontiguousarray(values).tobytes()

@@ -97,9 +97,7 @@ def _fact(name: str, manifest: Manifest, batches: Sequence[Batch], places: Place
     if name in TEXTS:
         array = SweepArray(name, batches, places, {}, TEXTS[name], object)
     else:
-        array = SweepArray(
-            name, batches, places, {}, False if name == OK else np.nan, bool if name == OK else np.float64
-        )
+        array = SweepArray(name, batches, places, {}, False if name == OK else np.nan, bool if name == OK else np.float64)
     units = {"units": "1"} if name == BALANCE else {}
     return lazy(tuple(manifest.over.dims), array, {"long_name": FACTS[name], **units})
 

@@ -115,9 +115,7 @@ class _Executing:
             records = self._outcome(future)
             if records is not None:
                 return records[0]
-        return Record(
-            False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})"
-        )
+        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})")
 
     def _submit(self, task: Task) -> Any:
         try:
@@ -134,9 +132,7 @@ class _Executing:
             records: list[Record] = future.result()
         except (TravelError, Stopped):
             raise
-        except (
-            Exception
-        ) as trouble:  # executors have classes of their own for it; what a case does wrong is in its record
+        except Exception as trouble:  # executors have classes of their own for it; what a case does wrong is in its record
             self._last = trouble
             return None
         return records
@@ -155,9 +151,7 @@ class _Executing:
         """A pool of the same kind in place of a broken one; only one of processes can be made again."""
         broken = self._executor
         if not isinstance(broken, futures.ProcessPoolExecutor):
-            raise SolveError(
-                f"sweep: executor {broken!r} takes no more work ({trouble}); what is stored stays"
-            ) from trouble
+            raise SolveError(f"sweep: executor {broken!r} takes no more work ({trouble}); what is stored stays") from trouble
         hidden = {
             "max_workers": "_max_workers",
             "mp_context": "_mp_context",

@@ -161,11 +161,7 @@ class _Reading:
             "__qualname__",
         )
         made = is_dataclass(kind)  # whose own methods follow from its fields
-        body = {
-            name: x
-            for name, x in sorted(vars(kind).items())
-            if name not in skipped and not (made and name.startswith("__"))
-        }
+        body = {name: x for name, x in sorted(vars(kind).items()) if name not in skipped and not (made and name.startswith("__"))}
         return [self.words(list(kind.__bases__)), self.words(body)]
 
 
@@ -193,11 +189,7 @@ def _named(x: Any) -> str:
 def _is_known(x: Any) -> bool:
     """Whether it belongs to Python, to pliant or to an installed package: then its name tells what it is."""
     module = getattr(x, "__module__", None) or "builtins"
-    return (
-        "<locals>" not in x.__qualname__
-        and "<lambda>" not in x.__qualname__
-        and _is_installed(sys.modules.get(module), module)
-    )
+    return "<locals>" not in x.__qualname__ and "<lambda>" not in x.__qualname__ and _is_installed(sys.modules.get(module), module)
 
 
 def _is_installed(module: types.ModuleType | None, name: str = "") -> bool:

@@ -292,4 +292,3 @@ def _spread(values: Floats) -> float:
     """How much a column varies; its size where it does not."""
     there = values[np.isfinite(values)]
     return float(np.std(there)) or float(np.max(np.abs(there), initial=0.0)) or 1.0
-

@@ -112,9 +112,7 @@ class Fit:
         return next(part.units[column] for part in self.experiments if column in part.units)
 
 
-def fitted(
-    free: FreeParameters, compared: Sequence[Compared], ok: bool, message: str, runs: int, warnings: Sequence[str]
-) -> Fit:
+def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message: str, runs: int, warnings: Sequence[str]) -> Fit:
     residuals = np.concatenate([part.residuals for part in compared])
     slopes = np.concatenate([part.slopes for part in compared])
     values = {name: compared[0].result.parameters[name] for name in free.names}

@@ -156,11 +156,7 @@ def check_settings(options: Mapping[str, Any]) -> None:
     method = _method(options.get("method"))
     if not isinstance(method, Method):
         check.choice("sweep", "method", method, (AUTO,))
-    timing = {
-        name: options[name]
-        for name in ("t_end", "t_start", "max_steps", "max_seconds")
-        if options.get(name) is not None
-    }
+    timing = {name: options[name] for name in ("t_end", "t_start", "max_steps", "max_seconds") if options.get(name) is not None}
     settings = RunSettings(**timing)
     save_plan(options.get("save"), settings.t_start, settings.t_end)
 

@@ -128,9 +128,7 @@ class LockstepEnsemble:
     def _numbers(self) -> MemberNumbers | None:
         return MemberNumbers.of(self.plan)
 
-    def _take_plain(
-        self, numbers: MemberNumbers, members: Ints, threads: int, progress: Callable[[int], None] | None
-    ) -> Ints:
+    def _take_plain(self, numbers: MemberNumbers, members: Ints, threads: int, progress: Callable[[int], None] | None) -> Ints:
         """Those whose parameters are plain numbers of the model, prepared all at once; the others are given back."""
         compiled = numbers.compiled
         constants, good = numbers.constants(self.plan, members)

@@ -74,8 +74,6 @@ def lockstep_model(compiled: Compiled) -> LockstepModel:
 _MODELS: WeakKeyDictionary[CompiledStructure, LockstepModel] = WeakKeyDictionary()  # made once for a structure
 
 
-
-
 def _model_of(traced: TracedSystem) -> LockstepModel:
     layout, rhs = traced.layout, traced.functions["rhs"]
     n, n_controlled = traced.y0.size, traced.n_controlled

@@ -151,4 +151,3 @@ def _common_length(given: list[tuple[str, str, Floats]]) -> int:
         if series.size > 1:
             count, first = series.size, f"{kind}[{name!r}]"
     return count
-

@@ -75,9 +75,7 @@ class Cases:
         names = list(cases[0])
         for k, case in enumerate(cases):
             if set(case) != set(names):
-                raise ModelError.of(
-                    "Cases", f"cases[{k}]", f"must have values for {names}, as the first one does", list(case)
-                )
+                raise ModelError.of("Cases", f"cases[{k}]", f"must have values for {names}, as the first one does", list(case))
         columns = {_name("Cases", name): _values("Cases", name, [case[name] for case in cases]) for name in names}
         object.__setattr__(self, "cases", tuple({name: columns[name][k] for name in names} for k in range(len(cases))))
 
@@ -137,9 +135,7 @@ class Sample(Cases):
         from scipy.stats import qmc
 
         kind = qmc.Sobol if self.method == "sobol" else qmc.LatinHypercube
-        random = (
-            "rng" if "rng" in inspect.signature(kind.__init__).parameters else "seed"
-        )  # its name in older versions of scipy
+        random = "rng" if "rng" in inspect.signature(kind.__init__).parameters else "seed"  # its name in older versions of scipy
         engine = kind(len(self.distributions), **{random: np.random.default_rng(int(self.seed))})
         if self.method == "sobol":  # balanced at powers of two: fewer are the first of these
             return engine.random_base2(max(self.count - 1, 0).bit_length())[: self.count]

@@ -417,9 +417,7 @@ class Walk:
 
     # ---- contacts
 
-    def contact_slopes(
-        self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats
-    ) -> tuple[Floats, Floats]:
+    def contact_slopes(self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
         """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
         return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
 
@@ -510,4 +508,3 @@ class Walk:
                 self._under_way[number].opening = Opening(
                     None, -values_slopes[number], s[slots.impulse].copy(), s[slots.lost].copy(), s[slots.rubbed].copy()
                 )
-

@@ -70,9 +70,7 @@ def manifest_of(job: Job, over: Over) -> Manifest:
     keys = tuple(job.key(case) for case in over)
     units = {name: unit for name, unit in job.subject.units.items() if name in over.columns}
     identities = {"model": job.subject.identity, "run": job.run_identity, "keep": job.keep.identity}
-    return Manifest(
-        job.subject.title, **identities, kept=tuple(job.keep.names), over=over, units=units, keys=keys, batches=()
-    )
+    return Manifest(job.subject.title, **identities, kept=tuple(job.keep.names), over=over, units=units, keys=keys, batches=())
 
 
 def planned(manifest: Manifest, earlier: Iterable[Keys], size: int | None) -> Manifest:
@@ -104,9 +102,7 @@ class Store:
         else:
             self._require_same(earlier, manifest)
             there, asked = set(self.stored(earlier)), set(manifest.keys)
-            whole = planned(
-                manifest, (keys for keys in earlier.batches if keys in there or asked.issuperset(keys)), size
-            )
+            whole = planned(manifest, (keys for keys in earlier.batches if keys in there or asked.issuperset(keys)), size)
         if earlier is None or whole.to_json() != earlier.to_json():
             with self._telling():
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -123,9 +119,7 @@ class Store:
         except NotADirectoryError:
             raise ModelError.of("sweep", "store", "must be a folder", str(self.folder)) from None
         except (OSError, UnicodeDecodeError) as trouble:
-            raise ModelError(
-                f"{self.manifest_file}: cannot be read: {getattr(trouble, 'strerror', None) or trouble}"
-            ) from None
+            raise ModelError(f"{self.manifest_file}: cannot be read: {getattr(trouble, 'strerror', None) or trouble}") from None
         try:
             return Manifest.from_json(text)
         except (ValueError, KeyError, TypeError, AttributeError) as trouble:  # ModelError is a ValueError
@@ -175,12 +169,8 @@ class Store:
             differing = [words for name, words in names.items() if getattr(earlier, name) != getattr(asked, name)]
             if not differing:
                 return
-            rule = (
-                f"must hold a sweep of the same {' and '.join(differing)}, and holds another one, of {earlier.title!r}"
-            )
-        raise ModelError.of(
-            "sweep", "store", f"{rule}: choose another folder; nothing was overwritten", str(self.folder)
-        )
+            rule = f"must hold a sweep of the same {' and '.join(differing)}, and holds another one, of {earlier.title!r}"
+        raise ModelError.of("sweep", "store", f"{rule}: choose another folder; nothing was overwritten", str(self.folder))
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:

@@ -240,10 +240,7 @@ class FunctionSubject:
         parameters = {} if self._signature is None else self._signature.parameters
         given = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
         plain = (bool, int, float, str)
-        return {
-            name: x if isinstance(x, plain) else fingerprint("sweep", f"default of {name!r}", x)
-            for name, x in given.items()
-        }
+        return {name: x if isinstance(x, plain) else fingerprint("sweep", f"default of {name!r}", x) for name, x in given.items()}
 
     def mechanism(self, case: Case) -> Mechanism:
         system = self._function(**case)

@@ -48,9 +48,7 @@ def _sent(job: Job, as_files: bool) -> tuple[bytes, Job]:
     except Exception as trouble:  # whatever a class of the user's own raises
         hint = "" if _has_cloudpickle() else "; or install cloudpickle, which takes functions as they are"
         rule = "must be importable where cases are computed: functions at the top of a module, and nothing that is open or running"
-        raise ModelError(
-            f"sweep: what is run in other processes {rule}{hint} ({type(trouble).__name__}: {trouble})"
-        ) from trouble
+        raise ModelError(f"sweep: what is run in other processes {rule}{hint} ({type(trouble).__name__}: {trouble})") from trouble
 
 
 def unpack(packed: bytes) -> Job:

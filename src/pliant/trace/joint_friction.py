@@ -162,9 +162,7 @@ def rub(
     return found
 
 
-def _direction(
-    joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | None
-) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
+def _direction(joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | None) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
     """Friction that slips, per newton of its size, and the rates of the law's own states, none of which reads the normal force."""
     law, slip, speed = joint.friction.law, joint.slip, joint.speed
     if isinstance(law, BristleLaw):

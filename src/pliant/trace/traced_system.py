@@ -156,8 +156,9 @@ class TracedSystem:
             warnings=lowered.warnings,
             redundant=lowered.redundant,
             parameter_values=lowered.parameters,
-            owners=owners_of(lowered, len(self.pairs), self._width(STOPS), self._width(JOINT_GRIPS), self._width(SWITCHES),
-                             constants),
+            owners=owners_of(
+                lowered, len(self.pairs), self._width(STOPS), self._width(JOINT_GRIPS), self._width(SWITCHES), constants
+            ),
         )
         vars(other).update({name: getattr(self, name) for name in SHARED})
         return other

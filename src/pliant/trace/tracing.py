@@ -317,8 +317,9 @@ class Trace(Signals):
             original=lowered.original,
             warnings=lowered.warnings,
             timed=self._function("timed", inputs, timed) if timed else None,
-            owners=owners_of(lowered, len(self.pairs), len(self.stops), self._width(JOINT_GRIPS), len(self.switches.columns),
-                             constants),
+            owners=owners_of(
+                lowered, len(self.pairs), len(self.stops), self._width(JOINT_GRIPS), len(self.switches.columns), constants
+            ),
             preparation=preparation,
             parameter_values=lowered.parameters,
         )

@@ -53,9 +53,7 @@ def _energy(study: Study) -> list[Claim]:
         for name, paper in MEAN_ERROR.items()
     ]  # fmt: skip
     largest = 100.0 * max(float(np.max(run.energy_error)) for run in study.tight.values())
-    found.append(
-        Claim("energy error, largest of all four sets, % (at most)", LARGEST_ERROR, largest, largest <= LARGEST_ERROR)
-    )
+    found.append(Claim("energy error, largest of all four sets, % (at most)", LARGEST_ERROR, largest, largest <= LARGEST_ERROR))
     theirs = {name: 100.0 * study.papers[name].energy_error_mean for name in MEAN_ERROR}
     ordered = list(theirs.values()) == sorted(theirs.values(), reverse=True)
     why = (f"with the paper's method at rtol {PAPERS_RTOL:g}, where the errors are as large as the paper's, they do not fall: "

@@ -47,12 +47,8 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
         "fig05": partial(_sideways, runs),
         "fig06": partial(zoomed, lambda run: _joints(run.positions[:, :, 1]), "X2 of the joints, m", _vibration),
         "fig07": partial(_touches, runs["ss-ss-ss"]),
-        "fig08": partial(
-            zoomed, lambda run: _joints(run.velocities[:, :, 0]), "velocity X1, m/s", _vibration, width=FINE
-        ),
-        "fig09": partial(
-            zoomed, lambda run: _joints(run.velocities[:, :, 1]), "velocity X2, m/s", _vibration, width=FINE
-        ),
+        "fig08": partial(zoomed, lambda run: _joints(run.velocities[:, :, 0]), "velocity X1, m/s", _vibration, width=FINE),
+        "fig09": partial(zoomed, lambda run: _joints(run.velocities[:, :, 1]), "velocity X2, m/s", _vibration, width=FINE),
         "fig10": partial(zoomed, _weights, "mode weight, mm", _vibration, width=FINE),
         "fig11": partial(zoomed, lambda run: _joints(1e-3 * run.normal_forces), "normal force, kN", _first_impact),
         "fig12": partial(zoomed, lambda run: _joints(run.friction_forces), "friction X1, N", _first_impact),

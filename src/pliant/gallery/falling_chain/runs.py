@@ -105,9 +105,7 @@ class Run:
     @property
     def peak_forces(self) -> list[float]:
         """Largest normal force at each joint, N."""
-        return [
-            max((r.peak_force for r, joint in self.touches if joint == end), default=0.0) for end in range(len(ENDS))
-        ]
+        return [max((r.peak_force for r, joint in self.touches if joint == end), default=0.0) for end in range(len(ENDS))]
 
     @cached_property
     def mirror_error(self) -> Floats:
@@ -159,9 +157,7 @@ class Run:
         }
 
 
-def run(
-    modes: str | tuple[str, Compiled], method: Method = TIGHT, progress: Callable[[float, float], None] | None = None
-) -> Run:
+def run(modes: str | tuple[str, Compiled], method: Method = TIGHT, progress: Callable[[float, float], None] | None = None) -> Run:
     """One run with every step saved, of a mode set or of one already compiled; the first flight has rows between steps."""
     name, compiled = (modes, compile_system(falling_chain(modes))) if isinstance(modes, str) else modes
     result = simulate(compiled, T_END, method=method, save="steps", progress=progress)

@@ -78,16 +78,12 @@ def _errors(study: Study, rows: Mapping[str, Series], small: float) -> Figure:
     for k, (unit, series) in enumerate(rows.items()):
         for panel, (name, exact, runs) in zip(axes[k], columns, strict=True):
             for (ks, run), shade in zip(runs.items(), shades, strict=True):
-                panel.semilogy(
-                    run.time[1:], np.maximum(series(run)[1:], FLOOR), color=shade, linewidth=0.7, label=f"Ks = {ks}"
-                )
+                panel.semilogy(run.time[1:], np.maximum(series(run)[1:], FLOOR), color=shade, linewidth=0.7, label=f"Ks = {ks}")
             panel.semilogy(exact.time[1:], np.maximum(series(exact)[1:], FLOOR), **EXACT)
             if k == 0:
                 panel.axhline(small, color="red", linewidth=0.8, linestyle="--", label=f"ln = {BELOW:g}")
                 panel.axhline(10.0**BELOW, color="red", linewidth=0.8, linestyle=":", label=f"log10 = {BELOW:g}")
-            label(
-                panel, name if k == 0 else "", TIME if k == len(rows) - 1 else "", unit if panel is axes[k, 0] else ""
-            )
+            label(panel, name if k == 0 else "", TIME if k == len(rows) - 1 else "", unit if panel is axes[k, 0] else "")
     shared_legend(figure, axes[0, 0])
     return figure
 
@@ -155,9 +151,7 @@ def _inverse(study: Study) -> Figure:
         axes[0, 0].plot(time, study.loop.torques[:, k], color=f"C{k}", label=f"leg {leg}")
         for d, panel in enumerate(axes[1:, 0]):
             panel.plot(time, study.loop.forces[:, 2 * k + d], color=f"C{k}", label=f"leg {leg}")
-    for panel, unit in zip(
-        axes[:, 0], ("motor torque, N m", "force x on the tip, N", "force y on the tip, N"), strict=True
-    ):
+    for panel, unit in zip(axes[:, 0], ("motor torque, N m", "force x on the tip, N", "force y on the tip, N"), strict=True):
         label(panel, y=unit)
     axes[-1, 0].set_xlabel(TIME)
     shared_legend(figure, axes[0, 0])

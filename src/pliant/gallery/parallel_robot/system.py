@@ -123,9 +123,7 @@ def efforts_on_the_rose(t: Scalar) -> Efforts:
         across.append((pushed * normal[0], pushed * normal[1]))
         for k, part in enumerate((*across[-1], _turn(pin, across[-1]))):
             balance[k] = balance[k] - part
-    columns = [
-        (*_along(leg.lower), _turn(pin, _along(leg.lower))) for leg, pin in zip(legs, PLATFORM_PINS, strict=True)
-    ]
+    columns = [(*_along(leg.lower), _turn(pin, _along(leg.lower))) for leg, pin in zip(legs, PLATFORM_PINS, strict=True)]
     along = _solve3(columns, balance)
     tips, motors = [], []
     for leg, side, pull in zip(legs, across, along, strict=True):

@@ -89,9 +89,7 @@ def _rod(study: Study) -> list[Claim]:
     before, after = (float(1e3 * np.max(np.abs(free.v_mid[free.between(*span)]))) for span in (BEFORE, AFTER))
     late = {name: float(1e3 * np.max(np.abs(run.v_mid[run.between(*LATE)]))) for name, run in _pair(study)}
     fades = late["damped"] < 0.5 * late["undamped"]
-    driven = (
-        f"what is left follows the motion: before the impact it was up to {_largest(study.damped[1], BEFORE):.2g} mm"
-    )
+    driven = f"what is left follows the motion: before the impact it was up to {_largest(study.damped[1], BEFORE):.2g} mm"
     return [
         Claim("the mid-point's deflection grows considerably with the impact (largest, undamped, mm)", "grows",
               {"before": before, "after": after}, after > MUCH * before),

@@ -79,13 +79,9 @@ def _energy_loss(study: Study) -> Figure:
         for panel, time, chosen in ((whole, run.time, slice(None)), (near, 1e3 * run.time[rows], rows)):
             panel.plot(time, run.loss[chosen], label=f"{name}: lost", **STYLES[name])
             thin = {**STYLES[name], "linewidth": 1.0, "alpha": 0.8}
-            panel.plot(
-                time, run.contact_loss[chosen], label=f"{name}: taken by the contact", **{**thin, "linestyle": "--"}
-            )
+            panel.plot(time, run.contact_loss[chosen], label=f"{name}: taken by the contact", **{**thin, "linestyle": "--"})
             if np.any(run.rayleigh_loss):
-                panel.plot(
-                    time, run.rayleigh_loss[chosen], label=f"{name}: taken in the rod", **{**thin, "linestyle": ":"}
-                )
+                panel.plot(time, run.rayleigh_loss[chosen], label=f"{name}: taken in the rod", **{**thin, "linestyle": ":"})
     whole.axvspan(*ZOOM, color="grey", alpha=0.3)
     near.set_xlim(1e3 * ZOOM[0], 1e3 * ZOOM[1])
     label(whole, f"of {study.undamped[1].kinetic[0]:.4f} J at the start", TIME, "energy lost, J")

@@ -99,9 +99,7 @@ def slider_crank(elements: int = 1, damped: bool = False, reduction: Reduction |
     return system
 
 
-def driven_crank(
-    material: str = "steel", elements: int = 1, damped: bool = True, slider_mass: float = SLIDER_MASS
-) -> System:
+def driven_crank(material: str = "steel", elements: int = 1, damped: bool = True, slider_mass: float = SLIDER_MASS) -> System:
     """The crank turns at 150 rad/s, nothing is in the way; the rod is of another material, the slider stays (section 4-3)."""
     if material not in MATERIALS:
         raise ModelError.of("driven_crank", "material", f"must be one of {tuple(MATERIALS)}", material)
@@ -135,6 +133,4 @@ def _linkage(name: str, link: Beam | RigidBody, joint: Revolute, mass: float = S
 
 def _obstacle(system: System, ball: Sphere) -> None:
     law = LankaraniNikravesh(stiffness=hertz_stiffness(SPHERE, STEEL, SPHERE, STEEL), restitution=RESTITUTION)
-    system.contact(
-        points=ball, against=Sphere(system.ground.moved((OBSTACLE, 0.0)), SPHERE), normal=law, name="obstacle"
-    )
+    system.contact(points=ball, against=Sphere(system.ground.moved((OBSTACLE, 0.0)), SPHERE), normal=law, name="obstacle")

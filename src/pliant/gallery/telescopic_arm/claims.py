@@ -74,9 +74,7 @@ def _derivation(study: Study) -> list[Claim]:
         witness = WITNESSES[model]
         others = [difference(run, runs[witness]) for name, run in runs.items() if name != witness]
         found[f"{model}, from {WITNESS_NAMES[witness]}"] = max(others)
-    repaired = (
-        "with the misprints of eq. 1, 4, 8, 16-18, 28, 32, 38, 46, 53 and 55 repaired; both recursions, all of the run"
-    )
+    repaired = "with the misprints of eq. 1, 4, 8, 16-18, 28, 32, 38, 46, 53 and 55 repaired; both recursions, all of the run"
     ours = study.operations
     fewer = ours["gibbs_appell"] < ours["lagrange"]
     return [

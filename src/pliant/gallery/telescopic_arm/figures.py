@@ -149,9 +149,7 @@ def _efforts(study: Study) -> Figure:
         for modes in MODE_COUNTS:
             columns = study.inverse[f"consistent/{modes}"].columns
             part = columns["t"] <= FIRST
-            column[2].plot(
-                columns["t"][part], columns[name][part], label=f"{modes} mode{'s' * (modes > 1)}", **MODE_STYLES[modes]
-            )
+            column[2].plot(columns["t"][part], columns[name][part], label=f"{modes} mode{'s' * (modes > 1)}", **MODE_STYLES[modes])
         label(column[0], "q = 0.5 sin²(πt) rad, l = 0.5 + 0.1 sin²(πt) m, one mode", y=unit)
         label(column[1], "consistent less as-published", y=unit)
         label(column[2], f"consistent, the first {FIRST:g} s", TIME, unit)
@@ -170,9 +168,7 @@ def _extensions(study: Study) -> Figure:
         end = float(time[-1])
         for panel, span in zip(row, ((0.0, end), (0.0, 0.1), (end - 0.2, end)), strict=True):
             part = (time >= span[0]) & (time <= span[1])
-            panel.plot(
-                time[part], extension.deflection[part], color="#7fb2e5", linewidth=0.5 if panel is row[0] else 1.2
-            )
+            panel.plot(time[part], extension.deflection[part], color="#7fb2e5", linewidth=0.5 if panel is row[0] else 1.2)
             for power, style, name in ((0.5, "-", "± sqrt(l/l0)"), (1.0, "--", "± l/l0")):
                 for sign in (1.0, -1.0):
                     panel.plot(time[part], sign * longer[part] ** power, color="#a63d00", linestyle=style, linewidth=1.0,

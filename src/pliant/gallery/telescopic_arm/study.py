@@ -59,8 +59,7 @@ def compute(progress: Progress) -> Study:
         extensions={model: extend(model, rows=EXTENSION_ROWS) for model in MODELS},
         heavy_until=continuation("as-published", gravity=GRAVITY)[0],
         formulations={
-            model: {name: run(model, formulation=name) for name in (*RECURSIONS, witness)}
-            for model, witness in WITNESSES.items()
+            model: {name: run(model, formulation=name) for name in (*RECURSIONS, witness)} for model, witness in WITNESSES.items()
         },
         methods={name: run("as-published", method=method) for name, method in METHODS.items()},
         coarse=(COARSE[0], run("as-published", method=COARSE[1])),

@@ -122,9 +122,7 @@ def _peak_time(study: Study) -> list[Claim]:
                            which, holds, "" if holds else why))  # fmt: skip
     for law, alpha in (("hertz", 0.0), ("hunt-crossley", 0.0), ("hertz", ALPHA)):
         spans = [1e3 * t for t in study.three("span", law, alpha)]
-        found.append(
-            _judged(f"contact lasts, first touch to last release, ms ({_setting(law, alpha)})", FALLS, spans, "")
-        )
+        found.append(_judged(f"contact lasts, first touch to last release, ms ({_setting(law, alpha)})", FALLS, spans, ""))
     return found
 
 
@@ -142,9 +140,7 @@ def _rebound(study: Study) -> list[Claim]:
         ("hunt-crossley", ALPHA),
     ):
         angles = study.three("rebound_angle", *setting)
-        found.append(
-            _judged(f"rebound, rad ({_setting(*setting)})", FALLS, angles, _lost(angles, study.drawn()[0].case.fall))
-        )
+        found.append(_judged(f"rebound, rad ({_setting(*setting)})", FALLS, angles, _lost(angles, study.drawn()[0].case.fall)))
     return found
 
 
@@ -216,9 +212,7 @@ def _model(study: Study) -> list[Claim]:
     alike = all(abs(ours / theirs - 1.0) < VISIBLE for ours, theirs in zip(rebounds, published, strict=True))
     leak = max(entry["energy_error_max"] for entry in printed)
     kept = max(entry["energy_error_max"] for entry in whole)
-    reason = (
-        f"the energy is off by up to {100.0 * leak:.1f} % of that of the fall; with all terms by {100.0 * kept:.0e} %"
-    )
+    reason = f"the energy is off by up to {100.0 * leak:.1f} % of that of the fall; with all terms by {100.0 * kept:.0e} %"
     return [
         Claim(f"two modes are accurate: peak contact force, N, with {', '.join(map(str, study.by_modes))} modes (EI x1)",
               "two suffice", peaks, settled, "" if settled else why),

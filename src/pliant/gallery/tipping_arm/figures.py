@@ -48,9 +48,7 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
 def _draw(panel: Any, runs: Sequence[Run], series: Series, width: float = 0.9) -> None:
     """Over time, one colour for each EI; the softest, which swings most, at the back."""
     for run in runs:
-        panel.plot(
-            run.time, series(run), color=COLOURS[run.case.bending], linewidth=width, label=f"EI x{run.case.bending:g}"
-        )
+        panel.plot(run.time, series(run), color=COLOURS[run.case.bending], linewidth=width, label=f"EI x{run.case.bending:g}")
 
 
 def _draw_since(panel: Any, runs: Sequence[Run], series: Series, span: tuple[float, float], width: float = 1.1) -> None:
@@ -224,9 +222,7 @@ def _spin_up(study: Study) -> Figure:
     for colour, stiffening in zip(("#b0203a", "#1f5fa8", "#2f8f4e"), STIFFENINGS, strict=True):
         spins = [spin for spin in study.spin_up.values() if spin.stiffening == stiffening]
         last, dashes = spins[-1], "--" if stiffening == "full" else "-"
-        axes[0, 0].plot(
-            last.time, last.deflection, dashes, color=colour, linewidth=1.2, label=f"{stiffening}, {last.modes} modes"
-        )
+        axes[0, 0].plot(last.time, last.deflection, dashes, color=colour, linewidth=1.2, label=f"{stiffening}, {last.modes} modes")
         if stiffening != "none":
             extremes = [spin.entry["tip_extreme"] for spin in spins]
             axes[0, 1].plot([spin.modes for spin in spins], extremes, "o-", color=colour, label=stiffening)

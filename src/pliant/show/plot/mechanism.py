@@ -27,9 +27,7 @@ NEAR, TALL, MARGIN = 0.6, 4.0, 0.7  # inches: how low and how high a panel may b
 
 
 @styled
-def mechanism(
-    result: Result, times: Sequence[float] | None = None, scale: float = 1.0, time: float | None = None
-) -> Figure:
+def mechanism(result: Result, times: Sequence[float] | None = None, scale: float = 1.0, time: float | None = None) -> Figure:
     """The mechanism at some times, elastic deformation `scale` times as large as it is; six times where none are given.
 
     time: one time instead, for a still picture. Magnified beams are measured from the undeformed beam, which is drawn dotted, or

@@ -118,20 +118,14 @@ def points(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str
     """A list of cases or a sample: each quantity over each number."""
     if CASE not in data.dims:
         raise ModelError.of("plot points", "sweep", "must be of a list of cases or of a sample", list(data.dims))
-    numbers = [
-        str(name) for name, values in data.coords.items() if values.dims == (CASE,) and values.dtype.kind in "iuf"
-    ]
+    numbers = [str(name) for name, values in data.coords.items() if values.dims == (CASE,) and values.dtype.kind in "iuf"]
     chosen = [series.reduced(reduce or "largest") for series in _chosen(data, names, MOST_POINTS)]
-    made, panels = figure(
-        len(chosen), len(numbers), height=2.4, width=2.6 * len(numbers) + 1.4, sharex="col", sharey="row"
-    )
+    made, panels = figure(len(chosen), len(numbers), height=2.4, width=2.6 * len(numbers) + 1.4, sharex="col", sharey="row")
     for row, series in zip(panels, chosen, strict=True):
         factor, unit = prefixed(series.unit, [series.values])
         for panel, name in zip(row, numbers, strict=True):
             size, word = prefixed(_unit(data, name), [np.asarray(data[name].values, dtype=np.float64)])
-            panel.scatter(
-                data[name].values / size, series.values / factor, s=9, color=PALETTE[0], linewidths=0, alpha=0.8
-            )
+            panel.scatter(data[name].values / size, series.values / factor, s=9, color=PALETTE[0], linewidths=0, alpha=0.8)
             panel.set(xlabel=_labelled(name, word))
             panel.label_outer()
         row[0].set_ylabel(_labelled(series.label, unit))
@@ -211,9 +205,7 @@ def _titles(data: xarray.Dataset) -> list[Title]:
         if name in FACTS:
             continue
         dims = [dim for dim in variable.dims if dim not in (*own_axes(data), RUN_TIME, RUN_ROW)]
-        labels = [
-            [str(x) for x in (data[dim].values if dim in data.coords else range(data.sizes[dim]))] for dim in dims
-        ]
+        labels = [[str(x) for x in (data[dim].values if dim in data.coords else range(data.sizes[dim]))] for dim in dims]
         found += [(str(name), place) for place in product(*labels)]
     return found
 
@@ -254,9 +246,7 @@ def _final(rows: Floats) -> Floats:
 
 def _range(rows: Floats) -> Floats:
     known = np.isfinite(rows)
-    return np.asarray(
-        np.max(rows, axis=-1, initial=-np.inf, where=known) - np.min(rows, axis=-1, initial=np.inf, where=known)
-    )
+    return np.asarray(np.max(rows, axis=-1, initial=-np.inf, where=known) - np.min(rows, axis=-1, initial=np.inf, where=known))
 
 
 # ---- how it is drawn
