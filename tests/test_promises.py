@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.integrate.methods import METHODS
+from pliant.model.friction_law import FRICTION_LAWS
+from pliant.model.joint import JOINTS
+from pliant.model.normal_law import NORMAL_LAWS
+from pliant.version import VERSION
 
 BALL = """
 pliant: 1
@@ -144,3 +149,33 @@ def test_what_goes_on_is_logged(caplog, capfd):
     assert levels["arm: the run reached t = 0.1 s"] == logging.INFO
     assert next(level for message, level in levels.items() if message.startswith("arm: the limit of 2 steps")) == logging.ERROR
     assert capfd.readouterr().err == ""  # nobody asked for it to be printed
+
+
+TOP = Path(__file__).parents[1]
+
+
+def test_the_readme_counts_laws_as_they_are():
+    """A law that says what it delivers only for given masses or speeds is not among those that say it."""
+    text = " ".join((TOP / "README.md").read_text(encoding="utf-8").split())
+    depend = [law for law in NORMAL_LAWS if law.__dict__.get("delivered_between") is not None]
+    words = {3: "three", 11: "eleven", 12: "twelve", 13: "Thirteen", 16: "sixteen"}
+    assert f"{words[len(NORMAL_LAWS)]} normal-force laws. {words[len(NORMAL_LAWS) - len(depend)]} report" in text
+    assert f"the other {words[len(depend)]} (" in text and all(f"`{law.__name__}`" in text for law in depend)
+    assert f"There are {words[len(FRICTION_LAWS)]} friction laws" in text
+
+
+def test_statistics_are_as_documented():
+    text = (TOP / "docs" / "guide" / "results.md").read_text(encoding="utf-8")
+    stats = pl.simulate(elastic_links(), 0.01).stats
+    assert "stiffening" in stats and not [name for name in stats if f"`{name}`" not in text]
+
+
+def test_all_names_a_user_needs_are_in_pliant_itself():
+    """Every class that a field of a model may hold, every error, every result of a function."""
+    assert not [name for name in pl.__all__ if not hasattr(pl, name)]
+    registers = (*NORMAL_LAWS, *FRICTION_LAWS, *METHODS, *JOINTS)
+    assert not [kind.__name__ for kind in registers if getattr(pl, kind.__name__, None) is not kind]
+
+
+def test_the_changelog_begins_with_this_version():
+    assert re.search(r"^## \[(.*?)\]", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[1] == VERSION == "0.2.0"

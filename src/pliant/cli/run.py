@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pliant.files import Model, RunSettings
     from pliant.results.result import Result
 
-STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "wall seconds",
+STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "time loop, s",
               "stiffening": "stiffening, auto"}  # fmt: skip
 READ_FOR_SUMMARY = 10**6  # rows of a file
 LISTED_EVENTS = 10  # rows of the summary; the file holds all
