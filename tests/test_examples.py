@@ -19,10 +19,11 @@ def test_an_example_runs(example, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("default")  # of what Jupyter is made of
-def test_a_notebook_runs_top_to_bottom(notebook, tmp_path):
+def test_a_notebook_runs_top_to_bottom(notebook, tmp_path, monkeypatch):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     book = nbformat.read(notebook, as_version=4)
     assert not any(cell.get("outputs") for cell in book.cells)  # outputs are made, not kept
+    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as Jupyter has it, whatever this shell says
     nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output.get("data", {}) for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
     pages = [data.get("text/html", "") for data in shown]
