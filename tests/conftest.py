@@ -16,11 +16,13 @@ SLOW = (
     "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py", "integrate/test_time_pieces.py",
     "model/test_segmented.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
     "run/test_contact_phases.py", "run/test_parameters.py", "run/test_simulate.py", "run/test_stepping.py",
-    "run/test_system_memory.py", "run/test_threads.py", "run/test_validity.py", "show", "study", "test_augmented.py",
+    "run/test_system_memory.py", "run/test_task_path.py", "run/test_threads.py", "run/test_validity.py", "show", "study",
+    "test_augmented.py",
     "test_campaign.py", "test_cli.py", "test_command_line.py", "test_docs.py", "test_driven_closures.py",
     "test_dropped_chains.py", "test_environment.py", "test_examples.py", "test_four_bars.py", "test_friction.py",
-    "test_holding.py", "test_impact.py", "test_loops.py", "test_nothing_passes.py", "test_overconstrained.py", "test_stiff.py",
-    "test_two_loop.py", "trace/test_lowering.py", "trace/test_parameter_slopes.py",
+    "test_holding.py", "test_impact.py", "test_joint_friction.py", "test_loops.py", "test_motors.py", "test_nothing_passes.py",
+    "test_overconstrained.py", "test_own_states.py", "test_sampled.py", "test_stiff.py", "test_stops_and_play.py",
+    "test_struts.py", "test_two_loop.py", "trace/test_lowering.py", "trace/test_parameter_slopes.py",
 )  # fmt: skip
 
 
