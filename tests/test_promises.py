@@ -179,3 +179,9 @@ def test_all_names_a_user_needs_are_in_pliant_itself():
 
 def test_the_changelog_begins_with_this_version():
     assert re.search(r"^## \[(.*?)\]", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[1] == VERSION == "0.2.0"
+
+
+@pytest.mark.parametrize("ask", [pl.linearise, pl.equilibrium, pl.equations, pl.denoc], ids=lambda ask: ask.__name__)
+def test_questions_about_a_mechanism_are_asked_of_a_system(ask):
+    with pytest.raises(pl.ModelError, match=rf"{ask.__name__}: system must be a System: what compile_system gives is for runs"):
+        ask(pl.compile_system(arm()))

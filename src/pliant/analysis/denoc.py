@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
-from pliant.model.refused import refuse_controllers, refuse_states
+from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
 from pliant.model.system import System
 
 if TYPE_CHECKING:
@@ -207,10 +207,9 @@ def denoc(system: System, *, q: Given = None, v: Given = None, t: float = 0.0) -
     them. Prescribed coordinates stand where they are told to at t. Contacts are open.
     """
     t = check.number("denoc", "t", t, "s")
+    require_bodies(system, "denoc")
     for refuse in (refuse_states, refuse_controllers):
         refuse(system, "denoc", "the matrices are those of the mechanism, so leave out what reads them")
-    if not system.links:
-        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     from pliant.trace.denoc_matrices import evaluate
 
     def choose(tree: Tree, start_q: Floats, start_v: Floats) -> tuple[Floats, Floats]:

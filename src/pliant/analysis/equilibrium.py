@@ -14,7 +14,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.coordinate_pair import coordinate_pairs
 from pliant.model.joint import BALL
-from pliant.model.refused import refuse_controllers, refuse_states
+from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
 from pliant.model.system import System
 from pliant.results.state import LAYOUT, FinalState, OngoingContact
 from pliant.results.table import QUANTITIES
@@ -157,8 +157,7 @@ def equilibrium(
     from pliant.analysis.unheld import refuse_what_nothing_holds
 
     t = check.number("equilibrium", "t", t, "s")
-    if not system.links:
-        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    require_bodies(system, "equilibrium")
     refuse_controllers(system, "equilibrium", "simulate it until it rests, or look at the mechanism without them")
     refuse_states(system, "equilibrium", "simulate it until it rests; linearise takes its start, or the end of a run")
     turning = checked_steady(system, steady)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pliant.analysis.linear_model import Linearisation
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
+from pliant.model.refused import require_bodies
 from pliant.model.system import System
 
 if TYPE_CHECKING:  # casadi comes in when an analysis begins
@@ -48,8 +49,7 @@ def linearise(
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.looked_at import operating_point
 
-    if not system.links:
-        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    require_bodies(system, "linearise")
     operating, values, message = operating_point(system, at, parameters, t)
     equations = ImplicitEquations(system, operating.t, values)
     return _linearised(system, equations, operating, inputs, outputs, message)

@@ -18,6 +18,7 @@ from pliant.equations.beam_numbers import symbolic_tree
 from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
 from pliant.equations.symbols import Symbols
 from pliant.errors import ModelError
+from pliant.model.refused import require_bodies
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Constant, Formula, MotionTable, Signal
 from pliant.model.strut import OfLength
@@ -118,8 +119,7 @@ class Equations:
 
 def derive(system: System, parameters: Mapping[str, float] | None = None) -> Equations:
     """Trace a System's equations: the recursion is linear in the accelerations, so M is its Jacobian."""
-    if not system.links:
-        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
+    require_bodies(system, "equations")
     return _Derivation(system, checked_values(system.parameters, parameters)).finish()
 
 

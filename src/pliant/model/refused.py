@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from pliant.errors import ModelError
+from pliant.model import check
 from pliant.model.system import System
+
+
+def require_bodies(system: System, caller: str) -> None:
+    """Refuse what is no System, as one that was compiled, and a System that holds nothing."""
+    check.instance(caller, "system", system, System, "a System: what compile_system gives is for runs")
+    if not system.links:
+        raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
 
 
 def refuse_states(system: System, caller: str, instead: str) -> None:
