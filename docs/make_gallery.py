@@ -21,9 +21,11 @@ from PIL import Image
 
 import pliant as pl
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 ROWS = 400  # of a page: enough to look smooth, small enough to commit
 STILL = (480, 360)  # pixels
+RULER = 46  # pixels at the bottom of the view: its axes and its scale
+BORDER = 3  # pixels at its right, the line beside the plots
 
 
 @dataclass(frozen=True)
@@ -185,12 +187,17 @@ def photograph(names: list[str]) -> None:
 
 
 def framed(image: Image.Image) -> Image.Image:
-    """The middle of a page's view in the shape of a still, without the ruler at its top."""
-    width, height = image.width, min(round(0.92 * image.height), round(image.width * STILL[1] / STILL[0]))
-    top = max(round(0.06 * image.height), (image.height - height) // 2)
-    across = round(height * STILL[0] / STILL[1])
-    left = max(0, (width - across) // 2)
-    return image.crop((left, top, left + min(across, width), top + height)).resize(STILL, Image.Resampling.LANCZOS)
+    """A page's view in the shape of a still, without the axes and the scale below; where it is too narrow, its edges go on."""
+    view = image.crop((0, 0, image.width - BORDER, image.height - RULER))
+    across = max(view.width, round(view.height * STILL[0] / STILL[1]))
+    left = (across - view.width) // 2
+    whole = Image.new("RGB", (across, round(across * STILL[1] / STILL[0])), "white")
+    top = (whole.height - view.height) // 2
+    for edge, at in ((0, 0), (view.width - 1, left + view.width)):
+        strip = view.crop((edge, 0, edge + 1, view.height)).resize((max(left, 1) + 1, view.height))
+        whole.paste(strip, (at, top))
+    whole.paste(view, (left, top))
+    return whole.resize(STILL, Image.Resampling.LANCZOS)
 
 
 def stills() -> str:

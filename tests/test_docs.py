@@ -154,6 +154,8 @@ def test_every_still_of_the_front_page_opens_a_page_that_plays():
     assert (TOP / "docs" / "gallery" / "stills.html").read_text(encoding="utf-8") == maker["stills"]()
     pages = [TOP / "docs" / "gallery" / f"{name}.html" for name in maker["ENTRIES"]]
     assert all(page.stat().st_size < 500_000 for page in pages)
+    scripts = [(TOP / "src" / "pliant" / "show" / "page" / name).read_text(encoding="utf-8") for name in ("player.js", "style.css")]
+    assert all(script in page.read_text(encoding="utf-8") for page in pages for script in scripts)  # of today's player
     assert all((TOP / "docs" / "pictures" / "gallery" / f"{page.stem}.png").stat().st_size > 1000 for page in pages)
 
 

@@ -88,32 +88,29 @@ def simulate(
     compression: zlib's level, 1 to 9, of that file. A run that cannot go on returns what it had computed, with ok False and a
     message that says when and why; so does Ctrl-C.
     """
-    if isinstance(progress, bool):
-        with _bar(progress, t_start, t_end) as shown:
-            return simulate(
-                system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation,
-                parameters=parameters, progress=shown, phase=phase or getattr(shown, "phase", None), max_steps=max_steps,
-                max_seconds=max_seconds, cache=cache, keep=keep, to=to, compression=compression,
-            )  # fmt: skip
-    _, result = run_to_end(
-        system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
-        progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
-        compression=compression,
-    )  # fmt: skip
+    state = state_of(start)
+    with _told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
+        _, result = run_to_end(
+            system, t_end, method=method, save=save, t_start=t_start, start=state, formulation=formulation, parameters=parameters,
+            progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
+            compression=compression,
+        )  # fmt: skip
     log_outcome(result)
     return result
 
 
 @contextmanager
-def _bar(asked: bool, t_start: float, t_end: float) -> Iterator[Progress | None]:
-    """The bar of `progress=True`."""
-    if not asked:
-        yield None
+def _told(
+    progress: Progress | bool | None, phase: Tell | None, t_start: float, t_end: float
+) -> Iterator[tuple[Progress | None, Tell | None]]:
+    """Who hears of time and phase: the caller's functions, or a bar where progress is True."""
+    if progress is not True:
+        yield progress or None, phase
         return
     from pliant.host.progress import of_run
 
-    with of_run(t_start, t_end, quiet=False) as shown:
-        yield shown
+    with of_run(t_start, t_end, quiet=False) as bar:
+        yield bar, phase or bar.phase
 
 
 def log_outcome(result: Result) -> None:
@@ -154,11 +151,7 @@ def run_to_end(
     times = save_plan(save, t_start, t_end) if names is None and to is None else save_windows(save, t_start, t_end)
     method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
-    if isinstance(system, Compiled):
-        compiled = with_parameters(system, parameters) if parameters else system
-        check_compiled(compiled.traced, method.near, assembled)
-    else:
-        compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
+    compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
     stages = Stages(phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
@@ -208,6 +201,23 @@ def _method_named(name: str) -> Method:
         raise ModelError.of("simulate", "method", rule, name)
     method: Method = known[name](**tolerances)
     return method
+
+
+def compiled_for(
+    system: System | Compiled,
+    method: Method,
+    assembled: float,
+    parameters: Mapping[str, float] | None,
+    formulation: str,
+    cache: bool,
+    phase: Tell | None,
+) -> Compiled:
+    """Machine code for a run by this method with these parameters; assembled: when loops were closed, s."""
+    if not isinstance(system, Compiled):
+        return compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
+    compiled = with_parameters(system, parameters) if parameters else system
+    check_compiled(compiled.traced, method.near, assembled)
+    return compiled
 
 
 def with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:

@@ -28,9 +28,9 @@ from pliant.results.result import EventRecord, Result
 from pliant.results.state import FinalState
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
 from pliant.run.observation import Observation
-from pliant.run.prepare import Compiled, compile_system
+from pliant.run.prepare import Compiled
 from pliant.run.provenance import Provenance
-from pliant.run.simulate import AUTO, Run, check_compiled, method_of, state_of, with_parameters
+from pliant.run.simulate import AUTO, Run, compiled_for, method_of, state_of
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
 if TYPE_CHECKING:  # numba comes in when a run begins
@@ -145,11 +145,7 @@ def start(
         raise ModelError.of("start", "t_end", f"must be > t_start = {t_start} s", t_end)
     method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
-    if isinstance(system, Compiled):
-        compiled = with_parameters(system, parameters) if parameters else system
-        check_compiled(compiled.traced, method.near, assembled)
-    else:
-        compiled = compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
+    compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
     original = compiled.traced.original
     names = [name for name in parameters_of_efforts(original) if inputs is None or name in inputs]
     names += [name for name in inputs or () if name not in names]
