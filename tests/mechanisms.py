@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pliant as pl
 
@@ -96,4 +97,18 @@ def free_chain(links: int = 3, **joint: object) -> pl.System:
     on = system.add("a", link, joint=pl.Planar(**joint), initial={"y1": 0.02}).tip  # type: ignore[arg-type]
     for k in range(1, links):
         on = system.add("abcdefghij"[k], link, joint=pl.Revolute(angle=-0.5, rate=1.0 - k), on=on).tip
+    return system
+
+
+def corner(joint: pl.Weld | pl.Revolute, *, touching: bool) -> pl.System:
+    """An elastic arm with a bracket welded, or hinged, across its tip, and a shorter arm on that, which a floor may hold."""
+    beam = pl.Beam(length=1.0, section=pl.Section.rectangle(0.006, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 3))  # fmt: skip
+    system = pl.System("corner", gravity=(0.0, -9.81))
+    arm = system.add("arm", beam, joint=pl.Weld())
+    bracket = system.add("bracket", pl.RigidBody.rod(0.1, 0.1), joint=joint, on=arm.tip.moved((0.0, -0.05)).turned(pl.deg(-90)))
+    hand = system.add("hand", replace(beam, length=0.5), joint=pl.Weld(), on=bracket.tip.turned(pl.deg(90)))
+    if touching:
+        system.contact(points=hand.tip, against=pl.Plane(normal=(0.0, 1.0), point=(0.0, -0.155)), name="floor",
+                       normal=pl.Exact(stiffness=1e5, restitution=0.5))  # fmt: skip
     return system

@@ -49,6 +49,12 @@ def base():
 
 
 @pytest.fixture(scope="session")
+def corner():
+    """Beams welded to each other at right angles."""
+    return pl.simulate(mechanisms.corner(pl.Weld(), touching=False), 0.2, save=5e-4)
+
+
+@pytest.fixture(scope="session")
 def read_back(chain, tmp_path_factory):
     path = tmp_path_factory.mktemp("results") / "chain.nc"
     chain.to_netcdf(path)

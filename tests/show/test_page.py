@@ -112,7 +112,7 @@ def test_scrubbing_moves_the_mechanism_to_where_python_has_it(open_page, chain):
         assert np.max(np.abs(here - before)) > 0.1
 
 
-@pytest.mark.parametrize("name", ["chain", "arm", "crank", "base"])
+@pytest.mark.parametrize("name", ["chain", "arm", "crank", "base", "corner"])
 def test_magnified_deformation_is_the_same_as_in_python(open_page, name, request):
     result = request.getfixturevalue(name)
     page = open_page(result, scale=2.0)

@@ -2,12 +2,15 @@
 
 A deformation scale magnifies the way of a beam's points from a line: through all points that a closed loop or a contact, on the
 beam or on what it carries, keeps where they are, and along the undeformed beam where there is one such point or none. What hangs on
-a beam elsewhere is carried along. So a magnified mechanism stays in one piece, its loops closed and its contacts touching.
+a beam elsewhere is carried along, and what is welded to it turns with it. Where that would move a point that must stay, the line
+turns as the beam does, so that the magnified beam does not. So a magnified mechanism stays in one piece, its loops closed, its
+contacts touching, and what is clamped stays at its angle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,7 @@ from pliant.model.rigid import RigidBody
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
+from pliant.show.tangent import slope_weights
 
 Floats = NDArray[np.float64]
 
@@ -46,23 +50,50 @@ def draw(system: System, tree: Tree) -> Drawing:
     closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
     struts = tuple(("strut", spots.at(strut.a), spots.at(strut.b)) for strut in system.struts.values())
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
-    held = _held(on, [*(spot for _, a, b in closures for spot in (a, b)), *touching])
-    bodies = tuple(part.drawing(on[k], held[k], library) for k, part in enumerate(parts))
+    fixed = [*(spot for _, a, b in closures for spot in (a, b)), *touching]
+    stands = [_Stand(spot, _carrier(node.link.joint), any(node.link.on.offset)) for spot, node in zip(on, tree.nodes, strict=True)]
+    bodies = tuple(
+        part.drawing(on[k], held, library) for k, (part, held) in enumerate(zip(parts, _held(stands, fixed), strict=True))
+    )
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
     return Drawing((x, y, z), _units(system), ground.array, bodies, closures + struts, contacts)
 
 
-def _held(on: Sequence[Spot], fixed: Sequence[Spot]) -> list[set[int]]:
-    """Points of every body that must stay where they are: held themselves, or carrying a body with such points."""
-    held: list[set[int]] = [set() for _ in on]
+@dataclass(frozen=True)
+class _Stand:
+    """What a body stands on."""
+
+    spot: Spot
+    joint: str
+    bracket: bool  # whether its joint is beside that spot
+
+    def turns(self, points: set[int]) -> bool:
+        """Whether points of the body would move if it were turned where it stands; a joint that turns has its own angle."""
+        return bool(points) if self.bracket or self.joint == "prismatic" else self.joint == "weld" and points != {0}
+
+
+@dataclass
+class _Held:
+    """Points of a body that must stay where they are, and those of them where its line must keep its direction too."""
+
+    points: set[int] = field(default_factory=set)
+    directions: set[int] = field(default_factory=set)
+
+
+def _held(stands: Sequence[_Stand], fixed: Sequence[Spot]) -> list[_Held]:
+    """What magnification leaves alone of every body: points held themselves, or carrying a body with such points."""
+    held = [_Held() for _ in stands]
     for body, point in fixed:
         if body != GROUND:
-            held[body].add(point)
-    for body in reversed(range(len(on))):  # a body stands on an earlier one
-        carrier, point = on[body]
-        if held[body] and carrier != GROUND:
-            held[carrier].add(point)
+            held[body].points.add(point)
+    for body in reversed(range(len(stands))):  # a body stands on an earlier one
+        stand, of = stands[body], held[body]
+        carrier, point = stand.spot
+        if of.points and carrier != GROUND:
+            held[carrier].points.add(point)
+            if stand.turns(of.points) or (stand.joint == "weld" and of.directions):
+                held[carrier].directions.add(point)
     return held
 
 
@@ -104,9 +135,11 @@ class _Library:
         self._shapes = shapes
         self._known: dict[tuple[object, ...], list[tuple[tuple[int, ...], Floats, Floats]]] = {}
 
-    def fields(self, name: str, beam: Beam, x: Floats, held: set[int]) -> list[tuple[tuple[int, ...], Floats, Floats]]:
+    def fields(
+        self, name: str, beam: Beam, x: Floats, line: tuple[int, ...], held: _Held
+    ) -> list[tuple[tuple[int, ...], Floats, Floats]]:
         """(modes, shape, bow) of each field: one mode, two that foreshorten, three that are short across."""
-        key = (id(beam), x.tobytes(), frozenset(held))
+        key = (id(beam), x.tobytes(), frozenset(held.points), frozenset(held.directions))
         if key not in self._known:
             shapes = self._shapes[name]
             moves, pairs = shapes.displacement(x), stiffening_pairs(beam, shapes)
@@ -118,7 +151,9 @@ class _Library:
                 threes = stiffening_threes(beam, shapes)
                 across = third_order(shapes, threes, x)
                 found += [(modes, across[:, n]) for n, modes in enumerate(threes)]
-            self._known[key] = [(modes, shape, _bow(x, shape, held, bool(np.all(straight[list(modes)])))) for modes, shape in found]
+            clamped = [bool(np.all(straight[list(modes)])) for modes, _ in found]
+            bows = [_bow(x, shape, line, held, at_root) for (_, shape), at_root in zip(found, clamped, strict=True)]
+            self._known[key] = [(modes, shape, bow) for (modes, shape), bow in zip(found, bows, strict=True)]
         return self._known[key]
 
 
@@ -134,7 +169,7 @@ class RigidDrawing:
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
 
-    def drawing(self, on: Spot, held: set[int], library: _Library) -> BodyDrawing:
+    def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         if len(self._points.array) == 1:
             self._points.add(self._com)
         points = self._points.array
@@ -156,16 +191,15 @@ class BeamDrawing:
             self._stations.append(station)
         return self._stations.index(station)
 
-    def drawing(self, on: Spot, held: set[int], library: _Library) -> BodyDrawing:
+    def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         name, beam = self._node.name, self._beam
         even = [x for x in np.linspace(0.0, beam.length, STATIONS) if x not in self._stations]
         x = np.array([*self._stations, *even])
         labels = [f"{name}.{label}" for label in self._node.link.own_labels]
-        made = tuple(
-            Field(tuple(labels[j] for j in modes), shape, bow) for modes, shape, bow in library.fields(name, beam, x, held)
-        )
-        line = (tuple(int(k) for k in np.argsort(x)),)
-        return BodyDrawing(name, "beam", _along_x(x), line, made, _carrier(self._node.link.joint), on)
+        line = tuple(int(k) for k in np.argsort(x))
+        fields = library.fields(name, beam, x, line, held)
+        made = tuple(Field(tuple(labels[j] for j in modes), shape, bow) for modes, shape, bow in fields)
+        return BodyDrawing(name, "beam", _along_x(x), (line,), made, _carrier(self._node.link.joint), on)
 
 
 class TelescopicDrawing:
@@ -177,7 +211,7 @@ class TelescopicDrawing:
     def number(self, frame: Frame) -> int:
         return 0 if frame.station is None else 1
 
-    def drawing(self, on: Spot, held: set[int], library: _Library) -> BodyDrawing:
+    def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         name, length = self._node.name, self._link.length
         # root, tip, then the free part from the sleeve's mouth on; xi is the part of the free length
         xi = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, STATIONS)[:-1]])
@@ -186,9 +220,9 @@ class TelescopicDrawing:
         shapes = beam_shapes(unit_beam(self._link))
         moves, straight = shapes.displacement(xi), _leaves_straight(shapes, 1.0)
         fields = [Field((f"{name}.{EXTENSION}",), _along_x(slides), np.zeros_like(rest))]
-        for j, label in enumerate(self._link.mode_labels):
-            fields.append(Field((f"{name}.{label}",), moves[:, :, j], _bow(xi, moves[:, :, j], held, bool(straight[j]))))
         lines = ((0, 2), (*range(2, len(xi)), 1))
+        for j, label in enumerate(self._link.mode_labels):
+            fields.append(Field((f"{name}.{label}",), moves[:, :, j], _bow(xi, moves[:, :, j], lines[1], held, bool(straight[j]))))
         return BodyDrawing(name, "telescopic", rest, lines, tuple(fields), _carrier(self._node.link.joint), on)
 
 
@@ -216,23 +250,50 @@ class _Spots:
         return body, self._ground.add(frame.offset) if body == GROUND else self._pads[body].number(frame)
 
 
-def _bow(x: Floats, shape: Floats, held: set[int], clamped: bool = False) -> Floats:
+def _bow(x: Floats, shape: Floats, line: tuple[int, ...], held: _Held, clamped: bool = False) -> Floats:
     """A shape, measured from the line through its values at the points held; the root is held always.
 
     A shape that leaves its root along the beam is measured from a line that does so too, the gentlest through the points held:
-    magnified, what is clamped stays clamped.
+    magnified, what is clamped stays clamped. Where its direction is held, the line has the shape's own.
     """
-    kept = sorted({0, *held}, key=lambda k: x[k])
-    if len(kept) == 1:
-        return shape
+    kept = sorted({0, *held.points}, key=lambda k: x[k])
     at = x[kept]
-    if clamped:
-        return shape - _clamped_line(x, at, shape[kept])
-    line = np.stack([np.interp(x, at, shape[kept, axis]) for axis in range(3)], axis=1)
+    if len(kept) == 1:
+        bow = shape
+    elif clamped:
+        bow = shape - _clamped_line(x, at, shape[kept])
+    else:
+        bow = shape - _straight_lines(x, at, shape[kept])
+    return _without_slopes(bow, x, at, line, held.directions)
+
+
+def _without_slopes(bow: Floats, x: Floats, at: Floats, line: tuple[int, ...], directions: set[int]) -> Floats:
+    """A bow less the gentle curves, none at the points held, that have its slopes where its direction is held."""
+    slopes = [(float(x[point]), *found) for point in sorted(directions) if (found := slope_weights(x, line, point)) is not None]
+    if not slopes:
+        return bow
+    curves = np.stack([_curve_of_slope(x, at, place) for place, _, _ in slopes], axis=1)  # (points, curves)
+    of_curves, of_bow = (np.stack([weights @ table[list(points)] for _, points, weights in slopes]) for table in (curves, bow))
+    return np.asarray(bow - curves @ np.linalg.solve(of_curves, of_bow))
+
+
+def _curve_of_slope(x: Floats, at: Floats, place: float) -> Floats:
+    """Zero at some places, with slope one at one of them and none at the others, straight beyond the last."""
+    from scipy.interpolate import CubicHermiteSpline
+
+    slopes = np.where(at == place, 1.0, 0.0)
+    beyond = slopes[-1] * np.maximum(x - at[-1], 0.0)
+    if len(at) == 1:
+        return np.asarray(beyond)
+    return np.asarray(CubicHermiteSpline(at, np.zeros_like(at), slopes)(np.minimum(x, at[-1])) + beyond)
+
+
+def _straight_lines(x: Floats, at: Floats, values: Floats) -> Floats:
+    """From each of some values to the next, straight on beyond the last."""
+    line = np.stack([np.interp(x, at, values[:, axis]) for axis in range(3)], axis=1)
     beyond = x > at[-1]
-    slope = (shape[kept[-1]] - shape[kept[-2]]) / (at[-1] - at[-2])
-    line[beyond] += np.outer(x[beyond] - at[-1], slope)
-    return np.asarray(shape - line)
+    line[beyond] += np.outer(x[beyond] - at[-1], (values[-1] - values[-2]) / (at[-1] - at[-2]))
+    return line
 
 
 def _clamped_line(x: Floats, at: Floats, values: Floats) -> Floats:

@@ -28,7 +28,7 @@ from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
 from pliant.show.plot.style import PALETTE, prefixed
-from pliant.show.scene import EQUIVALENT, Scene
+from pliant.show.scene import EQUIVALENT, KEEP_ANGLES, Scene, slope_at
 
 Floats = NDArray[np.float64]
 
@@ -210,10 +210,17 @@ def _bodies(bodies: tuple[BodyDrawing, ...]) -> list[dict[str, Any]]:
         described.append({
             "name": body.name, "kind": body.kind, "joint": body.joint, "on": body.on, "lines": body.lines,
             "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields),
-            "colour": GROUND if grey else colour,
+            "colour": GROUND if grey else colour, "keepsAngle": body.joint in KEEP_ANGLES, "slope": _slope(body, bodies),
         })  # fmt: skip
         colour += not grey
     return described
+
+
+def _slope(body: BodyDrawing, bodies: tuple[BodyDrawing, ...]) -> list[tuple[int, float]] | None:
+    """(point, weight) of the direction of the beam that a body stands on, there; None where that cannot bend."""
+    carrier, point = body.on
+    found = None if carrier == GROUND else slope_at(bodies[carrier], point)
+    return None if found is None else list(zip(found[0], _plain(found[1]), strict=True))
 
 
 def _touch(touch: Any) -> dict[str, Any]:

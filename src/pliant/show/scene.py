@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.results.drawing import GROUND, BodyDrawing, Drawing, Spot
 from pliant.results.result import Result
+from pliant.show.tangent import SlopeWeights, slope_weights, turn_between
 
 Floats = NDArray[np.float64]
 
 TELESCOPIC = "telescopic"
+FREE = "free"
+KEEP_ANGLES = ("weld", "prismatic")  # joints that let a body turn no other way than what carries it
 EQUIVALENT = "equivalent_stress"
 LOOKS = 200  # rows at which the extent of a motion is taken
 THIN = 1e-6  # of the largest extent: a motion thinner than this is planar
@@ -44,6 +47,45 @@ class Between:
         return np.asarray((1.0 - part) * series[self.low] + part * series[self.low + 1])
 
 
+@dataclass(frozen=True)
+class _Placed:
+    """A body where it is, and where magnification carries it."""
+
+    body: BodyDrawing
+    root: Floats  # (times, 3), where it is
+    rotation: Floats  # (times, 3, 3), as it is turned
+    true: Floats  # (times, points, 3), points in its axes
+    magnified: Floats
+    undeformed: Floats
+    carried: Floats  # (times, 3), where its root is drawn
+    turn: Floats  # (times, 3, 3), by which it is drawn turned
+
+    @property
+    def drawn(self) -> Floats:
+        return self._drawn(self.magnified)
+
+    @property
+    def drawn_undeformed(self) -> Floats:
+        return self._drawn(self.undeformed)
+
+    def _drawn(self, local: Floats) -> Floats:
+        return np.asarray(self.carried[:, None, :] + np.einsum("tij,tpj->tpi", self.turn @ self.rotation, local))
+
+    def at(self, point: int) -> tuple[Floats, Floats]:
+        """Where one of its points is, and where it is drawn."""
+        there = self.root + np.einsum("tij,tj->ti", self.rotation, self.true[:, point])
+        return there, self.carried + np.einsum("tij,tj->ti", self.turn @ self.rotation, self.magnified[:, point])
+
+    def turned_at(self, point: int) -> Floats:
+        """How the drawn body is turned at one of its points: with its line, where that is bent more than it is."""
+        slope = slope_at(self.body, point)
+        if slope is None:
+            return self.turn
+        points, weights = slope
+        before, after = (np.einsum("p,tpi->ti", weights, local[:, list(points)]) for local in (self.true, self.magnified))
+        return np.asarray(self.turn @ self.rotation @ turn_between(before, after) @ np.swapaxes(self.rotation, 1, 2))
+
+
 class Scene:
     """The mechanism of a result with its deformation magnified `scale` times."""
 
@@ -68,31 +110,42 @@ class Scene:
         return Between.of(self.result.time, np.asarray(times, dtype=np.float64))
 
     def positions(self, times: Floats, deformed: bool = True) -> list[Floats]:
-        """World positions of the drawn points of every body: (times, points, 3) each; or as if no beam were deformed."""
+        """World positions of the drawn points of every body: (times, points, 3) each; or as if no beam were deformed.
+
+        What stands on a beam goes where its magnified point goes; what is welded to it keeps its angle to it.
+        """
         at = self.times(times)
         roots, turns = at.take(self.result.values["root_position"]), at.take(self.orientations)
-        found: list[Floats] = []
-        moved: list[Floats] = []  # how far magnification has carried each body's points
+        placed: list[_Placed] = []
         for k, body in enumerate(self.drawing.bodies):
-            rest, bow = self._local(body, at, deformed)
             rotation = _matrices(turns[:, k])
-            carrier, point = body.on
-            shift = np.zeros_like(roots[:, k]) if carrier == GROUND else moved[carrier][:, point]
-            moved.append(shift[:, None, :] + np.einsum("tij,tpj->tpi", rotation, (self.scale - 1.0) * bow))
-            found.append(roots[:, k, None, :] + np.einsum("tij,tpj->tpi", rotation, rest) + moved[k])
-        return found
+            true, bow, undeformed = self._local(body, at)
+            root, turn = self._carried(body, roots[:, k], placed)
+            placed.append(_Placed(body, roots[:, k], rotation, true, true + (self.scale - 1.0) * bow, undeformed, root, turn))
+        return [body.drawn if deformed else body.drawn_undeformed for body in placed]
 
-    def _local(self, body: BodyDrawing, at: Between, deformed: bool) -> tuple[Floats, Floats]:
-        """(points, what the scale magnifies) in the body's axes, each (times, points, 3)."""
+    def _carried(self, body: BodyDrawing, root: Floats, placed: list[_Placed]) -> tuple[Floats, Floats]:
+        """Where magnification carries the root of a body, and how it turns the body: (times, 3), (times, 3, 3)."""
+        none = np.repeat(np.eye(3)[None], len(root), axis=0)
+        number, point = body.on
+        if number == GROUND:
+            return root, none
+        carrier = placed[number]
+        before, after = carrier.at(point)
+        turn = none if body.joint == FREE else carrier.turned_at(point)
+        return after + np.einsum("tij,tj->ti", turn, root - before), turn if body.joint in KEEP_ANGLES else none
+
+    def _local(self, body: BodyDrawing, at: Between) -> tuple[Floats, Floats, Floats]:
+        """(points, what the scale magnifies, points without deformation) in the body's axes, each (times, points, 3)."""
         points = np.repeat(body.rest[None], len(at.low), axis=0)
-        bows = np.zeros_like(points)
+        undeformed, bows = points, np.zeros_like(points)
         for field in body.fields:
-            if not deformed and np.any(field.bow):
-                continue
             weight = np.prod([at.take(self.result[name]) for name in field.coordinates], axis=0)[:, None, None]
             points = points + weight * field.shape
             bows = bows + weight * field.bow
-        return points, bows
+            if not np.any(field.bow):
+                undeformed = undeformed + weight * field.shape
+        return points, bows, undeformed
 
     def stresses(self) -> dict[int, Floats]:
         """Equivalent stress at the drawn points of beams, Pa, by body: (rows, points); none where the result holds none."""
@@ -158,6 +211,12 @@ def _finite(result: Result) -> Result:
     sections = None if result.sections is None else result.sections.isel(time=rows)
     values = {name: array[rows] for name, array in result.values.items()}
     return replace(result, time=result.time[rows], values=values, sections=sections)
+
+
+def slope_at(body: BodyDrawing, point: int) -> SlopeWeights | None:
+    """How the direction of a beam at one of its points follows from its points; None of what cannot bend there."""
+    bends = any(np.any(field.bow) for field in body.fields)
+    return next(filter(None, (slope_weights(_fractions(body), line, point) for line in body.lines)), None) if bends else None
 
 
 def _fractions(body: BodyDrawing) -> Floats:

@@ -29,6 +29,7 @@ class Player {
     element("hint").textContent = `space: play · ← →: step · ↑ ↓: speed${run.touches.length ? " · n, p: next and previous touch" : ""}${run.stress ? " · s: stress" : ""} · ` +
       `drag: ${this.view.camera.flat ? "move" : "turn (shift: move)"} · wheel: zoom · r: reset view · in plots: click, drag, wheel, double click`;
     element("scale").value = this.scale;
+    element("magnify").hidden = !run.bodies.some(body => body.elastic);
     element("stressed").hidden = run.stress === null;
     const select = element("speed");
     for (const speed of new Set([...SPEEDS, run.speed].sort((a, b) => a - b))) select.add(new Option(`× ${speed}`, speed, false, speed === run.speed));
@@ -242,8 +243,8 @@ class Player {
   /** What is not where it is: said whenever deformation is drawn other than it is. */
   magnification() {
     if (this.scale === 1 || !this.run.bodies.some(body => body.elastic)) return "";
-    const contacts = this.run.contacts.length ? "; balls, planes and forces of contacts are drawn where they are" : "";
-    return `deformation × ${+this.scale.toPrecision(4)}, dotted: as large as it is${contacts}`;
+    const contacts = this.run.contacts.length ? "; contacts are drawn where they are" : "";
+    return `deformation × ${+this.scale.toPrecision(4)}, dotted: undeformed${contacts}`;
   }
 
   frame() {

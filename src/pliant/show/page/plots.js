@@ -137,9 +137,9 @@ class Plot {
     pen.font = "10.5px system-ui, sans-serif"; pen.lineWidth = 1; pen.fillStyle = this.colours.quiet;
     pen.strokeStyle = this.colours.grid;
     pen.textAlign = "right"; pen.textBaseline = "middle";
-    for (const [value, text] of ticks(this.low, this.high, Math.max(2, floor / 26))) {
+    for (const [value, text] of ticks(this.low, this.high, Math.max(3, floor / 26))) {
       pen.beginPath(); pen.moveTo(LEFT, this.y(value)); pen.lineTo(this.width - RIGHT, this.y(value)); pen.stroke();
-      pen.fillText(text, LEFT - 6, this.y(value));
+      pen.fillText(text, LEFT - 6, Math.min(this.y(value), floor - 4)); // clear of the times below
     }
     pen.textAlign = "center"; pen.textBaseline = "top";
     for (const [value, text] of ticks(begin, end, this.width / 70)) {

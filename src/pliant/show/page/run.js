@@ -43,7 +43,7 @@ class Mechanism {
     this.stress = run.stress ? room("stress") : null;
     this.points = run.bodies.map(body => new Float64Array(body.rest.length));
     this.still = run.bodies.map(body => new Float64Array(body.rest.length)); // as if no beam were deformed
-    this.moved = run.bodies.map(body => new Float64Array(body.rest.length)); // by magnification
+    this.placed = []; // of every body: as it is, and where magnification carries it
   }
 
   update(t, scale) {
@@ -61,26 +61,35 @@ class Mechanism {
 
   place(body, k, scale) {
     const R = rotation(this.turn.subarray(4 * k, 4 * k + 4)), o = this.root.subarray(3 * k, 3 * k + 3);
-    const points = this.points[k], still = this.still[k], moved = this.moved[k];
-    const [carrier, spot] = body.on;
-    const shift = carrier < 0 ? [0, 0, 0] : this.moved[carrier].subarray(3 * spot, 3 * spot + 3);
+    const { root, turn } = this.carried(body, o), drawn = product(turn, R);
+    const points = this.points[k], still = this.still[k], local = new Float64Array(points.length), large = new Float64Array(points.length);
     for (let n = 0; n < points.length; n += 3) {
-      const r = [0, 0, 0], s = [0, 0, 0], bow = [0, 0, 0];
+      const s = [0, 0, 0];
       for (let i = 0; i < 3; i++) {
-        r[i] = s[i] = body.rest[n + i];
+        local[n + i] = s[i] = body.rest[n + i];
+        let bow = 0;
         for (const field of body.fields) {
           const w = this.weight[field.weight];
-          r[i] += w * field.shape[n + i];
-          bow[i] += (scale - 1) * w * field.bow[n + i];
+          local[n + i] += w * field.shape[n + i];
+          bow += w * field.bow[n + i];
           if (field.rigid) s[i] += w * field.shape[n + i];
         }
+        large[n + i] = local[n + i] + (scale - 1) * bow;
       }
-      for (let i = 0; i < 3; i++) {
-        moved[n + i] = shift[i] + R[3 * i] * bow[0] + R[3 * i + 1] * bow[1] + R[3 * i + 2] * bow[2];
-        points[n + i] = o[i] + R[3 * i] * r[0] + R[3 * i + 1] * r[1] + R[3 * i + 2] * r[2] + moved[n + i];
-        still[n + i] = o[i] + R[3 * i] * s[0] + R[3 * i + 1] * s[1] + R[3 * i + 2] * s[2] + shift[i];
-      }
+      points.set(add(root, times(drawn, large.subarray(n, n + 3))), n);
+      still.set(add(root, times(drawn, s)), n);
     }
+    this.placed[k] = { o: [...o], R, local, large, root, turn, drawn };
+  }
+
+  /** Where magnification carries the root of a body, and how it turns the body. */
+  carried(body, o) {
+    const [number, point] = body.on;
+    if (number < 0) return { root: [...o], turn: AS_IT_IS };
+    const carrier = this.placed[number], n = 3 * point, of = points => points.subarray(n, n + 3);
+    const before = add(carrier.o, times(carrier.R, of(carrier.local))), after = add(carrier.root, times(carrier.drawn, of(carrier.large)));
+    const turn = body.joint === "free" ? AS_IT_IS : turnedAt(carrier, body.slope);
+    return { root: add(after, times(turn, add(o, before, -1))), turn: body.keepsAngle ? turn : AS_IT_IS };
   }
 
   spot([body, point]) {
@@ -101,4 +110,29 @@ function rotation(q) {
     2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
     2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
   ];
+}
+
+const AS_IT_IS = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+
+function times(M, v) {
+  return [0, 3, 6].map(i => M[i] * v[0] + M[i + 1] * v[1] + M[i + 2] * v[2]);
+}
+
+function product(A, B) {
+  return A.map((_, k) => [0, 1, 2].reduce((sum, j) => sum + A[3 * Math.floor(k / 3) + j] * B[3 * j + k % 3], 0));
+}
+
+/** How a drawn body is turned at one of its points: with its line, where that is bent more than it is. */
+function turnedAt({ R, local, large, turn }, slope) {
+  if (!slope) return turn;
+  const along = points => slope.reduce((sum, [point, weight]) => add(sum, points.subarray(3 * point, 3 * point + 3), weight), [0, 0, 0]);
+  const back = R.map((_, k) => R[3 * (k % 3) + Math.floor(k / 3)]);
+  return product(turn, product(R, product(turnBetween(along(local), along(large)), back)));
+}
+
+/** The smallest rotation that turns one direction into another. */
+function turnBetween(before, after) {
+  const a = before.map(x => x / Math.hypot(...before)), b = after.map(x => x / Math.hypot(...after));
+  const [x, y, z] = cross(a, b), skew = [0, -z, y, z, 0, -x, -y, x, 0], square = product(skew, skew), s = 1 / (1 + dot(a, b));
+  return AS_IT_IS.map((one, k) => one + skew[k] + s * square[k]);
 }
