@@ -30,7 +30,8 @@ from pliant.show.plot.style import PALETTE, QUIET, TIME, figure, legend, look, s
 
 mpl.use("Agg")
 HERE = Path(__file__).parent
-DPI, COLOURS = 100, 128
+DPI, COLOURS = 160, 128  # sharp on screens with two pixels to one
+WIDE = 7.0  # inches: of one panel, and of several in one picture
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")  # the first line of a block that is a file
 Names = dict[str, Any]
@@ -70,7 +71,7 @@ def curves(xlabel: str, ylabel: str, lines: Callable[[Names], dict[str, tuple[An
     def drawing(names: Names) -> Any:
         @styled
         def draw() -> Any:
-            made, ((panel,),) = figure(1, 1, height=height, width=7.0)
+            made, ((panel,),) = figure(1, 1, height=height, width=WIDE)
             for k, (name, (x, y)) in enumerate(lines(names).items()):
                 marked = {"marker": dots[0], "markersize": 4} if dots else {}
                 panel.plot(x, y, label=name, **look(k) | marked | ({"linestyle": ""} if dots == "." else {}))
@@ -92,7 +93,7 @@ def two(left: Drawing, right: Drawing) -> Drawing:
     """Two pictures, one below the other."""
 
     def both(names: Names) -> Image.Image:
-        images = [_image(drawing(names)) for drawing in (left, right)]
+        images = [_image(drawing(names), WIDE) for drawing in (left, right)]
         whole = Image.new("RGB", (max(image.width for image in images), sum(image.height for image in images)), "white")
         top = 0
         for image in images:
@@ -103,9 +104,11 @@ def two(left: Drawing, right: Drawing) -> Drawing:
     return both
 
 
-def _image(made: Any) -> Image.Image:
+def _image(made: Any, width: float | None = None) -> Image.Image:
     if isinstance(made, Image.Image):
         return made
+    if width is not None:
+        made.set_figwidth(width)
     buffer = io.BytesIO()
     made.savefig(buffer, dpi=DPI)
     return Image.open(buffer).convert("RGB")
@@ -282,9 +285,9 @@ def _seconds(names: Names) -> Any:
     return _bars(["first run", "second run"], [1e3 * value for value in names["seconds"]], "time of the call, ms")
 
 
-def series(*coordinates: str, unit: str = "rad", factor: float = 1.0) -> Drawing:
+def series(*coordinates: str, label: str = "angle, rad", factor: float = 1.0) -> Drawing:
     """Coordinates of the run over time."""
-    return curves(TIME, unit, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates})
+    return curves(TIME, label, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates})
 
 
 def efforts(names: Names) -> dict[str, tuple[Any, Any]]:
@@ -330,7 +333,7 @@ DRAWINGS: dict[str, Drawing] = {
     "rigid-bodies": snapshots(0.0, 0.3, 0.6),
     "telescopic": lambda n: pl.plot.coordinates(n["result"]),
     "frames": snapshots(0.0, 0.3),
-    "joints": series("cart.displacement", "flap.angle", unit="m, rad"),
+    "joints": two(series("cart.displacement", label="displacement, m"), series("flap.angle")),
     "motion": two(series("motor.angle"), curves(TIME, "torque, N m", lambda n: {"": (n["run"].time, n["torque"])})),
     "signals": two(curves(TIME, "effort, N m", efforts), series("bar.angle")),
     "drives": curves(TIME, "work, J", lambda n: {name: (n["run"].time, work) for name, work in n["run"].ledger.work.items()}),
@@ -341,7 +344,7 @@ DRAWINGS: dict[str, Drawing] = {
     "friction-laws": curves("slip speed, mm/s", "coefficient of friction", _frictions),
     "loops": snapshots(0.0, 0.5, 0.8),
     "loop-conditions": snapshots(0.0, 0.25, 0.5),
-    "absolute-coordinates": lambda n: curves(TIME, "N", _reactions)(n),
+    "absolute-coordinates": lambda n: curves(TIME, "force, N", _reactions)(n),
     "running": lambda n: pl.plot.coordinates(n["result"], ["rod.angle", "rod.y1"]),
     "methods": lambda n: _bars(list(n["evaluations"]), list(n["evaluations"].values()), "evaluations of the right-hand side"),
     "parameters": curves(TIME, "angle, rad", lambda n: {f"{mass:g} kg": (run.time, run["upper.angle"])
@@ -385,7 +388,7 @@ RECIPES: dict[str, Drawing] = {
     "payload-stiffness": _map,
     "damping-from-decay": lambda n: n["found"].plot(),
     "eigenfrequencies": lambda n: pl.plot.mode_shape(n["modes"]),
-    "millimetres": series("tray.displacement", unit="m"),
+    "millimetres": series("tray.displacement", label="displacement, m"),
     "film": snapshots(0.0, 0.5, 1.0, scale=5.0),
     "belt": curves(TIME, "stretch of the belt, mm", lambda n: {"": (n["elastic"].time, 1e3 * n["slip"])}),
     "gripper": curves(

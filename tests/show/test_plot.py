@@ -13,7 +13,7 @@ from pliant.show.plot.energy import stacked
 from pliant.show.plot.spectrum import amplitudes
 from pliant.show.plot.style import PALETTE, prefixed
 
-UNIT = re.compile(r", (?:[pnµmkMG]?(?:m|N m|N|J|Hz|Pa|rad|s)(?:/s)?|1)$|largest exchange$")
+UNIT = re.compile(r", (?:[fpnµmkMG]?(?:m|N m|N|J|Hz|Pa|rad|s)(?:/s)?|1)$|largest exchange$")
 
 
 OF_SECTIONS = ("stress_envelope", "force_envelope")  # of results that hold them

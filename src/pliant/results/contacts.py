@@ -40,9 +40,12 @@ class ContactRecord:
 
 
 COLUMNS = {
-    "pair": "", "begin": "s", "duration": "s", "entry_speed": "m/s", "exit_speed": "m/s", "restitution": "1",
+    "pair": "", "begin": "s", "duration": "s", "entry_speed": "m/s", "exit_speed": "m/s", "restitution": "",
     "peak_force": "N", "impulse": "N s", "normal_loss": "J", "friction_loss": "J",
 }  # fmt: skip
+
+
+MOST_DIGITS = len("0.000123456")  # of a number with six that count
 
 
 class ContactTable(tuple[ContactRecord, ...]):
@@ -56,9 +59,10 @@ class ContactTable(tuple[ContactRecord, ...]):
             return "no contacts"
         width = max(len("pair"), *(len(record.pair) for record in self)) + 2
         heads = [f"{name}, {unit}" if unit else name for name, unit in COLUMNS.items()]
-        lines = [f"{heads[0]:<{width}}" + "".join(f"{head:>18}" for head in heads[1:])]
+        wide = {name: max(len(head), MOST_DIGITS) + 2 for name, head in zip(COLUMNS, heads, strict=True) if name != "pair"}
+        lines = [f"{heads[0]:<{width}}" + "".join(f"{head:>{w}}" for head, w in zip(heads[1:], wide.values(), strict=True))]
         for record in self:
-            numbers = "".join(f"{getattr(record, name):>18.9g}" for name in list(COLUMNS)[1:])
+            numbers = "".join(f"{getattr(record, name):>{w}.6g}" for name, w in wide.items())
             lines.append(f"{record.pair:<{width}}{numbers}")
         return "\n".join(lines)
 

@@ -54,19 +54,25 @@ def _touch(result: Result, zoom: int | str | None) -> ContactRecord | None:
 
 
 def _draw_run(result: Result, axes: Any, touch: ContactRecord | None) -> None:
+    draw_forces(result, axes)
+    if touch is not None:
+        axes.axvline(touch.begin, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.set(xlabel=TIME, title=f"{result.name}: {len(result.contacts)} touches")
+    axes.margins(x=0.01)
+
+
+def draw_forces(result: Result, axes: Any) -> None:
+    """The normal forces of all pairs over time, and the peak of every touch, which may stand between rows."""
     forces, pairs = result.values["normal_force"], list(result.labels["pair"])
-    peaks = np.array([record.peak_force for record in result.contacts])
-    factor, unit = prefixed("N", [forces, peaks])
+    factor, unit = prefixed("N", [forces, np.array([record.peak_force for record in result.contacts])])
     for k, pair in enumerate(pairs[:MOST_LINES]):
         own = result.contacts.of(pair)
         axes.plot(result.time, forces[:, k] / factor, label=pair, **look(k))
         axes.plot([c.peak_time for c in own], [c.peak_force / factor for c in own], "v", markersize=4,
                   color=look(k)["color"], markerfacecolor="white", zorder=3)  # fmt: skip
-    if touch is not None:
-        axes.axvline(touch.begin, color=QUIET, linewidth=0.8, linestyle=":")
-    axes.plot([], [], "v", markersize=4, color=INK, markerfacecolor="white", label="peak of a touch")
-    axes.set(xlabel=TIME, ylabel=f"normal force, {unit}", title=f"{result.name}: {len(result.contacts)} touches")
-    axes.margins(x=0.01)
+    if result.contacts:
+        axes.plot([], [], "v", markersize=4, color=INK, markerfacecolor="white", label="peak of a touch")
+    axes.set_ylabel(f"normal force, {unit}")
     legend(axes, left_out=len(pairs) - MOST_LINES)
 
 
@@ -82,9 +88,9 @@ def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
     few = np.count_nonzero((t >= 0.0) & (t <= (end - touch.begin) / MS)) < FEW_ROWS
     mark = {"marker": "o", "markersize": 3.5, "linestyle": "none"} if few else {}
     axes.plot(t, normal / factor, label="normal", **{**look(k), **mark})
-    for axis, values in zip(result.labels["axis"], friction.T, strict=True):
+    for n, (axis, values) in enumerate(zip(result.labels["axis"], friction.T, strict=True), start=1):
         if np.any(values != 0.0):
-            axes.plot(t, values / factor, label=f"friction along {axis}", **{**look(1 + k), "linewidth": 1.0, **mark})
+            axes.plot(t, values / factor, label=f"friction along {axis}", **{**look(k + n), "linewidth": 1.0, **mark})
     axes.plot((touch.peak_time - touch.begin) / MS, touch.peak_force / factor, "v", color=INK, markerfacecolor="white",
               label=f"peak {touch.peak_force / factor:.4g} {unit}")  # fmt: skip
     for edge in (touch.begin, touch.end):

@@ -49,8 +49,11 @@ def mechanism(result: Result, times: Sequence[float] | None = None, scale: float
         panel.set_title(f"{t:.4g} s", loc="left")
         if scene.flat:
             panel.label_outer()
-    larger = f", deformation × {scene.scale:g}" if scene.scale != 1.0 else ""
-    made.suptitle(f"{result.name}{larger}", x=0.01, ha="left", fontsize=10.5)
+    title = f"{result.name}, deformation × {scene.scale:g}" if scene.scale != 1.0 else result.name
+    if len(chosen) == 1:
+        panels[0].set_title(f"{title}, {chosen[0]:.4g} s", loc="left")
+    else:
+        made.suptitle(title, x=0.01, ha="left", fontsize=10.5)
     return made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.results.result import Result
+from pliant.show.plot.contact_forces import draw_forces
 from pliant.show.plot.energy import draw_balance, draw_energies
 from pliant.show.plot.over_time import grouped
 from pliant.show.plot.style import column, lines, styled
@@ -22,8 +23,7 @@ def overview(result: Result) -> Figure:
     for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=False):
         lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit)
     if pairs:
-        forces = result.values["normal_force"]
-        lines(panels[-3], result.time, [(pair, forces[:, k]) for k, pair in enumerate(pairs)], "normal force", "N")
+        draw_forces(result, panels[-3])
     draw_energies(result, panels[-2])
     draw_balance(result, panels[-1])
     panels[0].set_title(result.name)

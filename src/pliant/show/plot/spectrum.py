@@ -45,8 +45,12 @@ def spectrum(result: Result, names: Sequence[str] | None = None) -> Figure:
         for k, (name, frequency, amplitude) in enumerate(spectra[:MOST_LINES]):
             panel.semilogy(frequency[1:], np.maximum(amplitude[1:], 1e-3 * DEPTH * largest) / factor, linewidth=0.9, **look(k),
                            label=f"{name}: {_peaks_in_words(frequency, amplitude)}")  # fmt: skip
-        panel.set_ylim(DEPTH * largest / factor, 2.0 * largest / factor)
-        panel.set_xlim(0.0, max(_reach(frequency, amplitude, largest) for _, frequency, amplitude in spectra))
+            tops = np.array(peaks(frequency, amplitude))
+            panel.plot(tops, 1.3 * np.interp(tops, frequency, amplitude) / factor, "v", markersize=4, color=look(k)["color"],
+                       markerfacecolor="white", zorder=3)  # fmt: skip
+        reach = max(_reach(frequency, amplitude, largest) for _, frequency, amplitude in spectra)
+        panel.set_ylim(max(DEPTH * largest, 0.5 * _ground(spectra, reach)) / factor, 3.0 * largest / factor)
+        panel.set_xlim(0.0, reach)
         panel.set(xlabel="frequency, Hz", ylabel=f"amplitude of {quantity}, {name_of_unit}")
         legend(panel, left_out=len(spectra) - MOST_LINES)
     panels[0, 0].set_title(f"{result.name}: spectrum over {result.time[-1] - result.time[0]:.4g} s")
@@ -102,7 +106,12 @@ def _offset(three: Floats) -> float:
 
 def _peaks_in_words(frequency: Floats, amplitude: Floats) -> str:
     tops = peaks(frequency, amplitude)
-    return f"{', '.join(f'{top:.4g}' for top in tops)} Hz" if tops else "no peak"
+    return f"peaks at {', '.join(f'{top:.4g}' for top in tops)} Hz" if tops else "no peak"
+
+
+def _ground(spectra: Sequence[tuple[str, Floats, Floats]], reach: float) -> float:
+    """The lowest amplitude of all lines that are shown."""
+    return min(float(np.min(amplitude[1:][frequency[1:] <= reach])) for _, frequency, amplitude in spectra)
 
 
 def _reach(frequency: Floats, amplitude: Floats, largest: float) -> float:

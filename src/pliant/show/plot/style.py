@@ -25,7 +25,7 @@ WIDTH, PANEL = 8.0, 2.6  # inches: of a figure, and the height of one panel
 TIME = "time, s"
 
 PREFIXED = {"m", "N", "J", "N m", "m/s", "rad", "Pa", "Hz", "W"}  # units that take a prefix
-PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"), (1e-15, "f"))
 
 STYLE = {
     "font.size": 9.5,
