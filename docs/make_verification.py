@@ -246,8 +246,8 @@ def _() -> tuple[float, float]:
 
 # ------------------------------------------------------------------------------------------------------------- vibration
 
-# First flapping frequency over sqrt(EI/mu l^4) by Wright, Smith, Thresher and Wang (Vibration Modes of Centrifugally Stiffened Beams,
-# J. Appl. Mech. 1982), as quoted by Bir (AIAA 2009-1035, table 3a).
+# First flapping frequency over sqrt(EI/mu l^4) by Wright, Smith, Thresher and Wang, Vibration Modes of Centrifugally Stiffened
+# Beams, J. Appl. Mech. 1982, as quoted by Bir, AIAA 2009-1035, table 3a.
 WRIGHT = {3.0: 4.797, 6.0: 7.360, 12.0: 13.170}
 
 
