@@ -190,13 +190,20 @@ def _element_errors(names: Names) -> dict[str, tuple[Any, Any]]:
 
     counts = [1, 2, 3, 4, 6, 8, 12, 16]
     mesh = [error(pl.ElementModes(n, reference="cantilever")) for n in counts]
-    static = [error(pl.GivenModes([names["measured"]]))] * 2
-    parabola = [error(pl.GivenModes([names["parabola"]]))] * 2
-    return {
-        "elements": (counts, mesh),
-        "static deflection as a shape": ([1, 16], static),
-        "parabola": ([1, 16], parabola),
-    }
+    return {"elements": (counts, mesh)}
+
+
+def _given_shapes(names: Names) -> dict[str, tuple[Any, Any]]:
+    x = np.linspace(0.0, 0.8, 100)
+    tabled, natural = (beam_shapes(pl.Beam(modes=modes, **names["strip"])).displacement(x)[:, 1, 0]
+                       for modes in (pl.GivenModes([names["measured"]]), pl.Modes("cf", 1)))  # fmt: skip
+    columns = {"parabola": x**2, "measured": tabled, "natural": natural}
+    return {name: (x, column / column[-1]) for name, column in columns.items()}
+
+
+def _twists(names: Names) -> dict[str, tuple[Any, Any]]:
+    counts = [1, 2, 4, 8, 16]
+    return {"torsion modes": (counts, [1.0 - names["twist"](pl.TorsionModes("cf", n)) for n in counts])}
 
 
 def _spinning(_: Names) -> dict[str, tuple[Any, Any]]:
@@ -327,6 +334,8 @@ DRAWINGS: dict[str, Drawing] = {
     "sections": _sections,
     "beams": curves("x, m", "deflection, largest 1", _shapes_of),
     "modes": _end_conditions,
+    "static-correction": curves("torsion modes", "error of the twist", _twists, dots="o-", log="xy"),
+    "own-shapes": curves("x, m", "deflection, 1 at the tip", _given_shapes),
     "elements": curves("elements", "error of the first frequency", _element_errors, dots="o-", log="xy"),
     "stiffening": curves("speed / first frequency at rest", "first frequency / at rest", _spinning, dots="o-"),
     "damping": curves(TIME, "first modal coordinate, mm", _decays),
@@ -340,6 +349,8 @@ DRAWINGS: dict[str, Drawing] = {
     "events": _events,
     "contact": two(curves(TIME, "height, m", lambda n: {"": (n["run"].time, n["run"]["sphere.y"])}, height=2.2),
                    lambda n: pl.plot.contact_forces(pl.simulate(n["ball"], 1.0, save="steps"), zoom=0)),
+    "contact-records": lambda n: _bars([f"{record.begin:.2f} s" for record in n["run"].contacts],
+                                       [record.peak_force for record in n["run"].contacts], "peak force, N"),
     "normal-laws": curves("restitution asked", "restitution delivered", _restitutions, height=4.2),
     "friction-laws": curves("slip speed, mm/s", "coefficient of friction", _frictions),
     "loops": snapshots(0.0, 0.5, 0.8),
@@ -357,12 +368,21 @@ DRAWINGS: dict[str, Drawing] = {
     "results": lambda n: pl.plot.overview(n["result"]),
     "quantities": curves(TIME, "force on the bar, N", lambda n: {axis: (n["result"].time, n["force"].sel(axis=axis))
                                                                  for axis in "xy"}),
+    "statistics": lambda n: _bars([f"rtol {rtol:g}" for rtol in n["results"]],
+                                  [run.stats["rhs_evaluations"] / 1e3 for run in n["results"].values()],
+                                  "evaluations of the right-hand side, thousands"),
     "ledger": lambda n: pl.plot.ledger(n["result"]),
     "result-files": curves(TIME, "angle, rad", lambda n: {"first run, from its file": (n["again"].time, n["again"]["bar.angle"]),
                                                           "continued": (n["rest"].time, n["rest"]["bar.angle"])}),
     "showing": snapshots(0.1, 0.2, 0.3, scale=10.0),
+    "pages-and-films": snapshots(0.0, 0.2, 0.4, scale=50.0),
     "model-files": snapshots(0.0, 0.15, 0.3, scale=5.0),
     "model-file-keys": series("bar.angle"),
+    "model-file-definitions": curves(TIME, "angle, rad", lambda n: {f"L = {length:g} m": (run.time, run["arm.angle"])
+                                                                    for length, run in n["runs"].items()}),
+    "model-file-bodies": snapshots(0.0, 0.3, scale=5.0),
+    "model-file-joints": series("cart.displacement", "pendulum.angle", unit="m, rad"),
+    "model-file-laws": lambda n: pl.plot.paths(n["run"]),
     "command-line": lambda n: pl.plot.ledger(n["result"]),
     "caches": _seconds,
     "threads": curves(TIME, "angle, rad", lambda n: {f"from {run['bar.angle'][0]:g} rad": (run.time, run["bar.angle"])

@@ -79,14 +79,18 @@ def _beta(ends: str, mode: int) -> float:
     return math.sqrt(float(beam_shapes(beam).frequencies[mode - 1]) / pace)
 
 
-TEXTBOOK = {  # roots of the characteristic equations
-    ("cf", 1): 1.8751040687119611, ("cf", 4): 10.995540734875467, ("cc", 1): 4.730040744862704,
-    ("sc", 1): 3.926602312047919, ("ss", 2): 2.0 * math.pi,
-}  # fmt: skip
-for (_ends, _mode), _root in TEXTBOOK.items():
-    row(f"beam-{_ends}-{_mode}", "Beams", f"Bending frequency, ends {_ends}, mode {_mode}: beta L", "1",
-        "characteristic equation (Blevins 1979)", 1e-14)(
-        lambda ends=_ends, mode=_mode, root=_root: (_beta(ends, mode), root))  # fmt: skip
+CHARACTERISTIC = {  # equations as in Blevins 1979, table 8-1, divided by cosh x, and the roots asked for with their brackets
+    "cf": ("cos x cosh x = -1", lambda x: math.cos(x) + 1.0 / math.cosh(x), {1: (1.5, 2.5), 4: (10.5, 11.5)}),
+    "cc": ("cos x cosh x = 1", lambda x: math.cos(x) - 1.0 / math.cosh(x), {1: (4.0, 5.5)}),
+    "sc": ("tan x = tanh x", lambda x: math.sin(x) - math.cos(x) * math.tanh(x), {1: (3.5, 4.5)}),
+    "ss": ("sin x = 0", math.sin, {2: (5.5, 7.0)}),
+}
+for _ends, (_equation, _zero, _roots) in CHARACTERISTIC.items():
+    for _mode, _bracket in _roots.items():
+        row(f"beam-{_ends}-{_mode}", "Beams", f"Bending frequency, ends {_ends}, mode {_mode}: beta L", "1",
+            f"root of {_equation} (Blevins 1979, table 8-1)", 1e-14)(
+            lambda ends=_ends, mode=_mode, zero=_zero, bracket=_bracket:
+                (_beta(ends, mode), float(brentq(zero, *bracket, xtol=1e-15, rtol=1e-15))))  # fmt: skip
 
 
 @row(
@@ -242,7 +246,26 @@ def _() -> tuple[float, float]:
 
 # ------------------------------------------------------------------------------------------------------------- vibration
 
-WRIGHT = {3.0: 4.7973, 6.0: 7.3604, 12.0: 13.1702}  # first flapping frequency over sqrt(EI/mu l^4), printed
+# First flapping frequency over sqrt(EI/mu l^4) by Wright, Smith, Thresher and Wang, Vibration Modes of Centrifugally Stiffened
+# Beams, J. Appl. Mech. 1982, as quoted by Bir, AIAA 2009-1035, table 3a.
+WRIGHT = {3.0: 4.797, 6.0: 7.360, 12.0: 13.170}
+
+
+def _blade(speed: float, frequency: float) -> float:
+    """Zero at a frequency of the blade w_xxxx - (speed^2/2) ((1 - x^2) w_x)_x = frequency^2 w, clamped at 0 and free at 1.
+
+    Two power series about the root, x^2 + ... and x^3 + ..., whose moments and shear forces at the tip are dependent there.
+    """
+    ends = []
+    for first in (2, 3):
+        c = [0.0] * 204
+        c[first] = 1.0
+        for k in range(200):
+            pull = 0.5 * speed**2 * ((k + 2) * (k + 1) * c[k + 2] - k * (k + 1) * c[k])
+            c[k + 4] = (pull + frequency**2 * c[k]) / ((k + 4) * (k + 3) * (k + 2) * (k + 1))
+        ends.append([math.fsum(k * (k - 1) * v for k, v in enumerate(c)),
+                     math.fsum(k * (k - 1) * (k - 2) * v for k, v in enumerate(c))])  # fmt: skip
+    return ends[0][0] * ends[1][1] - ends[0][1] * ends[1][0]
 
 
 def _flapping(speed: float) -> float:
@@ -255,8 +278,10 @@ def _flapping(speed: float) -> float:
 
 for _speed, _printed in WRIGHT.items():
     row(f"blade-{_speed:g}", "Vibration", f"Flapping frequency of a rotating blade, speed {_speed:g}, 8 modes", "1",
-        "Wright, Smith, Thresher and Wang 1982, printed to 4 decimals", 2e-4)(
-        lambda speed=_speed, printed=_printed: (_flapping(speed), printed))  # fmt: skip
+        f"power series of the blade's equation; {_printed:.3f} by Wright et al. 1982, quoted by Bir 2009, table 3a", 1e-4)(
+        lambda speed=_speed, near=_printed: (_flapping(speed),
+                                             float(brentq(lambda f: _blade(speed, f), near - 5e-4, near + 5e-4, xtol=1e-14)))
+        )  # fmt: skip
 
 
 @row(

@@ -165,7 +165,7 @@ def test_the_readme_counts_laws_as_they_are():
 
 
 def test_statistics_are_as_documented():
-    text = (TOP / "docs" / "guide" / "results.md").read_text(encoding="utf-8")
+    text = (TOP / "docs" / "guide" / "statistics.md").read_text(encoding="utf-8")
     stats = pl.simulate(elastic_links(), 0.01).stats
     assert "stiffening" in stats and not [name for name in stats if f"`{name}`" not in text]
 

@@ -206,7 +206,7 @@ def test_the_legend_of_a_spectrum_names_real_peaks_only():
 def test_a_still_picture_at_a_time_as_svg_and_png(chain, tmp_path):
     still = pl.plot.mechanism(chain, time=0.4)
     (panel,) = still.axes
-    assert panel.get_title(loc="left") == "0.4 s"
+    assert panel.get_title(loc="left") == f"{chain.name}, 0.4 s"
     for kind, head in (("svg", b"<?xml"), ("png", b"\x89PNG")):
         pl.plot.save(still, tmp_path / f"still.{kind}")
         assert (tmp_path / f"still.{kind}").read_bytes().startswith(head)
