@@ -381,7 +381,7 @@ DRAWINGS: dict[str, Drawing] = {
     "model-file-definitions": curves(TIME, "angle, rad", lambda n: {f"L = {length:g} m": (run.time, run["arm.angle"])
                                                                     for length, run in n["runs"].items()}),
     "model-file-bodies": snapshots(0.0, 0.3, scale=5.0),
-    "model-file-joints": series("cart.displacement", "pendulum.angle", unit="m, rad"),
+    "model-file-joints": two(series("cart.displacement", label="displacement, m"), series("pendulum.angle")),
     "model-file-laws": lambda n: pl.plot.paths(n["run"]),
     "command-line": lambda n: pl.plot.ledger(n["result"]),
     "caches": _seconds,

@@ -453,6 +453,7 @@ def test_what_cannot_be_gone_on_with_is_refused(ran: Path, tmp_path: Path) -> No
     for arguments, code, words in (
         ([CHAIN, "--continue", str(ran), "--t-end", "0.4"], 2, "ended at t = 0.4285 s; give --t-end beyond it"),
         ([CHAIN, "--continue", str(ran), "--out", str(ran)], 2, "--out: must be another file than the one to go on from"),
+        ([CHAIN, "--out", str(ran.with_suffix(".csv"))], 2, "--out: must be a file of netCDF, such as arm.nc; `pliant export`"),
         ([CHAIN, "--continue", CHAIN], 2, "must be a result of a run, netCDF"),
         ([CHAIN, "--continue", str(tmp_path / "none.nc")], 2, "cannot be read: No such file"),
         ([str(other), "--continue", str(ran)], 2, "start must come from a run of the same mechanism, whose coordinates are"),

@@ -147,6 +147,8 @@ WRONG: list[tuple[str, str, str]] = [
     ("save: 1e-3", "save: often", "run.save: run: save must be an interval in s, a list of times or the word steps, got 'often'"),
     # YAML itself
     ("gravity: [0, -9.81]", "gravity: [0, -9.81", "m.yaml:4: not valid YAML"),
+    ("system: arm", "system: arm\n\tgravity: [0, 0]",
+     "m.yaml:3: not valid YAML: found character '\\t' that cannot start any token (lines are indented with spaces, not with tabs)"),
     ("gravity: [0, -9.81]", "gravity: &g [0, -9.81]",
      "m.yaml:3: anchors and aliases are not used here; share bodies under"),
     ("system: arm", "system: !!python/object/apply:os.system ['true']",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "time loop, s",
               "stiffening": "stiffening, auto"}  # fmt: skip
 READ_FOR_SUMMARY = 10**6  # rows of a file
+OTHER_FORMATS = {".csv", ".txt", ".parquet", ".mat", ".json", ".yaml", ".yml", ".png", ".svg", ".pdf", ".html", ".xlsx"}
 LISTED_EVENTS = 10  # rows of the summary; the file holds all
 
 
@@ -54,6 +55,7 @@ def run(
     for option, path in (("--out", target), ("--csv", csv), ("--plot", plot)):
         if path is not None:
             check_target(option, path)
+    _check_format(target)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
     with ended_softly():
         to = {"to": target, "compression": compression} if stream else {}
@@ -62,6 +64,15 @@ def run(
         if plot is not None:
             _draw(result, plot)
     _report(result, target, quiet, as_json)
+
+
+def _check_format(target: Path) -> None:
+    """A result is netCDF: by a name that says otherwise, other programs would take it for what it is not."""
+    if target.suffix.lower() in OTHER_FORMATS:
+        rule = (
+            "must be a file of netCDF, such as arm.nc; `pliant export` writes other formats, --csv and --plot a table and a picture"
+        )
+        stop(WRONG, f"--out: {rule}, got {str(target)!r}")
 
 
 def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:

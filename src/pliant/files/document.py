@@ -192,7 +192,7 @@ def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
         mark = getattr(trouble, "problem_mark", None)
         place = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark is not None else source
         problem = getattr(trouble, "problem", None) or str(trouble)
-        raise ModelFileError(f"{place}: not valid YAML: {problem}{_quoting_hint(text, mark)}") from None
+        raise ModelFileError(f"{place}: not valid YAML: {problem}{_hint(text, mark)}") from None
     if node is None:
         raise ModelFileError(f"{source}: holds no model")
     return Item(node, source, _place(node), scope=scope or Scope())
@@ -227,9 +227,11 @@ def _place(node: Any) -> tuple[int, int]:
     return int(node.start_mark.line) + 1, int(node.start_mark.column) + 1
 
 
-def _quoting_hint(text: str, mark: Any) -> str:
-    """Brackets of q['...'] end a plain text inside braces or a list."""
+def _hint(text: str, mark: Any) -> str:
+    """What is most often wrong: a tab, or brackets of q['...'], which end a plain text inside braces or a list."""
     line = text.splitlines()[mark.line] if mark is not None and mark.line < len(text.splitlines()) else ""
+    if "\t" in line:
+        return " (lines are indented with spaces, not with tabs)"
     return " (a formula with brackets or commas stands in quotes)" if "q[" in line or "v[" in line else ""
 
 
