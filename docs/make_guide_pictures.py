@@ -375,7 +375,7 @@ DRAWINGS: dict[str, Drawing] = {
     "result-files": curves(TIME, "angle, rad", lambda n: {"first run, from its file": (n["again"].time, n["again"]["bar.angle"]),
                                                           "continued": (n["rest"].time, n["rest"]["bar.angle"])}),
     "showing": snapshots(0.1, 0.2, 0.3, scale=10.0),
-    "pages-and-films": snapshots(0.0, 0.2, 0.4, scale=50.0),
+    "pages-and-films": snapshots(0.0, 0.2, 0.4, scale=10.0),
     "model-files": snapshots(0.0, 0.15, 0.3, scale=5.0),
     "model-file-keys": series("bar.angle"),
     "model-file-definitions": curves(TIME, "angle, rad", lambda n: {f"L = {length:g} m": (run.time, run["arm.angle"])

@@ -460,7 +460,9 @@ class System:
         return "; ".join(f"{kind} of {names}" for kind, names in named.items())
 
     def __str__(self) -> str:
-        head = f"{self.name}: {len(self.links)} bodies, {self.degrees_of_freedom} degrees of freedom, {self.mass:.6g} kg"
+        bodies, freedom = len(self.links), self.degrees_of_freedom
+        counted = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {freedom} {'degree' if freedom == 1 else 'degrees'} of freedom"
+        head = f"{self.name}: {counted}, {self.mass:.6g} kg"
         if self.closures:
             head += f", {len(self.closures)} closures not counted"
         lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]

@@ -19,8 +19,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
     lines = [_row("th", heads), *(_row("td", row) for row in shown)]
     if len(shown) < len(rows):
         lines.append(f'<tr><td colspan="{len(heads)}" style="{_FIRST}">and {len(rows) - len(shown)} more</td></tr>')
-    title = f'<caption style="text-align:left;padding:4px 10px">{escape(caption)}</caption>' if caption else ""
-    return f"<table>{title}{''.join(lines)}</table>"
+    title = f'<caption style="{_FIRST};padding-bottom:4px">{escape(caption)}</caption>' if caption else ""
+    return f'<div style="overflow-x:auto;margin:8px 0"><table>{title}{"".join(lines)}</table></div>'  # a wide one scrolls
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:

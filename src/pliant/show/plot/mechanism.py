@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 SNAPSHOTS = 6  # where the user names no times
 ACROSS = 3
 GHOSTS = 7  # times at which `paths` shows the links
-NEAR, TALL, MARGIN = 0.6, 4.0, 0.7  # inches: how low and how high a panel may be, and what titles and numbers take
+NEAR, TALL, MARGIN = 0.6, 4.0, 0.9  # inches: how low and how high a panel may be, and what titles and numbers take
 
 
 @styled
@@ -66,6 +66,8 @@ def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
     height = float(np.clip(shape * (width / across - MARGIN), NEAR, TALL)) + MARGIN
     options = {} if sketch.scene.flat else {"subplot_kw": {"projection": "3d"}}
     made, panels = figure(rows, across, height=height, width=width, **options)
+    if sketch.scene.flat:
+        made.set_layout_engine("compressed")  # the one that knows of panels with equal scales
     for panel in list(panels.flat)[count:]:
         panel.remove()
     return made, list(panels.flat)[:count]

@@ -49,7 +49,7 @@ class Sketch:
             for axis in (panel.xaxis, panel.yaxis, panel.zaxis):
                 axis.pane.set_alpha(0.0)
                 axis.set_major_locator(_ticks())
-            panel.zaxis.labelpad = 7.0
+                axis.labelpad = 8.0
         self._draw_ground(panel)
 
     def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
