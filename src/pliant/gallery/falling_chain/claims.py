@@ -89,7 +89,7 @@ def _friction(study: Study) -> list[Claim]:
     late = study.tight[SENSITIVE]
     rubbed = np.any(late.friction_forces[:, 1:3] != 0.0, axis=1)
     after = float(late.time[np.argmax(rubbed)]) if np.any(rubbed) else None
-    why = "" if after is None else f"none before {after:.3f} s, when round-off has grown to a motion along the ground"
+    why = "" if after is None else f"none before {after:.3f} s, when amplified round-off has become a motion along the ground"
     peaks = [np.max(np.abs(run.friction_forces[:, (0, 3)]), axis=0) for run in steady.values()]
     outer = max(float(abs(left - right) / left) for left, right in peaks)
     opposite = all(_opposite(run) for run in steady.values())
@@ -98,7 +98,7 @@ def _friction(study: Study) -> list[Claim]:
         Claim(f"O2 and O3 feel no friction: largest, N ({SENSITIVE})", 0,
               float(np.max(np.abs(late.friction_forces[:, 1:3]))), after is None, why),
         Claim("friction of O1 and O4 is equal and opposite (relative difference of the peaks)", 0, outer,
-              opposite and outer < VISIBLE, f"not looked for in {SENSITIVE}, which does not stay symmetric"),
+              opposite and outer < VISIBLE, f"not examined for {SENSITIVE}, which does not stay symmetric"),
         _tenth(study),
     ]  # fmt: skip
 
@@ -131,7 +131,7 @@ def _vibration(study: Study) -> list[Claim]:
         for soft in SOFT for stiff in STIFF for link in (1, 2, 3)
     ]  # fmt: skip
     about = all(abs(ratio / AMPLITUDE_RATIO - 1.0) < ABOUT for ratio in ratios)
-    why = "larger they are, but by less: ratios of the largest mode weights, each link, soft over stiff sets"
+    why = "they are larger, but by less than three times: ratios of the largest mode weights of each link, soft to stiff sets"
     rates = {name: frequency(study.tight[name]) for name in (*SOFT, *STIFF)}
     faster = min(rates[name] for name in STIFF) > max(rates[name] for name in SOFT)
     return [
@@ -156,7 +156,7 @@ def _symmetry(study: Study) -> list[Claim]:
         seen = run.mirror_error > VISIBLE
         when = float(run.time[np.argmax(seen)])
         at = float(np.max(run.mirror_error[run.time <= 0.9]))
-        why = (f"the motion multiplies any asymmetry, here that of round-off: {at:.0e} m until 0.9 s, {1000 * VISIBLE:g} mm at "
+        why = (f"the motion amplifies any asymmetry, here that of round-off: {at:.0e} m until 0.9 s, {1000 * VISIBLE:g} mm at "
                f"{when:.3f} s")  # fmt: skip
         found.append(Claim(f"symmetry is kept to the end, {name}: largest mirror error of the joints, m", "as plotted", largest,
                            largest < VISIBLE, why if np.any(seen) else ""))  # fmt: skip

@@ -78,7 +78,7 @@ def _inverse(study: Study) -> list[Claim]:
         whole = study.loop.torques if other is motor_torques else study.loop.forces
         apart = float(np.max(np.abs(whole - other(times))))
         found.append(Claim(f"{what} at t = 0, {unit}", "not printed", [float(x) for x in ours[0]], apart < AGREE,
-                           f"told motors and the closed form by hand agree to {apart:.0e} {unit} over one rose"))  # fmt: skip
+                           f"prescribed motors and a closed form by hand agree to {apart:.0e} {unit} over one rose"))  # fmt: skip
     return found
 
 

@@ -89,7 +89,8 @@ def _rod(study: Study) -> list[Claim]:
     before, after = (float(1e3 * np.max(np.abs(free.v_mid[free.between(*span)]))) for span in (BEFORE, AFTER))
     late = {name: float(1e3 * np.max(np.abs(run.v_mid[run.between(*LATE)]))) for name, run in _pair(study)}
     fades = late["damped"] < 0.5 * late["undamped"]
-    driven = f"what is left follows the motion: before the impact it was up to {_largest(study.damped[1], BEFORE):.2g} mm"
+    damped_before = _largest(study.damped[1], BEFORE)
+    driven = f"the remaining deflection follows the motion: before the impact it was up to {damped_before:.2g} mm"
     return [
         Claim("the mid-point's deflection grows considerably with the impact (largest, undamped, mm)", "grows",
               {"before": before, "after": after}, after > MUCH * before),
@@ -119,7 +120,7 @@ def _energy(study: Study) -> list[Claim]:
               "fig. 7 leaves out the energy the contact holds; it is in our balance"),
         Claim("damping makes the equations less stiff (right-hand sides evaluated, same tolerance)", "less", efforts,
               efforts["damped"] < efforts["undamped"],
-              "the undamped rod rings on and steps must follow it; it also touches once more"),
+              "the undamped rod continues to vibrate, and the steps must resolve it; it also has one more contact"),
     ]  # fmt: skip
 
 
@@ -167,7 +168,7 @@ def _model(study: Study) -> list[Claim]:
               f"with {study.driven_fine.elements} elements; one is too stiff, its first frequency {high:.0f} % too high"),
         Claim("Lankarani-Nikravesh's law gives the restitution asked for (free slider)", RESTITUTION, study.restitution,
               abs(study.restitution / RESTITUTION - 1.0) < 1e-3,
-              "its damping is derived for small losses, e near 1"),
+              "its damping is derived for small losses, that is, for e near 1"),
         Claim("linear strain is enough: largest axial force over the load at which the rod buckles, one element", "below 1", load,
               max(load.values()) < 1.0,
               "bending stiffness then depends on the axial force, which linear strain leaves out: what the rod does after "

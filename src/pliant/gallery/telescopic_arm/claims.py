@@ -123,7 +123,8 @@ def _energy(study: Study) -> list[Claim]:
         largest, put_in = float(np.max(np.abs(tight.energy_error))), float(np.max(tight.work))
         every = float(np.max(np.abs(tight.energy_error[::REFERENCE_ROWS])))
         holds = largest <= ROUND_OFF * put_in
-        why = (f"eq. 5-7 leave out how a shape stretches with the free length, and dV/dl = 0; {every:.4g} J where one looks every "
+        why = (f"eq. 5-7 omit the stretching of the shapes with the free length, and set dV/dl to 0; "
+               f"{every:.4g} J where one looks every "
                "5 ms only, as the independent reference does")  # fmt: skip
         found.append(Claim(f"energy held is the work put in, {model}: largest difference, J of {put_in:.3g} J", SILENT, largest,
                            holds, "" if holds else why))  # fmt: skip
@@ -137,7 +138,7 @@ def _extension(study: Study) -> list[Claim]:
         ratio = extension.ratio
         holds = abs(ratio / right - 1.0) < SLOW_ENOUGH
         away = f"within {abs(ratio / right - 1.0):.0e}"
-        why = f"{ratio:.9g} = l1/l0: without the convective terms energy over frequency is no adiabatic invariant"
+        why = f"{ratio:.9g} = l1/l0: without the convective terms, energy divided by frequency is not an adiabatic invariant"
         found.append(Claim(f"slow extension 0.5 to 1 m, {model}: amplitude grows by sqrt(l1/l0) = {right:.4f}", SILENT, ratio,
                            holds, away if holds else why))  # fmt: skip
     return found
@@ -149,8 +150,8 @@ def _modes(study: Study) -> list[Claim]:
     rigid = {name: float(np.max(np.abs(one[name] - three[name])) / np.max(np.abs(three[name]))) for name in "ql"}
     tip = float(np.max(np.abs(one["tip"] - three["tip"])) / np.max(np.abs(three["tip"])))
     size = float(np.max(np.abs(one["tip"])) / np.max(np.abs(three["tip"])) - 1.0)
-    why = (f"its size is right ({100.0 * size:+.1f} %), its phase is lost within the second: one clamped mode misses the frequency "
-           "of an arm that turns at its joint")  # fmt: skip
+    why = (f"its amplitude is right ({100.0 * size:+.1f} %), but its phase is lost within the second, because one clamped mode "
+           "does not have the frequency of an arm that rotates about its joint")  # fmt: skip
     return [
         Claim("one mode is enough for angle and length: change with three, F = 5 N (relative)", "taken", rigid,
               max(rigid.values()) < VISIBLE),

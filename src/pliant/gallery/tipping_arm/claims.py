@@ -84,8 +84,8 @@ def _judged(claim: str, paper: str, ours: list[float], reason: str) -> Claim:
 def _peak_force(study: Study) -> list[Claim]:
     """Fig. 2."""
     knock = study.drawn()[1].knocks[0]
-    why = (f"a knock lasts {1e6 * knock.duration:.0f} µs, the slowest bending period 10 ms: EI has no time to act, and the force "
-           "is Hertz's for the 17 g that the tip weighs by itself and the speed at which it comes")  # fmt: skip
+    why = (f"an impact lasts {1e6 * knock.duration:.0f} µs, the slowest bending period 10 ms: EI has no time to act, and the force "
+           "is that of Hertz's law for the effective mass of the tip, 17 g, and its speed")  # fmt: skip
     settings = [("hertz", 0.0), ("hunt-crossley", 0.0), ("dashpot", 0.0)]
     found = [
         _judged(f"peak contact force, N ({_setting(law, alpha)})", GROWS, study.three("peak_force", law, alpha), why)
@@ -111,7 +111,7 @@ def _peak_time(study: Study) -> list[Claim]:
     found = []
     for law, alpha in (("hertz", 0.0), ("hunt-crossley", 0.0), ("hertz", ALPHA)):
         delays = [1e3 * t for t in study.three("peak_delay", law, alpha)]
-        why = "with structural damping the first knock is the hardest, and that comes alike for all"
+        why = "with structural damping the first impact is the hardest, and its time does not depend on EI"
         found.append(_judged(f"peak force after the first touch, ms ({_setting(law, alpha)})", FALLS, delays, why))
     for alpha in (0.0, ALPHA):
         which = [run.knocks.index(run.hardest) + 1 for run in study.drawn(alpha=alpha)]
@@ -148,7 +148,8 @@ def _lost(angles: Sequence[float], fall: float) -> str:
     """What does not come back as height."""
     weight = 0.5 * LENGTH * DENSITY * AREA * LENGTH * GRAVITY  # J, of the arm's middle over its root
     parts = ", ".join(f"{100.0 * (1.0 - weight * (1.0 - math.cos(angle)) / fall):.0f}" for angle in angles)
-    how = "less from a stiffer arm" if _grows(angles) else "as its knocks meet its vibration, not as EI"
+    phase = "a share that depends on the phase of the vibration at each impact, not on EI"
+    how = "a smaller share for a stiffer arm" if _grows(angles) else phase
     return f"vibration and damping take {parts} % of the energy of the fall, {how}"
 
 
@@ -159,7 +160,7 @@ def _angular_velocity(study: Study) -> list[Claim]:
     before, after = (float(np.interp(t, run.time, run.speed)) for t in (knock.begin, knock.end))
     found = [Claim("angular velocity changes much in a short time, but does not jump: first knock, EI x1, rad/s", "no jump",
                    [before, after], True, f"within the {1e6 * knock.duration:.0f} µs of the knock")]  # fmt: skip
-    why = "it grows: the second mode dies in 2 ms (1/e) whatever EI, and the stiffer arm leaves the wall sooner"
+    why = "it grows: the second mode decays within 2 ms (1/e) for every EI, and the stiffer arm leaves the wall sooner"
     for alpha in (0.0, ALPHA):
         swings = [run.speed_amplitude() for run in study.drawn(alpha=alpha)]
         found.append(_judged(f"vibration of the angular velocity after the impact, rad/s ({_setting('hertz', alpha)})", FALLS,
@@ -205,14 +206,15 @@ def _model(study: Study) -> list[Claim]:
     two = list(study.by_modes).index(2)
     settled = all(abs(peak / peaks[two] - 1.0) < SETTLED for peak in peaks[two:])
     first = ", ".join(f"{run.knocks[0].peak_force:.0f}" for run in study.by_modes.values())
-    why = f"every mode more lets the tip give way by itself: it weighs less; the first knock alone: {first} N"
+    why = ("each additional mode lets the tip move more independently, so its effective mass is smaller; "
+           f"the first impact alone: {first} N")  # fmt: skip
     whole, printed = ([study.entries[f"down45/{model}/hertz/alpha0/EI{bending:g}"] for bending in BENDINGS]
                       for model in ("full", "as-published"))  # fmt: skip
     rebounds, published = ([entry["rebound_angle"] for entry in entries] for entries in (whole, printed))
     alike = all(abs(ours / theirs - 1.0) < VISIBLE for ours, theirs in zip(rebounds, published, strict=True))
     leak = max(entry["energy_error_max"] for entry in printed)
     kept = max(entry["energy_error_max"] for entry in whole)
-    reason = f"the energy is off by up to {100.0 * leak:.1f} % of that of the fall; with all terms by {100.0 * kept:.0e} %"
+    reason = f"the energy is off by up to {100.0 * leak:.1f} % of that of the fall; with all terms, by {100.0 * kept:.0e} %"
     return [
         Claim(f"two modes are accurate: peak contact force, N, with {', '.join(map(str, study.by_modes))} modes (EI x1)",
               "two suffice", peaks, settled, "" if settled else why),
