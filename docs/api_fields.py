@@ -160,7 +160,7 @@ BY_CLASS = {
     "Campbell.values": "its values",
     "Campbell.is_speed": "whether `over` is the rate of a coordinate",
     "Campbell.eigenvalues": "eigenvalues, one row per value",
-    "Campbell.stable": "whether no mode grows, by value",
+    "Campbell.stable": "for each value: whether no mode grows",
     "Capsule.length": "distance between the centres of the round ends",
     "Compiled.traced": "names and positions of all states and parameters",
     "Compiled.structure": "machine code, shared by systems of equal structure",

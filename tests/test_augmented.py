@@ -439,7 +439,7 @@ WRONG = {
     "a thin rod in space": (nothing_turns_it, r"body 'rod': inertia must resist every motion of the body where it floats"),
     "a sleeve without mass": (sleeve, r"body 'boom': inertia must resist every motion .* got 'TelescopicBeam'"),
     "a gear in space": (lambda: geared((0.0, 1.0, 1.0)), r"closure 'gear': a must not be an angle in space of a joint taken apart"),
-    "a taken name": (taken_name, r"closure 'C joint': name must not be that of a body with ' joint' after it"),
+    "a taken name": (taken_name, r"closure 'C joint': name must not be the name of a body followed by ' joint'"),
 }
 
 

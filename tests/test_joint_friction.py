@@ -434,7 +434,7 @@ def test_what_does_not_serve_friction_inside_joints_says_so():
     for refusing in (pl.equilibrium, pl.linearise, pl.denoc):
         with pytest.raises(pl.ModelError, match=r"body 'block': friction must be left out for"):
             refusing(block())
-    with pytest.raises(pl.ModelError, match="must be a law that does not hold for sensitivities"):
+    with pytest.raises(pl.ModelError, match="must be a law without sticking for sensitivities"):
         pl.sensitivities(block(effort=pl.Parameter("force", 1.0)), 1.0, parameters=["force"])
     assert pl.equations(block()).notes == ("friction inside joints is left out: block",)
 

@@ -310,7 +310,7 @@ def test_a_motor_needs_a_coordinate_a_motor_and_a_lag_to_start_from() -> None:
         system.motor("other", "wheel.angle", pl.Motor(), command=1.0, start=2.0)
     with pytest.raises(ModelError, match="a motor has it already"):
         system.drive("servo", "wheel.angle", 1.0)
-    with pytest.raises(ModelError, match="formulation must be in the coordinates of the tree where there are motors"):
+    with pytest.raises(ModelError, match="formulation must not be 'augmented' if there are motors"):
         pl.simulate(system, 0.1, formulation="augmented")
     system.motor("loop", "wheel.angle", pl.Motor(), command=lambda t, q, v: q["loop.command"])
     with pytest.raises(ModelError, match="motor 'loop': command must not read itself"):

@@ -310,7 +310,7 @@ def test_a_gear_is_held_in_one_way(held, words) -> None:
 
 def test_who_cannot_serve_play_says_so() -> None:
     system = servo(geared=True)
-    with pytest.raises(ModelError, match="formulation must be in the coordinates of the tree where stops have a law"):
+    with pytest.raises(ModelError, match="formulation must not be 'augmented' if stops have a law"):
         pl.simulate(system, 0.1, formulation="augmented")
     with pytest.raises(ModelError, match="elastic must be integrated where stops have a law"):
         pl.inverse_dynamics(system, {"motor.angle": lambda t: t, "load.angle": lambda t: t}, 0.1)

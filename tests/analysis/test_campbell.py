@@ -59,5 +59,5 @@ def test_wrong_words_are_refused():
         pl.campbell(crossing(), over={})
     with pytest.raises(pl.ModelError, match=r"over must name one of .*did you mean 'stiffness'"):
         pl.campbell(crossing(), over={"stifness": [1.0]})
-    with pytest.raises(pl.ModelError, match="must be a list of finite numbers"):
+    with pytest.raises(pl.ModelError, match="must be a non-empty list of finite numbers"):
         pl.campbell(crossing(), over={"stiffness": [1.0, math.nan]})

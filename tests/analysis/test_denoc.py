@@ -169,7 +169,7 @@ def test_signals_are_read_at_the_time_asked_for():
 def test_what_nothing_resists_is_said_to_be_singular():
     system = pl.System("thin", gravity=(0, 0))
     system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(axis="x"))
-    with pytest.raises(pl.SolveError, match="denoc: the equations of 'thin' must be regular, are singular at this state"):
+    with pytest.raises(pl.SolveError, match="denoc: the equations of motion of 'thin' are singular at this state"):
         pl.denoc(system).forward()
 
 
@@ -248,7 +248,7 @@ WRONG = {
     "not a number": (lambda: pl.denoc(two_links(), v={"fore.angle": "fast"}), r"v\['fore.angle'\] must be a finite number"),
     "unknown table": (lambda: pl.denoc(two_links()).table("J"), "denoc: table must be one of"),
     "too few motors": (lambda: pl.denoc(parallel_robot()).inverse([1.0] * 9, ["upper I.angle"]),
-                       "denoc: motors must be enough to give this motion"),
+                       "denoc: motors must be able to produce this motion"),
     "nothing": (lambda: pl.denoc(pl.System("s", gravity=(0, 0))), "bodies must hold at least one body"),
     "as published": (lambda: pl.denoc(published()), "formulation must be a recursion for stiffening as published"),
 }  # fmt: skip

@@ -269,7 +269,7 @@ def test_a_parameter_that_moves_a_loop_is_refused_as_an_input():
     held = pl.Planar(position=(0.2, -0.3), spring={"angle": pl.Spring(1.0)})
     block = system.add("block", pl.RigidBody(mass=1.0, inertia=0.1), joint=held)
     system.close("pin", "point", arm.tip, block.root)
-    with pytest.raises(pl.ModelError, match=r"inputs must not move closures: .* got 'length'"):
+    with pytest.raises(pl.ModelError, match=r"inputs must not name a parameter that moves a closure: .* got 'length'"):
         pl.linearise(system, inputs=["length"])
 
 

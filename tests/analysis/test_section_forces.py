@@ -418,8 +418,8 @@ def test_what_strains_do_not_tell_is_nan():
     ("options", "match"),
     [
         ({"by": "guess"}, "section_forces: by must be one of"),
-        ({"stations": 1}, "section_forces: stations must be >= 2, root and tip, got 1"),
-        ({"stations": [0.5, 0.2]}, "section_forces: stations must be a number of stations, or fractions .* ascending"),
+        ({"stations": 1}, "section_forces: stations must be >= 2: at least root and tip, got 1"),
+        ({"stations": [0.5, 0.2]}, "section_forces: stations must be a number of stations, or ascending fractions"),
         ({"stations": [0.0, 1.5]}, "section_forces: stations must be .* 0 to 1"),
         ({"stations": "all"}, "section_forces: stations must be"),
         ({"beams": ["amr"]}, "section_forces: beams must be among .*arm"),

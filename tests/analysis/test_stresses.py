@@ -112,7 +112,7 @@ def test_a_section_that_does_not_know_its_outline_says_so_by_name():
     system.add("arm", beam, joint=pl.Revolute(rate=1.0))
     result = pl.simulate(system, 1e-3)
     assert pl.section_forces(result).sizes["beam"] == 1
-    with pytest.raises(pl.ModelError, match=r"body 'arm': section must know its outline for stresses: Section.rectangle"):
+    with pytest.raises(pl.ModelError, match=r"body 'arm': section must have an outline to compute stresses: use Section.rectangle"):
         pl.stresses(result)
 
 

@@ -184,8 +184,8 @@ def test_numbers_of_beams_are_named_and_said_not_to_follow():
     names, values = equations.p.names, dict(zip(equations.p.names, equations.values, strict=True))
     assert names[:5] == ("L", "E", "drag", "payload", "x") and names[5] == "arm.mass" and "arm.stiffness[0][0]" in names
     assert values["arm.mass"] == pytest.approx(7800.0 * 0.02 * 0.01) and values["arm.tip.displacement[0][0]"] == 1.0
-    assert equations.notes == ("numbers of 'arm' are integrals for the present L, E, drag, x and do not follow them",)
-    assert "integrals for the present" in equations.latex(simplify=False)
+    assert equations.notes == ("numbers of 'arm' are integrals at the present L, E, drag, x and do not change with them",)
+    assert "integrals at the present" in equations.latex(simplify=False)
     telescope = pl.equations(written_telescope())
     assert telescope.p.names[5:] == ("boom.stiffness[0][0]", "boom.stiffness[1][1]")  # all else is exact
 
@@ -195,7 +195,7 @@ def test_an_exponent_that_became_products_is_said_to_be_fixed():
     power = pl.Parameter("power", 2.0)
     system.force("pull", system.handle("lower").tip, (0, lambda t, q, v: 1.0))
     system.add("told", pl.RigidBody(mass=1.0), joint=pl.Prismatic(motion=lambda t: (1.0 + t) ** power))
-    assert pl.equations(system).notes == ("the equations hold for these values only: power = 2",)
+    assert pl.equations(system).notes == ("the equations hold only for these values: power = 2",)
 
 
 def test_points_that_meet_by_their_values_keep_their_own_parameters():

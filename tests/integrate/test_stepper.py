@@ -210,7 +210,7 @@ def test_statistics_count_what_happened(equations):
         (lambda s: s.start(0.0, [1.0]), ["y0", "2 components"]),
         (lambda s: s.start(math.nan, [1.0, 0.0]), ["t0", "finite", "nan"]),
         (lambda s: s.start(0.0, [1.0, 0.0], save="all"), ["save", "'steps'", "'all'"]),
-        (lambda s: s.start(0.0, [1.0, 0.0], save=[0.0, 2.0, 1.0]), ["save", "each later"]),
+        (lambda s: s.start(0.0, [1.0, 0.0], save=[0.0, 2.0, 1.0]), ["save", "ascending"]),
         (lambda s: s.start(1.0, [1.0, 0.0], save=[0.0, 2.0]), ["save", "before t0", "0.0"]),
         (lambda s: s.advance(-1.0), ["t_stop", ">= the present", "-1.0"]),
         (lambda s: s.advance(math.inf), ["t_stop", "inf"]),

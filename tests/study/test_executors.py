@@ -66,7 +66,7 @@ def test_an_executor_that_takes_no_more_work_is_said(tmp_path):
         def submit(self, function, *arguments, **options):
             raise futures.BrokenExecutor("out of order")
 
-    with pytest.raises(pl.SolveError, match=r"takes no more work \(out of order\); what is stored stays"):
+    with pytest.raises(pl.SolveError, match=r"takes no more work \(out of order\); stored cases are kept"):
         pl.sweep(pendulum(), OVER, RUN, KEEP, tmp_path / "s", Broken())
 
 

@@ -74,6 +74,6 @@ def test_other_processes_find_the_same_name():
 def test_what_cannot_be_known_is_refused(tmp_path):
     with (
         open(tmp_path / "file", "w") as file,
-        pytest.raises(pl.ModelError, match="test: thing must be made of numbers, texts, parts"),
+        pytest.raises(pl.ModelError, match="test: thing must consist of numbers, strings, parts"),
     ):
         of(lambda result: file.write("x"))

@@ -102,7 +102,7 @@ def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path):
     with futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         data = pl.sweep(deadly, {"length": [0.3, 0.4, 0.5, 0.6, 0.7]}, {"t_end": 0.1}, "q", tmp_path / "s", pool, batch=2)
     assert data["ok"].values.tolist() == [True, True, False, True, True]
-    assert "it was tried 3 times, and its worker was lost each time (BrokenProcessPool)" in data["message"].sel(length=0.5).item()
+    assert "it was tried 3 times, and each time its worker was lost (BrokenProcessPool)" in data["message"].sel(length=0.5).item()
 
 
 def test_a_worker_that_dies_once_costs_a_second_attempt(tmp_path):
@@ -127,7 +127,7 @@ def test_a_full_disk_is_said_and_leaves_what_was_stored(tmp_path):
     """A file that may not grow fails as one does on a full disk: where HDF5 writes, in the middle or when it is closed."""
     folder = tmp_path / "s"
     done = child(FULL, str(folder), "12000", "1e-4").communicate()
-    assert "s: cannot be written (" in done[0] and "the same sweep goes on from there" in done[0], done
+    assert "s: cannot be written (" in done[0] and "the same sweep will continue from there" in done[0], done
     assert sorted(contents(folder)) == ["sweep.json"]  # no draft is left
     data = pl.sweep(pendulum(), {"mass": [0.5, 1.0, 2.0]}, {"t_end": 0.4, "save": 1e-4}, "q", folder, batch=1)
     assert data["ok"].values.all() and np.isfinite(data["q"]).all()

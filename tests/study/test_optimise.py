@@ -88,10 +88,10 @@ def test_integrals_energies_and_parameters_have_slopes():
     ("objective", "message"),
     [
         (3.0, "objective must be a function of a run"),
-        (lambda run: 3.0, "objective must return a number made of the run's own"),
+        (lambda run: 3.0, "objective must return a number computed from the run"),
         (lambda run: run["ball.y"], "objective must return one number"),
-        (lambda run: run.final("ball.z"), "quantity must name a number of the result's table"),
-        (lambda run: run.peak_force("ceiling"), "pair must be a contact or a pair of it"),
+        (lambda run: run.final("ball.z"), "quantity must name a number of the result, such as"),
+        (lambda run: run.peak_force("ceiling"), "pair must name a contact or one of the pairs"),
         (lambda run: run.parameter("mass"), "parameter must be free"),
     ],
 )
@@ -132,4 +132,4 @@ def test_what_comes_after_a_grazing_touch_is_not_passed_off_as_known():
 def test_constraints_that_cannot_hold_are_said():
     never = pl.Constraint(lambda run: -run.minimum(GAP), high=1e-4, name="depth")
     best = pl.optimise(dropped_ball(), lambda run: run.peak_force(), ["stiffness"], [never], t_end=0.6, save=1e-3, max_runs=30)
-    assert not best.ok and "does not hold: depth" in best.message
+    assert not best.ok and "violated constraints: depth" in best.message

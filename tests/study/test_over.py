@@ -56,7 +56,7 @@ def test_a_sample_repeats_itself_and_sobols_can_be_made_longer():
     ("make", "words"),
     [
         (lambda: pl.Grid({}), "Grid: axes must be a mapping"),
-        (lambda: pl.Grid({"a": []}), "Grid: axis 'a' must hold a value at least"),
+        (lambda: pl.Grid({"a": []}), "Grid: axis 'a' must hold at least one value"),
         (lambda: pl.Grid({"a": [1.0, 1.0]}), "Grid: axis 'a' must hold each value once"),
         (lambda: pl.Grid({"a": [1.0, float("nan")]}), "Grid: axis 'a' must be a finite number"),
         (lambda: pl.Grid({"a": 3.0}), "Grid: axis 'a' must be a list of values"),

@@ -280,7 +280,7 @@ def test_a_run_that_ends_early_has_the_rows_that_it_has():
         ((pendulum(), {"mass": [1.0]}, {"t_end": -1.0}), "run: t_end must be > 0 s, got -1.0"),
         ((pendulum(), {"mass": [1.0]}, {"t_end": 1.0, "method": "dop"}), "sweep: method must be one of auto"),
         ((pendulum(), {"mass": [1.0]}, RUN, "kinetik"), r"keep must name a quantity .*\(did you mean 'kinetic'\?\), got 'kinetik'"),
-        ((pendulum(), {"mass": [1.0]}, RUN, lambda result: 1.0), "must give a function without a name one"),
+        ((pendulum(), {"mass": [1.0]}, RUN, lambda result: 1.0), "must name a function that has no name"),
         ((pendulum(), {"mass": [1.0]}, RUN, {"ok": "q"}), "must be kept under a name without '/' that is none of ok, message"),
         ((pendulum(), {"time": [1.0]}, RUN), "over must have names that the results have not"),
         ((3, {"mass": [1.0]}, RUN), "system_or_function must be a System, the name of a model file"),
@@ -300,9 +300,9 @@ def test_a_store_of_anything_else_is_refused_and_left_as_it_is(tmp_path):
     other.event("low", lambda t, q, v: q["bob.angle"])
     before = contents(folder)
     for arguments, words in (
-        ((other, OVER, RUN, KEEP), "must hold a sweep of the same model, and holds another one, of 'pendulum'"),
-        ((pendulum(), OVER, {**RUN, "t_end": 0.5}, KEEP), "a sweep of the same settings of the run"),
-        ((pendulum(), OVER, RUN, ["q"]), "a sweep of the same things kept"),
+        ((other, OVER, RUN, KEEP), "must hold a sweep with the same model; it holds a different one, of 'pendulum'"),
+        ((pendulum(), OVER, {**RUN, "t_end": 0.5}, KEEP), "a sweep with the same run settings"),
+        ((pendulum(), OVER, RUN, ["q"]), "a sweep with the same things kept"),
     ):
         with pytest.raises(pl.ModelError, match=words):
             pl.sweep(*arguments, store=folder)
@@ -310,15 +310,17 @@ def test_a_store_of_anything_else_is_refused_and_left_as_it_is(tmp_path):
         (folder / "sweep.json").read_text().replace(f'"version": "{pl.__version__}"', '"version": "0.0.1"')
     )
     changed = contents(folder)
-    with pytest.raises(pl.ModelError, match=r"must have been made by this version, pliant .*, and not by 0\.0\.1"):
+    with pytest.raises(
+        pl.ModelError, match=r"must have been made by the present version, pliant .*; it was made by pliant 0\.0\.1"
+    ):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=folder)
     assert contents(folder) == changed and changed.keys() == before.keys()
     (folder / "sweep.json").write_text("{")
-    with pytest.raises(pl.ModelError, match=r"sweep\.json: must be as pliant writes it, and whole .*; nothing was overwritten"):
+    with pytest.raises(pl.ModelError, match=r"sweep\.json: must be a complete file written by pliant .*; nothing was overwritten"):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=folder)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
-    with pytest.raises(pl.ModelError, match=r"must be new, empty, or hold a sweep; this one holds .* 'mine\.txt'"):
+    with pytest.raises(pl.ModelError, match=r"must be new, empty, or hold a sweep; this folder holds .* 'mine\.txt'"):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=tmp_path / "full")
     with pytest.raises(pl.ModelError, match="open_sweep: store must be the folder of a sweep"):
         pl.open_sweep(tmp_path / "full")
@@ -350,7 +352,7 @@ def test_a_damaged_batch_is_named_and_nothing_overwritten(tmp_path, how):
     shutil.copytree(folder, kept)
     file = next(file for file in sorted(folder.glob("*.nc")) if damage(file, how))
     before = contents(folder)
-    with pytest.raises(pl.ModelError, match=rf"{file.name}: is damaged \(.*\); nothing was overwritten: delete it"):
+    with pytest.raises(pl.ModelError, match=rf"{file.name}: is damaged \(.*\); nothing was overwritten\. Delete it"):
         pl.sweep(pendulum(), OVER, RUN, KEEP, store=folder, batch=3)
     assert contents(folder) == before
     file.unlink()

@@ -50,7 +50,7 @@ def test_what_arrives_computes_what_was_sent(kind, tmp_path):
 def test_without_cloudpickle_functions_must_be_importable(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     with futures.ProcessPoolExecutor(1) as pool:
-        words = "functions at the top of a module, .*; or install cloudpickle"
+        words = "functions at the top level of a module, .*; or install cloudpickle"
         with pytest.raises(pl.ModelError, match=words):
             pl.sweep(pendulum(), OVER, lambda system: pl.simulate(system, 0.1), KEEP, tmp_path / "s", pool)
     assert not list((tmp_path / "s").glob("*.nc"))
@@ -60,7 +60,7 @@ def test_a_part_that_loses_its_parameter_on_the_way_is_noticed(monkeypatch):
     """As plain pickles have it: numbers arrive, what they were tied to does not."""
     job = Job(subject_of(with_functions()), RUN, keep_of(KEEP))
     monkeypatch.setattr("pliant.study.transport._reduced", lambda x, as_files: None)
-    with pytest.raises(pl.ModelError, match="sweep: system must arrive as it was sent"):
+    with pytest.raises(pl.ModelError, match="sweep: system must arrive in other processes as it was sent"):
         pack(job, tuple(OVER))
 
 
@@ -76,6 +76,6 @@ def test_a_system_that_reads_otherwise_as_a_file_goes_as_a_pickle(monkeypatch):
 
 def test_what_another_process_cannot_read_is_said():
     with pytest.raises(
-        TravelError, match=r"must be importable where cases are computed, with the same packages \(ModuleNotFoundError"
+        TravelError, match=r"must be importable in the processes that compute cases, with the same packages \(ModuleNotFoundError"
     ):
         unpack(b"cnot_a_module_at_all\nthing\n.")

@@ -149,7 +149,7 @@ def test_files_say_what_is_wrong(old, new, words):
         (lambda t, q, v: q.position("arm@far")[0], "must have a station in m after the @"),
         (lambda t, q, v: q.position(3)[0], "formula of 'x': frame must be a frame such as arm.tip, or its name, got 3"),
         (lambda t, q, v: q.angle("arm.tip", axis="w"), "formula of 'x': axis must be x, y, z"),
-        (lambda t, q, v: q.distance(pl.Frame("leg"), "ground"), "formula of 'x': frame must stand on a body of"),
+        (lambda t, q, v: q.distance(pl.Frame("leg"), "ground"), "formula of 'x': frame must be attached to one of the bodies"),
     ],
 )
 def test_python_says_what_is_wrong(formula, words):

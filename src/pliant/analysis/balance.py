@@ -1,4 +1,4 @@
-"""The balance of forces at rest, as numbers: what is missing from it, its exact stiffness, and what loops leave free."""
+"""Static equilibrium as numbers: the residual forces, their exact stiffness, and the motions that closed loops leave free."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from pliant.trace.assembly import size_of
 
 Floats = NDArray[np.float64]
 
-SINGULAR = 1e-12  # of the largest pivot of the closures' rows
-STILL = 1e-9  # m/s or rad/s: rates of loops that count as none
-TOUCH_SHARE = 1e-6  # of the mechanism's size: the depth that a first touch aims at where nothing weighs
+SINGULAR = 1e-12  # fraction of the largest pivot of the closure rows
+STILL = 1e-9  # m/s or rad/s: a closure rate below this counts as zero
+TOUCH_SHARE = 1e-6  # fraction of the mechanism's size: target depth of a first contact if there is no weight or load
 
 
 @dataclass(frozen=True)
 class Missing:
-    """The balance at some coordinates, over the free rates."""
+    """The residual of the static balance at given coordinates, over the free rates."""
 
     point: EvaluationPoint
-    force: Floats  # what the rows ask for beyond what acts, less what multipliers give
-    residual: Floats  # c of closures
+    force: Floats  # residual forces: required by the equations, minus applied forces, minus multiplier forces
+    residual: Floats  # c, the closure residuals
     matrix: Floats  # A
-    free_motions: Floats  # N: an orthonormal basis of what the closures allow
-    closing: Floats  # the least change that closes the loops, to first order
+    free_motions: Floats  # N: an orthonormal basis of the motions that the closures allow
+    closing: Floats  # the smallest change that closes the loops, to first order
     gaps: Floats
 
     @property
     def reduced(self) -> Floats:
-        """Forces along the motions that closures allow."""
+        """Residual forces projected on the motions that the closures allow."""
         return np.asarray(self.free_motions.T @ self.force)
 
 
 class Balance:
-    """The static rows of one System; `turning` coordinates turn at a steady rate."""
+    """The equations of static balance of one System; the coordinates in `turning` move at a steady rate."""
 
     def __init__(self, equations: ImplicitEquations, t: float, turning: Mapping[str, float]) -> None:
         self.equations, self.t = equations, t
@@ -64,7 +64,7 @@ class Balance:
         self._n_multipliers = multipliers.numel()
 
     def loops_that_move(self, q: Floats) -> list[str]:
-        """Names of closures that do not stay closed while driven coordinates move and all others are at rest."""
+        """Names of the closures that open when the driven coordinates move and all others are at rest."""
         hard = self.equations.closures.hard
         if not hard.rate:
             return []
@@ -80,7 +80,7 @@ class Balance:
         return np.asarray(_array(self._gaps, self.equations.point(self.t, q, self.v)).ravel())
 
     def at(self, q: Floats, share: float = 1.0) -> Missing:
-        """Contacts with a negative gap are closed; multipliers are those that leave the least of the forces."""
+        """The balance at q: contacts with a negative gap are closed, and the multipliers minimise the residual forces."""
         gaps = self.gaps(q)
         point = replace(self.equations.point(self.t, q, self.v, touching(self.equations, gaps)), share=share)
         force, residual, matrix = (np.array(x) for x in self._force.call(point.arguments))
@@ -96,28 +96,28 @@ class Balance:
         return Missing(point, force, residual, matrix, allowed, -closing @ _solved(triangle.T, residual), gaps)
 
     def stiffness(self, missing: Missing) -> Floats:
-        """dR/dxi over the free rates, multipliers held."""
+        """dR/dxi over the free rates, with the multipliers held constant."""
         whole = _array(self._stiffness, missing.point) @ self.equations.tangent(missing.point.q)
         return np.asarray(whole[np.ix_(self.free, self.free)])
 
     def share_slope(self, missing: Missing) -> Floats:
-        """dR/d(share) of gravity, drives and loads."""
+        """dR/d(share), where share is the fraction of gravity, drives and loads that acts."""
         return np.asarray(_array(self._share, missing.point).ravel()[self.free])
 
     def moved(self, q: Floats, change: Floats) -> Floats:
-        """Coordinates moved along the free rates."""
+        """The coordinates after a displacement along the free rates."""
         whole = np.zeros(len(self.equations.tree.rates))
         whole[self.free] = change
         return self.equations.moved(q, whole)
 
     @cached_property
     def moving(self) -> ImplicitEquations:
-        """The equations with rates and accelerations in them."""
+        """The full equations, including rates and accelerations."""
         return ImplicitEquations(self.equations.original, self.t, self.equations.values, tree=self.equations.plain_tree)
 
     @cached_property
     def inertia(self) -> Floats:
-        """The diagonal of the mass matrix at the start, over the free rates: a measure for coordinates of different kinds."""
+        """The diagonal of the mass matrix at the start, over the free rates; it scales coordinates of different kinds."""
         moving = self.moving
         mass = moving.function("mass", [ca.jacobian(moving.residual_column, moving.a_column)])
         diagonal = np.diag(_array(mass, moving.point(self.t, self.equations.start_q, self.v)))[self.free]
@@ -125,12 +125,12 @@ class Balance:
 
     @cached_property
     def first_depths(self) -> Floats:
-        """The depth of each pair at which its law carries all that weighs or pushes, m."""
+        """For each contact pair, the depth at which its law carries the weight or the load of the mechanism, m."""
         load = self._load()
         return np.array([_depth(pair.normal, load, TOUCH_SHARE * self.size) for pair in self.equations.pairs])
 
     def _load(self) -> float:
-        """The weight of the mechanism and what its loads push with at the start, N."""
+        """The weight of the mechanism, or its largest load at the start if that is larger, N."""
         system = self.equations.system
         slope = self.share_slope(self.at(self.equations.start_q))
         weight = float(system.mass) * float(np.linalg.norm(np.asarray(system.gravity, dtype=np.float64)))
@@ -138,7 +138,7 @@ class Balance:
 
 
 def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
-    """Gaps of all pairs at some coordinates, m."""
+    """Gaps of all contact pairs at given coordinates, m."""
     if not equations.pairs:
         return np.zeros(0)
     function = equations.function("gaps", [equations.gaps])
@@ -146,16 +146,16 @@ def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
 
 
 def touching(equations: ImplicitEquations, gaps: Floats, sticks: bool = False) -> dict[str, tuple[float, float]]:
-    """Closed contacts, for `ImplicitEquations.point`: at rest they are damped as those that come at the floor are.
+    """Closed contacts, as `ImplicitEquations.point` takes them; at rest their entry speed is the law's floor.
 
-    sticks: whether friction that can hold does so.
+    sticks: whether friction laws that can stick do stick.
     """
     return {pair.name: contact_state(sticks and bool(getattr(pair.friction, "holds", False)), float(pair.normal.entry_floor))
             for pair, gap in zip(equations.pairs, gaps, strict=True) if gap < 0.0}  # fmt: skip
 
 
 def _solved(matrix: Floats, right: Floats) -> Floats:
-    """Of a triangle; by the least change where a singular position leaves none."""
+    """The solution of a triangular system; the minimum-norm solution if the position is singular."""
     pivots = np.abs(np.diag(matrix))
     if np.min(pivots) > SINGULAR * np.max(pivots):
         return np.asarray(np.linalg.solve(matrix, right))
@@ -167,7 +167,7 @@ def _array(function: ca.Function, point: EvaluationPoint) -> Floats:
 
 
 def _depth(law: object, load: float, least: float) -> float:
-    """Where law.force(depth) = load, to a tenth or so; the force grows with the depth."""
+    """The depth at which law.force(depth) = load, to about 10 %; the force grows with the depth."""
     depth = least
     for _ in range(200):
         force = float(law.force(depth, 0.0, law.entry_floor))  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""campbell(): natural frequencies over a speed or a parameter, each mode followed from one value to the next."""
+"""campbell(): natural frequencies over a speed or a parameter, with each mode tracked from one value to the next."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-UNLIKE = 1.0  # how much a shape that is another counts, beside a frequency that is twice another
+UNLIKE = 1.0  # cost of orthogonal shapes (MAC = 0), in octaves of frequency difference
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Campbell:
-    """Modes over the values of a speed or a parameter: row by value, column by mode, nan where there are fewer."""
+    """Modes over a range of a speed or a parameter: one row per value, one column per mode, nan where a row has fewer modes."""
 
     name: str
     over: str
     values: Floats
-    is_speed: bool  # whether `over` is the rate of a coordinate, rad/s
+    is_speed: bool  # True if `over` is the rate of a coordinate, rad/s or m/s; False if it is a parameter
     eigenvalues: Complexes
-    stable: tuple[bool, ...]  # whether no mode grows, by value
+    stable: tuple[bool, ...]  # for each value: True if no mode grows
 
     @property
     def frequencies(self) -> Floats:
-        """rad/s."""
+        """Natural frequencies, rad/s: one row per value, one column per mode."""
         return np.asarray(np.where(self.eigenvalues.imag > 0.0, np.abs(self.eigenvalues), 0.0 * np.abs(self.eigenvalues)))
 
     @property
@@ -56,17 +56,17 @@ def campbell(
     parameters: Mapping[str, float] | None = None,
     steady: Mapping[str, float] | None = None,
 ) -> Campbell:
-    """Frequencies over a joint's speed or a parameter, as in campbell(system, over={"shaft.angle": np.linspace(0, 600, 61)}).
+    """Natural frequencies over a joint's speed or a parameter: campbell(system, over={"shaft.angle": np.linspace(0, 600, 61)}).
 
-    The coordinate turns at each speed, held there; for each value of a parameter the equilibrium is found anew. Columns follow one
-    mode each, by the likeness of shapes. steady: speeds of other coordinates.
+    If `over` names a coordinate, it is held at each speed in turn; if it names a parameter, the equilibrium is found anew for each
+    value. Each column tracks one mode by the similarity of the shapes. steady: constant speeds of other coordinates.
     """
     if not isinstance(over, Mapping) or len(over) != 1:
         raise ModelError.of("campbell", "over", "must name one coordinate or parameter and its values", over)
     ((name, given),) = over.items()
     values = np.asarray(given, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
-        raise ModelError.of("campbell", f"over[{name!r}]", "must be a list of finite numbers", given)
+        raise ModelError.of("campbell", f"over[{name!r}]", "must be a non-empty list of finite numbers", given)
     rates = [f"{link.name}.{rate}" for link in system.links.values() for rate in link.rates]
     known = [*rates, *system.parameters]
     if name not in known:
@@ -83,7 +83,7 @@ def campbell(
 
 
 def followed(modes: Sequence[NaturalModes]) -> Complexes:
-    """Eigenvalues, each column one mode: at every value the pairing that changes shapes and frequencies least."""
+    """Eigenvalues with one mode per column: at every value, modes are paired so that shapes and frequencies change least."""
     from scipy.optimize import linear_sum_assignment
 
     width = max(len(one) for one in modes)
@@ -101,7 +101,7 @@ def followed(modes: Sequence[NaturalModes]) -> Complexes:
 
 
 def _unlikeness(a: NaturalModes, b: NaturalModes) -> Floats:
-    """Of each pair of modes: 1 - MAC of the shapes, and the logarithm of the ratio of frequencies."""
+    """For each pair of modes: 1 - MAC of the shapes, plus the frequency ratio in octaves."""
     product = np.abs(a.shapes.conj().T @ b.shapes) ** 2
     sizes = np.outer(np.sum(np.abs(a.shapes) ** 2, axis=0), np.sum(np.abs(b.shapes) ** 2, axis=0))
     slow = 1e-6 * max(float(np.max(np.abs(a.eigenvalues), initial=0.0)), 1e-300)

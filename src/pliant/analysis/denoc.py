@@ -1,7 +1,7 @@
-"""The decoupled natural orthogonal complement of a System at one state: matrices to look at, and both dynamics through them.
+"""The decoupled natural orthogonal complement of a System at one state: its matrices, and forward and inverse dynamics by them.
 
 t = N_l N_d q', I = N_d^T N_l^T M N_l N_d, I q'' + C q' = tau + A^T lam (Raoofian, Taghvaeipour, Kamali 2017, eq. 6, 16, 17, 21), or
-with virtual springs lam = -Ks c - d c' (their modified form, eq. 13 and 20; the printed plus sign is unstable).
+with penalty springs lam = -Ks c - d c' (their modified form, eq. 13 and 20; the printed plus sign is unstable).
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Given = Mapping[str, float] | Sequence[float] | Floats | None
 
-UNMET = 1e-9  # of the largest effort: what motors and closures may leave of a motion that they can give
+UNMET = 1e-9  # fraction of the largest effort: tolerated residual when motors and closures produce a prescribed motion
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Denoc:
-    """All matrices of one state, as NumPy arrays with the names of their rows and columns.
+    """All matrices at one state, as NumPy arrays, with the names of their rows and columns.
 
-    Twists are [omega, v, own rates] of every body's frame, world axes; rows `twist_rows`. Columns of N_d, I, C and A are
-    `coordinates`. Rows of A and K are `closure_rows`, those closed by multipliers first.
+    A twist is [omega, v, rates of the body's own coordinates] of the body's frame in world axes; `twist_rows` names its entries.
+    `coordinates` names the columns of N_d, I, C and A. `closure_rows` names the rows of A and K, with those closed by multipliers
+    first.
     """
 
     name: str
@@ -43,23 +44,23 @@ class Denoc:
     closure_rows: tuple[str, ...]
     q: Floats
     v: Floats
-    N_l: Floats  # lower triangular: what a body's twist is of those it stands on
-    N_d: Floats  # block diagonal: what joints and own coordinates give
-    N_l_rate: Floats  # N_l'
-    N_d_rate: Floats  # N_d'
-    M: Floats  # mass matrices of the bodies about their frames' origins, one block each
+    N_l: Floats  # lower triangular: propagates twists from the inboard bodies to each body
+    N_d: Floats  # block diagonal: twists due to joints and to the bodies' own coordinates
+    N_l_rate: Floats  # N_l', its time derivative
+    N_d_rate: Floats  # N_d', its time derivative
+    M: Floats  # mass matrices of the bodies about the origins of their frames, one block per body
     H: Floats  # convective inertia of the bodies: M t' + H t = w
     I: Floats  # generalized inertia  # noqa: E741 - the literature's letter
     C: Floats  # convective inertia: C v holds all velocity terms
-    gravity: Floats  # its efforts on the coordinates
-    acting: Floats  # efforts of springs, dampers, strain, drives and loads
+    gravity: Floats  # generalized forces of gravity
+    acting: Floats  # generalized forces of springs, dampers, strain, drives and loads
     A: Floats  # Jacobian of the closures over the coordinates
-    K: Floats  # and over the twists: A = K N_l N_d
+    K: Floats  # Jacobian of the closures over the twists: A = K N_l N_d
     c: Floats  # residuals of the closures
     c_rate: Floats  # c'
-    gamma: Floats  # c'' where nothing accelerates
-    stiffness: Floats  # Ks by row, nan where multipliers close
-    damping: Floats  # and d
+    gamma: Floats  # c'' at zero accelerations
+    stiffness: Floats  # Ks by row, nan for rows closed by multipliers
+    damping: Floats  # d by row, nan for rows closed by multipliers
     known: Floats  # prescribed accelerations, nan where free
 
     @property
@@ -74,21 +75,21 @@ class Denoc:
 
     @property
     def spring_forces(self) -> Floats:
-        """-Ks c - d c' by closure row; zero where multipliers close."""
+        """-Ks c - d c' by closure row; zero for rows closed by multipliers."""
         return np.nan_to_num(-self.stiffness * self.c - self.damping * self.c_rate)
 
     @property
     def wcs(self) -> Floats:
-        """Wrenches of the virtual springs on the bodies, K^T (-Ks c - d c'), in the order of the twists."""
+        """Wrenches of the penalty springs on the bodies, K^T (-Ks c - d c'), in the order of the twists."""
         return np.asarray(self.K.T @ self.spring_forces)
 
     @property
     def bias(self) -> Floats:
-        """C v less all that acts: gravity, springs, drives, loads, virtual springs."""
+        """C v minus all applied generalized forces: gravity, springs, drives, loads, penalty springs."""
         return np.asarray(self.C @ self.v - self.gravity - self.acting - self.A.T @ self.spring_forces)
 
     def forward(self, tau: Given = None) -> Accelerations:
-        """Accelerations, with efforts tau on the coordinates besides all that acts; and the multipliers of closed loops."""
+        """Accelerations and closure multipliers, with efforts tau on the coordinates in addition to all applied forces."""
         efforts = _vector("denoc", "tau", self.coordinates, tau, np.zeros(len(self.coordinates)))
         free, exact = np.isnan(self.known), np.isnan(self.stiffness)
         a = np.where(free, 0.0, self.known)
@@ -99,17 +100,17 @@ class Denoc:
         try:
             solved = np.linalg.solve(whole, np.concatenate([right, closing]))
         except np.linalg.LinAlgError:
-            raise SolveError(f"denoc: the equations of {self.name!r} must be regular, are singular at this state") from None
+            raise SolveError(f"denoc: the equations of motion of {self.name!r} are singular at this state") from None
         a[free] = solved[: right.size]
         multipliers = self.spring_forces
         multipliers[exact] = solved[right.size :]
         return Accelerations(a, multipliers)
 
     def inverse(self, a: Given = None, motors: Sequence[str] | None = None) -> Efforts:
-        """Efforts besides all that acts that make the coordinates accelerate so: tau = I a + C v - ...
+        """Efforts, in addition to all applied forces, that produce the given accelerations: tau = I a + C v - ...
 
-        motors: coordinates that can be driven; the rest of the efforts then comes from the closures, whose multipliers are
-        solved for. Without them every coordinate is driven and exact closures carry nothing.
+        motors: coordinates that can be driven; the closures supply the remaining efforts, and their multipliers are solved for. If
+        no motors are named, every coordinate is driven and exact closures carry no force.
         """
         start = np.nan_to_num(self.known)
         asked = self.I @ _vector("denoc", "a", self.coordinates, a, start) + self.bias
@@ -122,7 +123,7 @@ class Denoc:
         given, *_ = np.linalg.lstsq(columns, asked, rcond=None)
         left = float(np.max(np.abs(columns @ given - asked), initial=0.0))
         if left > UNMET * max(float(np.max(np.abs(asked))), 1.0):
-            rule = f"must be enough to give this motion with the closures, {left:.3g} N m or N is left"
+            rule = f"must be able to produce this motion together with the closures; {left:.3g} N m or N cannot be supplied"
             raise ModelError.of("denoc", "motors", rule, list(motors))
         tau = np.zeros(len(self.coordinates))
         tau[driven] = given[: len(driven)]
@@ -130,7 +131,7 @@ class Denoc:
         return Efforts(tau, multipliers)
 
     def table(self, name: str) -> str:
-        """One matrix as text, rows and columns named; rows and columns of twists that nothing moves are left out."""
+        """One matrix as text, with named rows and columns; rows and columns of twist entries that never move are left out."""
         labels = self._labels(name)
         live = {self.twist_rows: np.any(self.N != 0.0, axis=1)}
         array = np.asarray(getattr(self, name))
@@ -150,7 +151,7 @@ class Denoc:
 
     def __str__(self) -> str:
         still = int(np.sum(~np.any(self.N != 0.0, axis=1)))
-        parts = [f"{self.name} at t = {self.t:g} s, in world axes; {still} entries of twists that nothing moves are left out"]
+        parts = [f"{self.name} at t = {self.t:g} s, in world axes; {still} twist entries that never move are left out"]
         for name, title in TITLES.items():
             if (name in CLOSING and not self.closure_rows) or (name == "wcs" and np.all(np.isnan(self.stiffness))):
                 continue
@@ -160,7 +161,7 @@ class Denoc:
 
 @dataclass(frozen=True)
 class Accelerations:
-    """Accelerations of all coordinates, and the forces of all closure rows on their a's body."""
+    """Accelerations of all coordinates, and the forces of all closure rows on the first body of each closure."""
 
     a: Floats
     multipliers: Floats
@@ -168,7 +169,7 @@ class Accelerations:
 
 @dataclass(frozen=True)
 class Efforts:
-    """Efforts on all coordinates, and the forces of all closure rows on their a's body."""
+    """Efforts on all coordinates, and the forces of all closure rows on the first body of each closure."""
 
     tau: Floats
     multipliers: Floats
@@ -182,11 +183,11 @@ TITLES = {
     "I": "I = N_d^T N_l^T M N_l N_d, generalized inertia",
     "C": "C = N_d^T N_l^T (M N_l' N_d + M N_l N_d' + H N_l N_d), convective inertia",
     "A": "A = K N_l N_d, Jacobian of the closures",
-    "K": "K, the same over the twists",
+    "K": "K, Jacobian of the closures over the twists",
     "c": "c, residuals of the closures",
-    "wcs": "wcs = K^T (-Ks c - d c'), wrenches of virtual springs",
+    "wcs": "wcs = K^T (-Ks c - d c'), wrenches of penalty springs",
 }
-CLOSING = ("A", "K", "c", "wcs")  # of no use where no loop is closed
+CLOSING = ("A", "K", "c", "wcs")  # left out if the mechanism has no closures
 LABELS = {
     "q": ("positions", ""),
     **dict.fromkeys(("v", "gravity", "acting", "bias"), ("coordinates", "")),
@@ -201,15 +202,15 @@ LABELS = {
 
 
 def denoc(system: System, *, q: Given = None, v: Given = None, t: float = 0.0) -> Denoc:
-    """N_l, N_d, M, I, C and what goes with them at a state.
+    """The matrices of the decoupled natural orthogonal complement (N_l, N_d, M, I, C, A, K, ...) at a state.
 
-    q, v: by name, the rest as the system starts (with exact loops closed), or all of them in order, as a row of a result has
-    them. Prescribed coordinates stand where they are told to at t. Contacts are open.
+    q, v: either a mapping by name, where coordinates left out keep their start values (with exact loops closed), or all values in
+    the order of a result's row. Prescribed coordinates take their prescribed values at t. All contacts are open.
     """
     t = check.number("denoc", "t", t, "s")
     require_bodies(system, "denoc")
     for refuse in (refuse_states, refuse_controllers):
-        refuse(system, "denoc", "the matrices are those of the mechanism, so leave out what reads them")
+        refuse(system, "denoc", "these matrices describe the mechanism alone; remove them from the system first")
     from pliant.trace.denoc_matrices import evaluate
 
     def choose(tree: Tree, start_q: Floats, start_v: Floats) -> tuple[Floats, Floats]:
@@ -222,7 +223,7 @@ def denoc(system: System, *, q: Given = None, v: Given = None, t: float = 0.0) -
 
 
 def _vector(part: str, field: str, names: Sequence[str], given: Given, start: Floats) -> Floats:
-    """Values in order, from all of them, from some by name, or from none."""
+    """Values in order: all as given, or the start values with those given by name put in."""
     values = np.array(start, dtype=np.float64)
     if given is None:
         return values
@@ -235,7 +236,7 @@ def _vector(part: str, field: str, names: Sequence[str], given: Given, start: Fl
 
 
 def _text(rows: Sequence[str], columns: Sequence[str], array: Floats) -> str:
-    """A table of numbers with six digits, zeros as dots."""
+    """A table of numbers with six digits; zeros are shown as dots."""
     cells = [[f"{x:.6g}" if x else "." for x in row] for row in array]
     widths = [max([len(name), *(len(row[k]) for row in cells)]) for k, name in enumerate(columns)]
     first = max([len(name) for name in rows], default=0)

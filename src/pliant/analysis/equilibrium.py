@@ -1,4 +1,4 @@
-"""equilibrium(): where a mechanism rests, what carries it there, and whether it stays."""
+"""equilibrium(): the rest position of a mechanism, the forces that hold it there, and its stability."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pliant.model.system import System
 from pliant.results.state import LAYOUT, FinalState, OngoingContact
 from pliant.results.table import QUANTITIES
 
-if TYPE_CHECKING:  # casadi comes in when an analysis begins
+if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.operating_point import OperatingPoint
@@ -28,34 +28,34 @@ if TYPE_CHECKING:  # casadi comes in when an analysis begins
 
 Floats = NDArray[np.float64]
 
-FURTHER = 0.3  # rad or m: how far a steady motion is followed, to see whether the balance stays
-ALIKE = 1e-7  # m or rad: by how much it may then displace what is free
+FURTHER = 0.3  # rad or m: how far a steady motion is followed to check that the balance persists
+ALIKE = 1e-7  # m or rad: how far the free coordinates may be displaced at that point
 
 
 class Reaction(NamedTuple):
-    """What a joint does to the body it carries, world axes; the moment about the body's root."""
+    """Force and moment of a joint on the body it carries, in world axes; the moment is about the body's root."""
 
     force: Floats  # N
     moment: Floats  # N m
 
 
 class RestingContact(NamedTuple):
-    """A pair at rest."""
+    """A contact pair at rest."""
 
     closed: bool
-    gap: float  # m, negative when pressed
+    gap: float  # m, negative if the pair is in contact
     force: float  # N
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Equilibrium:
-    """A rest, or a steady turning, with every quantity of the results' table there (but for works)."""
+    """A position of rest, or a steady motion, with every quantity of a result there except works."""
 
     name: str
-    message: str  # how it was found, and whether it is stable
-    stable: bool | None  # None where the linear equations do not decide
-    stability: str  # in words
-    steady: Mapping[str, float]  # coordinates that turn at a steady rate, rad/s or m/s
+    message: str  # how the equilibrium was found, and whether it is stable
+    stable: bool | None  # whether the equilibrium is stable; None if the linearised equations cannot decide
+    stability: str  # the verdict on stability, in words
+    steady: Mapping[str, float]  # coordinates that move at a steady rate, rad/s or m/s
     parameters: Mapping[str, float]
     values: Mapping[str, Floats]
     labels: Mapping[str, Sequence[str]]
@@ -64,15 +64,15 @@ class Equilibrium:
 
     @property
     def t(self) -> float:
-        """s: when formulas of time and prescribed motions were looked at."""
+        """Time at which formulas and prescribed motions were evaluated, s."""
         return self.operating.t
 
     def __getitem__(self, coordinate: str) -> float:
-        """One coordinate: rest["arm.angle"]."""
+        """The value of one coordinate: rest["arm.angle"]."""
         return float(self._column("q", "coordinate", coordinate))
 
     def of_body(self, quantity: str, body: str) -> Floats:
-        """A quantity of one body, as in of_body("tip_position", "arm")."""
+        """The value of a quantity for one body: of_body("tip_position", "arm")."""
         return self._column(quantity, "body", body)
 
     def _column(self, quantity: str, dimension: str, label: str) -> Floats:
@@ -87,19 +87,19 @@ class Equilibrium:
 
     @property
     def reactions(self) -> dict[str, Reaction]:
-        """By body: what its inboard joint does to it."""
+        """For each body, the force and moment of its inboard joint on it."""
         both = zip(self.labels["body"], self.values["reaction_force"], self.values["reaction_moment"], strict=True)
         return {body: Reaction(force, moment) for body, force, moment in both}
 
     @property
     def contacts(self) -> dict[str, RestingContact]:
-        """By pair: closed or open, its gap and its force."""
+        """For each contact pair: whether it is closed, its gap and its force."""
         each = zip(self.labels["pair"], self.values["gap"].tolist(), self.values["normal_force"].tolist(), strict=True)
         return {pair: RestingContact(pair in self.operating.contacts, gap, force) for pair, gap, force in each}
 
     @cached_property
     def state(self) -> FinalState:
-        """The same as a state to start from: simulate(system, t_end, start=rest.state)."""
+        """The equilibrium as a start state for a run: simulate(system, t_end, start=rest.state)."""
         from pliant.run.prepare import compile_system
         from pliant.trace.layout import POSITIONS, RATES
 
@@ -115,7 +115,7 @@ class Equilibrium:
         return FinalState(self.t, y, closed, labels, self.t, self.t)
 
     def to_result(self) -> Result:
-        """One row as a Result: to draw, to write to a file, to start from (simulate(system, t_end, start=result))."""
+        """The equilibrium as a Result of one row: plot it, save it, or start a run with simulate(system, t_end, start=result)."""
         from pliant.analysis.mode_motion import MovedMechanism
 
         mechanism = MovedMechanism(self.system, self.operating, self.parameters)
@@ -144,12 +144,13 @@ def equilibrium(
     steady: Mapping[str, float] | None = None,
     t: float = 0.0,
 ) -> Equilibrium:
-    """Where a mechanism rests: springs, gravity, drives, loads, contacts and closed loops in balance.
+    """The equilibrium of a mechanism: springs, gravity, drives, loads, contacts and closed loops in balance.
 
-    The search begins at the System's start, with its loops closed, and goes downhill, so that it ends at a stable rest unless it
-    begins exactly on an unstable one. steady: joint coordinates that turn or slide at a constant rate, as {"shaft.angle": 100.0};
-    all else is then at rest relative to them. Prescribed motions and formulas of time are taken as they are at t, s. Friction
-    carries nothing: of all rests that it allows, this is one that needs none. What nothing holds is refused by name.
+    The search begins at the System's start, with its loops closed, and descends the potential, so it ends at a stable equilibrium
+    unless it begins exactly on an unstable one. steady: constant rates of joint coordinates, as {"shaft.angle": 100.0}; everything
+    else is then at rest relative to them. Prescribed motions and formulas of time are evaluated at t, s. Friction carries no load:
+    of all equilibria that friction would allow, the search finds one that needs no friction. A coordinate that nothing holds in
+    place raises an error that names it.
     """
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
@@ -158,8 +159,8 @@ def equilibrium(
 
     t = check.number("equilibrium", "t", t, "s")
     require_bodies(system, "equilibrium")
-    refuse_controllers(system, "equilibrium", "simulate it until it rests, or look at the mechanism without them")
-    refuse_states(system, "equilibrium", "simulate it until it rests; linearise takes its start, or the end of a run")
+    refuse_controllers(system, "equilibrium", "simulate the system until it comes to rest, or analyse it without them")
+    refuse_states(system, "equilibrium", "simulate the system until it rests; linearise accepts its start or the end of a run")
     turning = checked_steady(system, steady)
     still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning))
     balance = Balance(still, t, turning)
@@ -168,8 +169,8 @@ def equilibrium(
     rubbed = refuse_what_nothing_holds(balance, rest)
     if not rest.found:
         raise SolveError(
-            f"equilibrium: system {system.name!r}: {rest.way}; Newton, load steps and arc length all ended there: start nearer to "
-            "the rest, or ask with less load whether there is one"
+            f"equilibrium: system {system.name!r}: {rest.way}; Newton's method, load steps and arc length all failed. Start nearer "
+            "to the equilibrium, or reduce the loads to see whether one exists"
         )
     return _collected(system, balance, rest, turning, rubbed)
 
@@ -179,12 +180,12 @@ def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
     opened = balance.loops_that_move(still.start_q)
     if opened:
         moving = ", ".join([*turning, *(still.tree.rates[k] for k in still.moved_v)]) or "its motion"
-        rule = f"must leave all else at rest: with {moving} moving, closure {', '.join(map(repr, opened))} opens"
+        rule = f"must leave all other coordinates at rest: as {moving} moves, closure {', '.join(map(repr, opened))} opens"
         raise ModelError.of("equilibrium", "steady", rule, turning)
 
 
 def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[str, float]:
-    """Rates by coordinate; of joints, and of none that is prescribed already."""
+    """Steady rates by coordinate; only joint coordinates without a prescribed motion are allowed."""
     known = {f"{link.name}.{motion.name}": link for link in system.links.values() for motion in link.joint.motions
              if motion.kind != BALL}  # fmt: skip
     turning: dict[str, float] = {}
@@ -213,7 +214,7 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         dynamics = None
     judged = stability_of(balance, rest, dynamics, operating)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
-    held += [f"at this {name} only: as it goes on, the balance changes" for name in turning if not _goes_on(balance, rest, name)]
+    held += [f"only at this {name}: the balance changes as it moves on" for name in turning if not _goes_on(balance, rest, name)]
     values, labels = observed_values(still if dynamics is None else moving, missing.point if dynamics is None else dynamics.point)
     return Equilibrium(
         name=system.name,
@@ -230,7 +231,7 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
 
 
 def _goes_on(balance: Balance, rest: Rest, name: str) -> bool:
-    """Whether the balance is the same a little further along a steady motion: not where gravity turns around a rotor."""
+    """Whether the balance still holds a little further along a steady motion; it does not if a rotor turns under gravity."""
     from pliant.analysis.rest import is_balanced
 
     rates = list(balance.equations.tree.rates)
@@ -240,7 +241,7 @@ def _goes_on(balance: Balance, rest: Rest, name: str) -> bool:
 
 
 def observed_values(equations: ImplicitEquations, point: object) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
-    """Every quantity of the table at a point, shaped by its labels."""
+    """Every quantity of a result at one point, in the shape given by its labels."""
     observed, labels = equations.observed, equations.labels
     columns = [equations.tracer.column(scalars) for scalars in observed.values()]
     arrays = equations.function("observed", columns).call(point.arguments)  # type: ignore[attr-defined]

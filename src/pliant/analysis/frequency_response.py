@@ -1,4 +1,4 @@
-"""What a sine put in does to the outputs: G(i w) over frequencies."""
+"""Frequency response: steady outputs for sinusoidal inputs, G(i w)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-POINTS = 400  # where no frequencies are given
-AROUND = 10.0  # times below the slowest and above the fastest mode
+POINTS = 400  # number of frequencies by default
+AROUND = 10.0  # default range: this factor below the slowest and above the fastest mode
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FrequencyResponse:
-    """Complex amplitudes of the outputs for inputs of amplitude one."""
+    """Complex amplitudes of the outputs for sinusoidal inputs of unit amplitude."""
 
     name: str
     frequencies: Floats  # rad/s
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    values: Complexes  # frequency, output, input
+    values: Complexes  # indexed by frequency, output, input
 
     @property
     def magnitude(self) -> Floats:
@@ -37,11 +37,11 @@ class FrequencyResponse:
 
     @property
     def phase(self) -> Floats:
-        """rad, without jumps along the frequencies."""
+        """Phase angles, rad, unwrapped along the frequencies."""
         return np.asarray(np.unwrap(np.angle(self.values), axis=0))
 
     def of(self, output: str, input: str) -> Complexes:
-        """One output over the frequencies, for one input."""
+        """The response of one output to one input, over the frequencies."""
         for field, name, known in (("output", output, self.outputs), ("input", input, self.inputs)):
             if name not in known:
                 raise ModelError.of("frequency response", field, f"must be one of {list(known)}", name)
@@ -62,7 +62,7 @@ def frequency_response(linear: Linearisation, frequencies: Sequence[float] | Flo
     for k, w in enumerate(chosen):
         try:
             values[k] = linear.C @ np.linalg.solve(1j * w * np.eye(n) - linear.A, linear.B) + linear.D
-        except np.linalg.LinAlgError:  # an undamped mode exactly
+        except np.linalg.LinAlgError:  # the frequency is exactly that of an undamped mode
             values[k] = np.inf
     return FrequencyResponse(linear.name, chosen, linear.inputs, linear.outputs, values)
 
@@ -75,7 +75,7 @@ def _checked(frequencies: Sequence[float] | Floats) -> Floats:
 
 
 def _around(linear: Linearisation) -> Floats:
-    """Evenly by ratio from below the slowest to above the fastest mode."""
+    """Logarithmically spaced frequencies, from below the slowest to above the fastest mode."""
     modes = linear.modes().frequencies
     moving = modes[modes > 0.0]
     low, high = (float(moving[0]), float(moving[-1])) if moving.size else (1.0, 1.0)

@@ -1,7 +1,8 @@
-"""The equations of motion in implicit form, with everything in them a symbol: what equilibria and linearisations are made from.
+"""The equations of motion in implicit, fully symbolic form, from which equilibria and linearisations are computed.
 
-R(q, v, a, ...) = M a + h - tau - A^T lam = 0 by the recursive inverse dynamics, and c(q, t) = 0 with both of its rates. Coordinates
-whose motion is prescribed are symbols like the others. Numbers are folded in, so that derivatives are those of one traced graph.
+R(q, v, a, ...) = M a + h - tau - A^T lam = 0 by recursive inverse dynamics, and c(q, t) = 0 with its first and second time
+derivatives. Coordinates whose motion is prescribed are symbols like the others. Model numbers are folded in as constants, so that
+all derivatives come from one traced graph.
 """
 
 from __future__ import annotations
@@ -39,22 +40,22 @@ from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
 
-CLOSING_STEPS = 6  # of Newton's method from nearby: pictures of modes
+CLOSING_STEPS = 6  # Newton steps from a nearby position, when drawing modes
 
 
 @dataclass(frozen=True)
 class EvaluationPoint:
-    """Where the equations are evaluated: all coordinates, rates and accelerations, and what contacts and closures do."""
+    """Where the equations are evaluated: all coordinates, rates, accelerations, and the states of contacts and closures."""
 
     t: float  # s
     q: Floats
     v: Floats
     a: Floats
     multipliers: Floats
-    held: Floats  # N, forces of friction that sticks
-    bristles: Floats  # and, behind them, states of the user's own
-    p: Floats  # windows, pieces of tables, contacts
-    share: float = 1.0  # of gravity, drives and loads that acts
+    held: Floats  # N, friction forces of sticking contacts
+    bristles: Floats  # bristle states, followed by user-defined states
+    p: Floats  # parameters of the traced functions: windows, pieces of tables, contacts
+    share: float = 1.0  # fraction of gravity, drives and loads that acts
 
     @property
     def arguments(self) -> list[Floats | float]:
@@ -62,10 +63,10 @@ class EvaluationPoint:
 
 
 class ImplicitEquations(Trace):
-    """One trace of a System.
+    """The traced equations of one System.
 
-    still: rates are zero but for those of prescribed and of `turning` coordinates, accelerations but for those of prescribed ones:
-    the graph then holds nothing that belongs to them.
+    still: if True, all rates are zero except those of prescribed and `turning` coordinates, and all accelerations are zero except
+    those of prescribed coordinates. The terms that vanish are left out of the graph.
     """
 
     def __init__(
@@ -77,8 +78,8 @@ class ImplicitEquations(Trace):
         turning: Sequence[str] = (),
         tree: Tree | None = None,
     ) -> None:
-        """tree: of the System with these parameters, where it is known."""
-        alone = "look at the mechanism without them; inputs may name the coordinates that they drive"
+        """tree: the tree of the System with these parameters, if it has been built already."""
+        alone = "analyse the mechanism without them; inputs may name the coordinates that they drive"
         refuse_controllers(system, "linearise", alone)
         refuse_friction(system, "equilibria and linearisations")
         values = checked_values(system.parameters, parameters)
@@ -106,7 +107,7 @@ class ImplicitEquations(Trace):
         self._trace_balance()
 
     def read(self, signal: Signal) -> Scalar:
-        """A signal's value now: the share of it that acts, and what an input adds."""
+        """The current value of a signal: the fraction of it that acts, plus the input."""
         return self.share * super().read(signal) + self._inputs[id(signal)]
 
     def _trace_balance(self) -> None:
@@ -123,7 +124,7 @@ class ImplicitEquations(Trace):
 
     @cached_property
     def inputs(self) -> list[ca.SX]:
-        """In the order of `EvaluationPoint.arguments`; inputs of a linearisation stand at zero."""
+        """Symbols in the order of `EvaluationPoint.arguments`; the inputs of a linearisation are zero."""
         return [self.t_column, self.q_column, self.v_column, self.a_column, self.closures.column, self.held_column,
                 self.bristle_column, self.p_column, self.share_column]  # fmt: skip
 
@@ -138,13 +139,13 @@ class ImplicitEquations(Trace):
 
     @cached_property
     def constraint_rates(self) -> list[Scalar]:
-        """c' of closures that multipliers hold, then the slips of contacts whose friction can hold."""
+        """c' of the closures held by multipliers, then the slip velocities of contacts whose friction can stick."""
         slips = [s for contact in self.gripping for s in contact.kinematics.slip]
         return [*self.closures.hard.rate, *slips]
 
     @cached_property
     def constraint_seconds(self) -> list[Scalar]:
-        """c'' and the rates of slips: linear in the accelerations."""
+        """c'' and the slip accelerations; both are linear in the accelerations."""
         hard = self.closures.hard
         seconds = [gamma + total(a * self.a[k] for k, a in row.items())
                    for gamma, row in zip(hard.gamma, hard.jacobian, strict=True)]  # fmt: skip
@@ -157,12 +158,12 @@ class ImplicitEquations(Trace):
 
     @property
     def bristle_rates(self) -> list[Scalar]:
-        """Of bristles of friction, then of the user's own states."""
+        """Rates of the friction bristles, then of the user-defined states."""
         return [*(rate for contact in self.contacts for rate in contact.bristle_rates), *self.own_rates]
 
     @property
     def gripping(self) -> list[ContactForce]:
-        """Contacts whose friction holds while it sticks."""
+        """Contacts whose friction law has a sticking state."""
         return [contact for contact in self.contacts if holds(contact.kinematics)]
 
     @property
@@ -176,7 +177,7 @@ class ImplicitEquations(Trace):
 
     @cached_property
     def closure_matrix(self) -> ca.SX:
-        """A of closures by multipliers, over all rates."""
+        """The Jacobian A of the closures held by multipliers, over all rates."""
         count = len(self.tree.rates)
         matrix = ca.SX.zeros(len(self.closures.hard.residual), count)
         for i, row in enumerate(self.closures.hard.jacobian):
@@ -190,7 +191,7 @@ class ImplicitEquations(Trace):
 
     @cached_property
     def observed(self) -> dict[str, list[Scalar]]:
-        """Every quantity of the results' table, in the order of its labels; `drives` are names of efforts."""
+        """Every quantity of a result, in the order of its labels; `drives` holds the names of the efforts."""
         told = {k: self.residual[k] for k in self.moved_v}
         forward = _Efforts(told)
         self.drives, efforts = self._efforts(forward, self.closures)  # type: ignore[arg-type]
@@ -205,7 +206,7 @@ class ImplicitEquations(Trace):
 
     @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
-        """Names along every dimension of the results' table."""
+        """Names along every dimension of a result."""
         _ = self.observed
         return {
             "coordinate": self.tree.positions,
@@ -237,9 +238,9 @@ class ImplicitEquations(Trace):
         return x, v, a
 
     def point(self, t: float, q: Floats, v: Floats, contacts: Mapping[str, tuple[float, float]] | None = None) -> EvaluationPoint:
-        """Of coordinates and rates as they are but for those that are prescribed; nothing accelerates, nothing is held.
+        """The point at the given coordinates and rates; prescribed motions replace theirs; no accelerations or held forces.
 
-        contacts: of closed ones the entry speed, m/s, and what friction that holds is doing.
+        contacts: for each closed contact, its entry speed, m/s, and its friction state.
         """
         q, v, a = q.copy(), v.copy(), np.zeros(len(self.tree.rates))
         x, rates, seconds = self.motions_at(t)
@@ -258,16 +259,16 @@ class ImplicitEquations(Trace):
         return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
 
     def check_struts(self, point: EvaluationPoint) -> None:
-        """Refuse a point at which a strut has no direction to push in."""
+        """Raise an error if a strut has zero length at the point, so that its force has no direction."""
         if not self.system.struts:
             return
         lengths = self.function("lengths", [self.tracer.column([strut.state.length for strut in self.applied.struts])])
         for strut, length in zip(self.system.struts.values(), np.array(lengths.call(point.arguments)[0]).ravel(), strict=True):
             if is_short(strut, float(length)):
-                raise SolveError(no_direction(strut, float(length), "where small motions are looked at"))
+                raise SolveError(no_direction(strut, float(length), "at the point of linearisation"))
 
     def tangent(self, q: Floats) -> Floats:
-        """dq/dxi: coordinates moved along rates; of balls q (0, xi/2)."""
+        """dq/dxi: change of the coordinates along the rates; for a ball joint q (0, xi/2)."""
         matrix = np.zeros((len(self.tree.positions), len(self.tree.rates)))
         for node in self.tree.nodes:
             for slot in node.slots:
@@ -282,7 +283,7 @@ class ImplicitEquations(Trace):
         return matrix
 
     def moved(self, q: Floats, xi: Floats) -> Floats:
-        """q (+) xi, quaternions of unit length."""
+        """q (+) xi, with quaternions normalised."""
         result = q + self.tangent(q) @ xi
         for slot in self.tree.slots:
             if slot.is_ball:
@@ -290,7 +291,7 @@ class ImplicitEquations(Trace):
         return result
 
     def closed(self, t: float, q: Floats) -> Floats:
-        """Coordinates put back on the loops that multipliers close, by the least change; what is prescribed stays."""
+        """The coordinates with exact loops closed again by the smallest change; prescribed coordinates stay as they are."""
         residual = self.tracer.column(self.closures.hard.residual)
         if not residual.numel():
             return q
@@ -303,7 +304,7 @@ class ImplicitEquations(Trace):
         return q
 
     def drift(self, v: Floats) -> Floats:
-        """S of xi' = dv + S xi: zero but for balls that turn, where it is -omega x."""
+        """S in xi' = dv + S xi: zero except for turning ball joints, where it is -omega x."""
         matrix = np.zeros((v.size, v.size))
         for slot in self.tree.slots:
             if slot.is_ball:
@@ -315,13 +316,13 @@ class ImplicitEquations(Trace):
 
 @dataclass(frozen=True)
 class _Efforts:
-    """What `Trace._efforts` reads of a Forward: efforts of coordinates whose motion is prescribed."""
+    """The part of a Forward that `Trace._efforts` reads: efforts of coordinates whose motion is prescribed."""
 
     efforts: Mapping[int, Scalar]
 
 
 def _turned(quaternion: Floats, turn: Floats) -> Floats:
-    """q times exp(turn/2), of unit length."""
+    """q times exp(turn/2), normalised."""
     angle = float(np.linalg.norm(turn))
     half = 0.5 * np.sinc(angle / (2.0 * np.pi)) * turn
     w, vector = quaternion[0], quaternion[1:]
@@ -331,7 +332,7 @@ def _turned(quaternion: Floats, turn: Floats) -> Floats:
 
 
 def _with_own_signals(system: System) -> System:
-    """A copy in which every drive and every component of a load has a signal of its own: inputs are told apart by it."""
+    """A copy in which every drive and every load component has its own signal object, so that inputs can be distinguished."""
     own = system.snapshot()
     for name, drive in own.drives.items():
         own.drives[name] = replace(drive, effort=copy.copy(drive.effort))
@@ -345,7 +346,7 @@ def _with_own_signals(system: System) -> System:
 
 
 def _signals_of(system: System) -> dict[str, Signal]:
-    """By the names of inputs: drives, components of loads as in "push x", actuators of struts, commands of motors."""
+    """Signals by the name of the input: drives, load components such as "push x", strut actuators, motor commands."""
     signals = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         signals |= {f"{load.name} {axis}": signal for axis, signal in zip(AXES, load.vector, strict=True)}
@@ -354,5 +355,5 @@ def _signals_of(system: System) -> dict[str, Signal]:
 
 
 def contact_state(sticks: bool, entry: float) -> tuple[float, float]:
-    """Of a closed contact, for `ImplicitEquations.point`."""
+    """The state of a closed contact, as `ImplicitEquations.point` takes it."""
     return entry, STICKS if sticks else SLIDES

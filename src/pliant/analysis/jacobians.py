@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Derivatives:
-    """Of some rows: their value, and slopes along xi, rates, accelerations, multipliers with held friction, bristles, signals."""
+    """Values of some rows, and their derivatives by xi, rates, accelerations, multipliers, sticking forces, bristles, signals."""
 
     value: Floats
     xi: Floats
@@ -27,7 +27,7 @@ class Derivatives:
 
 
 def derivatives(equations: ImplicitEquations, rows: ca.SX, point: EvaluationPoint) -> Derivatives:
-    """Derivatives of a column of rows. Slopes along quaternions are those along the turns that move them."""
+    """Derivatives of a column of rows; those by quaternions are taken by the corresponding rotation vectors."""
     if rows.numel() == 0:
         sizes = (equations.v_column, equations.v_column, equations.a_column, _forces(equations), equations.bristle_column,
                  equations.signal_column)  # fmt: skip

@@ -1,4 +1,4 @@
-"""A mechanism linearised about a point: x' = A x + B u, y = C x + D u, and M, damping, K of its small motions, all named."""
+"""A mechanism linearised about a point: x' = A x + B u, y = C x + D u, and M, damping, K of small motions, all with names."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Linearisation:
-    """Deviations from the operating point, in tangent coordinates: of a ball the small turns about the body's axes.
+    """Linear equations of the deviations from an operating point, in tangent coordinates (for a ball joint, small rotations).
 
-    States are the independent coordinates, their rates (`rate of ...`), bristles of friction, and the user's own. Damping is called
-    `damping`, as C is the matrix of the outputs: M eta'' + damping eta' + K eta = 0 where nothing is put in.
+    The states are the independent coordinates, their rates (`rate of ...`), friction bristles and user-defined states. The damping
+    matrix is called `damping` because C is the output matrix: M eta'' + damping eta' + K eta = 0 without inputs.
     """
 
     name: str
     t: float  # s
-    coordinates: tuple[str, ...]  # independent ones, of which nothing prescribes the motion
+    coordinates: tuple[str, ...]  # independent coordinates whose motion is not prescribed
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -40,32 +40,32 @@ class Linearisation:
     B: Floats
     C: Floats
     D: Floats
-    y0: Floats  # outputs at the point itself
-    drift: Floats  # rates of the states there: zero where it is a rest
-    all_coordinates: tuple[str, ...]  # of all tangent coordinates, as result.labels["rate"] has them
-    motions: Floats  # all tangent coordinates over `coordinates`
-    free_states: tuple[int, ...]  # of `states`: those of which nothing prescribes the motion
+    y0: Floats  # outputs at the operating point
+    drift: Floats  # rates of the states at the operating point: zero at an equilibrium
+    all_coordinates: tuple[str, ...]  # names of all tangent coordinates, as in result.labels["rate"]
+    motions: Floats  # matrix from `coordinates` to all tangent coordinates
+    free_states: tuple[int, ...]  # indices in `states` of those whose motion is not prescribed
     message: str = ""
     mechanism: MovedMechanism | None = field(default=None)
 
     def modes(self) -> NaturalModes:
-        """Natural frequencies, damping and shapes of the small motions."""
+        """Natural frequencies, damping ratios and mode shapes."""
         from pliant.analysis.modes import modes_of
 
         return modes_of(self)
 
     def frequency_response(self, frequencies: Sequence[float] | Floats | None = None) -> FrequencyResponse:
-        """G(i w) = C (i w - A)^-1 B + D at frequencies in rad/s; chosen around the modes where none are given."""
+        """G(i w) = C (i w - A)^-1 B + D at the given frequencies, rad/s; by default a range around all modes."""
         from pliant.analysis.frequency_response import frequency_response
 
         return frequency_response(self, frequencies)
 
     def to_control(self) -> Any:
-        """The same as control.StateSpace of python-control, with the names of states, inputs and outputs."""
+        """The model as a control.StateSpace of python-control, with the names of states, inputs and outputs."""
         try:
             import control
         except ImportError:
-            rule = "must have python-control installed: pip install 'pliant[control]'; A, B, C and D are plain arrays"
+            rule = "needs python-control: pip install 'pliant[control]'; A, B, C and D are available as plain arrays"
             raise ModelError.of("linearise", "to_control", rule, "none") from None
         return control.StateSpace(self.A, self.B, self.C, self.D, name=_plain(self.name), states=list(map(_plain, self.states)),
                                   inputs=list(map(_plain, self.inputs)), outputs=list(map(_plain, self.outputs)))  # fmt: skip
@@ -82,5 +82,5 @@ class Linearisation:
 
 
 def _plain(name: str) -> str:
-    """python-control keeps dots for itself, as they part a system's name from a signal's."""
+    """The name without dots, which python-control reserves: they separate a system's name from a signal's."""
     return name.replace(".", "_")

@@ -15,7 +15,7 @@ from pliant.model.check import did_you_mean
 from pliant.model.refused import require_bodies
 from pliant.model.system import System
 
-if TYPE_CHECKING:  # casadi comes in when an analysis begins
+if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.equilibrium import Equilibrium
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.jacobians import Derivatives
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # casadi comes in when an analysis begins
 
 Floats = NDArray[np.float64]
 
-AT_REST = 1e-7  # m/s^2 or rad/s^2: accelerations of a point that count as none
+AT_REST = 1e-7  # m/s^2 or rad/s^2: smaller accelerations count as zero
 
 
 def linearise(
@@ -38,13 +38,13 @@ def linearise(
     parameters: Mapping[str, float] | None = None,
     t: float = 0.0,
 ) -> Linearisation:
-    """A, B, C, D and M, damping, K of small motions about a point, exact by the traced equations.
+    """Linearise a mechanism about a point: exact A, B, C, D and M, damping, K from the traced equations.
 
-    at: an Equilibrium (speeds that it was given as steady stay held), the state of a run, "start", or nothing: the start where that
-    is in balance, else the equilibrium found from there. inputs: drives, components of loads ("push y"), coordinates (an effort
-    along them, or their acceleration where their motion is prescribed or held), parameters; all drives where not given. outputs:
-    quantities of the results' table ("tip_position", "reaction_force arm", "tip_position arm y") and coordinates; all coordinates
-    where not given. Derivatives along parameters are eighth-order differences of the whole model, all others are exact.
+    at: an Equilibrium (its steady speeds stay held), a Result or its final_state, or "start"; by default the start if that is in
+    balance, else the equilibrium found from there. inputs: drives, load components ("push y"), coordinates (an effort along the
+    coordinate, or its acceleration if its motion is prescribed or held) and parameters; all drives by default. outputs: quantities
+    of a result ("tip_position", "reaction_force arm", "tip_position arm y") and coordinates; all coordinates by default.
+    Derivatives by parameters are eighth-order differences of the whole model; all others are exact.
     """
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.looked_at import operating_point
@@ -76,12 +76,12 @@ def _linearised(
     if np.max(np.abs(model.drift), initial=0.0) > AT_REST * max(1.0, float(np.max(np.abs(operating.v), initial=0.0)) ** 2):
         message = f"the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
-        message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} a second"
+        message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
     return model.collected(message, moved)
 
 
 def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: Sequence[str] | str | None) -> Mapping[str, str]:
-    """Each input with what it is: a signal, an effort, an acceleration, a parameter."""
+    """Each input with its kind: a signal, an effort, an acceleration or a parameter."""
     if inputs is None:
         driven_motors = [drive.name for drive in equations.system.motors.values() if drive.command is not None]
         inputs = [*(drive.name for drive in equations.system.drives.values()), *driven_motors]
@@ -107,7 +107,7 @@ SIGNAL, EFFORT, ACCELERATION, PARAMETER = "signal", "effort", "acceleration", "p
 
 @dataclass(frozen=True)
 class _Response:
-    """What all unknowns of the equations do for unit states and inputs, a column each."""
+    """The response of all unknowns of the equations to unit states and unit inputs, one column each."""
 
     xi: Floats
     v: Floats
@@ -155,7 +155,7 @@ class LinearEquations:
         return tangent_space(self.dynamics.rates.v, self.dynamics.rates.xi, self.dynamics.free, fixed, own)
 
     def _given(self) -> _Response:
-        """States and inputs themselves, accelerations and forces not yet solved for."""
+        """The unit states and inputs themselves; accelerations and forces are not solved for yet."""
         n, space = len(self.rates), self.space
         r, z, m = len(space.independent), self.dynamics.rows.bristles.shape[1], len(self.inputs)
         xi = np.hstack([space.motions, np.zeros((n, r + z + m))])
@@ -228,7 +228,7 @@ class LinearEquations:
         )  # fmt: skip
 
     def _second_order(self, A: Floats, core: Sequence[int], r: int) -> tuple[Floats, Floats, Floats]:
-        """M, damping and K of the free coordinates: projected where the point is at rest, where they are exactly symmetric."""
+        """M, damping and K of the free coordinates; at a point of rest they are projected, which keeps them exactly symmetric."""
         rows, motions = self.dynamics.rows, self.space.motions[:, list(core)]
         M = motions.T @ rows.a @ motions
         if np.any(self.dynamics.point.v):

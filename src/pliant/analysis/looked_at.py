@@ -1,4 +1,4 @@
-"""Which point an analysis looks at: an equilibrium, the state of a run, the start."""
+"""The operating point of an analysis: an equilibrium, the state of a run, or the start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Seen = tuple[OperatingPoint, dict[str, float], str]
 def operating_point(
     system: System, at: Equilibrium | FinalState | Result | str | None, parameters: Mapping[str, float] | None, t: float
 ) -> Seen:
-    """The point, the values of all parameters there, and words on how it was found."""
+    """The operating point, the values of all parameters there, and a sentence on how it was found."""
     from pliant.analysis.equilibrium import Equilibrium, equilibrium
     from pliant.analysis.implicit_equations import ImplicitEquations
 
@@ -37,11 +37,11 @@ def operating_point(
     if isinstance(at, Result):
         parameters = {**at.parameters, **(parameters or {})}
         if at.final_state is None:
-            raise ModelError.of("linearise", "at", "must hold where its run ended: it was not integrated", at.name)
+            raise ModelError.of("linearise", "at", "must hold a final state; this result was not integrated", at.name)
         at = at.final_state
     if isinstance(at, FinalState):
         return _of_state(equations, at), dict(ImplicitEquations(system, at.t, parameters).values), f"at t = {at.t:g} s of a run"
-    if at is None and not system.states:  # an equilibrium looks for none of theirs: whether they rest is told
+    if at is None and not system.states:  # equilibrium() cannot solve for user-defined states; the message says whether they rest
         resting = _resting_start(system, equations, t)
         if resting is not None:
             return resting, dict(equations.values), "at the start, which is in balance"
@@ -54,7 +54,7 @@ def operating_point(
 
 
 def _start(equations: ImplicitEquations, t: float) -> OperatingPoint:
-    """Coordinates and rates as the System starts, loops closed; contacts that are pressed there are closed."""
+    """The System's start, with its loops closed; contacts that overlap there are closed."""
     from pliant.analysis.balance import gaps_at, touching
 
     gaps = gaps_at(equations, t, equations.start_q)
@@ -64,7 +64,7 @@ def _start(equations: ImplicitEquations, t: float) -> OperatingPoint:
 
 
 def _resting_start(system: System, equations: ImplicitEquations, t: float) -> OperatingPoint | None:
-    """The start, where it moves as little as it accelerates."""
+    """The start, if it is in balance and only driven coordinates move there; else None."""
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.rest import is_balanced
@@ -79,14 +79,14 @@ def _resting_start(system: System, equations: ImplicitEquations, t: float) -> Op
 
 
 def _of_state(equations: ImplicitEquations, state: FinalState) -> OperatingPoint:
-    """Of a run's state; prescribed coordinates are where their motions have them then."""
+    """The operating point at the state of a run; prescribed coordinates take their prescribed values at that time."""
     from pliant.integrate.grip_states import SLIDES
     from pliant.trace.layout import BRISTLES, POSITIONS, RATES, slices
 
     tree = equations.tree
     if list(state.labels["coordinate"]) != list(tree.positions) or list(state.labels["rate"]) != list(tree.rates):
         raise ModelError.of("linearise", "at", "must be a state of the same mechanism", list(state.labels["coordinate"]))
-    n_bristles = equations.bristle_column.numel()  # the user's own states stand behind them there too
+    n_bristles = equations.bristle_column.numel()  # user-defined states follow the bristles there too
     places = slices({POSITIONS: len(equations.free_q), RATES: len(equations.free_v), BRISTLES: n_bristles})
     q, v = equations.start_q.copy(), np.zeros(len(tree.rates))
     q[equations.free_q], v[equations.free_v] = state.y[places[POSITIONS]], state.y[places[RATES]]

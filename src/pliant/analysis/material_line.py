@@ -1,6 +1,7 @@
-"""An elastic body in all rows of a result, as a line of material from its root outward: fields along it, and their weights.
+"""An elastic body in all rows of a result, as a line of material from its root outward: its fields and their weights.
 
-Places along it are fractions, 0 to 1: of a beam's length, or of the free length of a telescopic link, from the sleeve's mouth on.
+Positions along the line are fractions from 0 to 1: of a beam's length, or of the free length of a telescopic link, which begins at
+the mouth of its sleeve.
 """
 
 from __future__ import annotations
@@ -29,45 +30,45 @@ from pliant.model.telescopic import TelescopicBeam
 
 Floats = NDArray[np.float64]
 
-HELD = 1e-9  # of a shape's size: what round-off leaves where an end holds it
-INBOARD = -1.0  # where a frame stands that no station is inboard of
+HELD = 1e-9  # fraction of a shape's size: round-off at an end that is held
+INBOARD = -1.0  # fraction given to a frame that lies inboard of every station
 
 
 @dataclass(frozen=True)
 class FieldTables:
-    """Weights of the fields in every row, (rows, fields): places, velocities and accelerations are their sums."""
+    """Weights of the fields in every row, (rows, fields): their weighted sums give positions, velocities and accelerations."""
 
     position: Floats
     rate: Floats
     second: Floats
-    modal_rate: Floats  # of the modes alone, as damping sees them
+    modal_rate: Floats  # rates of the modes alone, on which damping acts
 
 
 class MaterialLine(Protocol):
-    """What section forces ask of an elastic body."""
+    """The data of an elastic body that section forces need."""
 
     motion: RecordedMotion
-    number: int  # of its node
+    number: int  # index of its node in the tree
     weights: FieldTables
-    length: Floats  # (rows,) from fraction 0 to 1, m
+    length: Floats  # (rows,), length from fraction 0 to fraction 1, m
     mu: float  # kg/m
     rotary: Floats  # (3,) rotary inertia per length about x, y, z, kg m
-    drag: float  # of the air, kg/(m s)
+    drag: float  # air drag coefficient per length, kg/(m s)
     mass_damping: float  # Rayleigh's alpha, 1/s
-    panels: Floats  # fractions between which shapes are smooth
-    spans: tuple[bool, bool]  # whether its modes along y and along z are those of a beam pinned at the root and held at the tip
+    panels: Floats  # fractions that bound the panels in which shapes are smooth
+    spans: tuple[bool, bool]  # whether its modes along y and z are those of a beam pinned at the root and supported at the tip
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         """(displacement, rotation) of the fields at fractions: (len, fields, 3) each."""
 
     def strains(self, places: Floats) -> tuple[Floats, Floats]:
-        """(stretch and shear, twist and curvature), by what the modes have: (rows, len, 3) each."""
+        """(axial and shear strain, twist and curvature) of the modes: (rows, len, 3) each."""
 
     def fraction(self, frame: Frame) -> float:
-        """Where a frame on it stands."""
+        """The fraction at which a frame is attached."""
 
     def inboard(self) -> tuple[Floats, Floats]:
-        """(force, moment about the body's origin) that the motion of what is inboard of fraction 0 asks for: (rows, 3) each."""
+        """(force, moment about the body's origin) required by the motion of the part inboard of fraction 0: (rows, 3) each."""
 
 
 def line_of(motion: RecordedMotion, name: str) -> BeamLine | TelescopicLine:
@@ -77,12 +78,12 @@ def line_of(motion: RecordedMotion, name: str) -> BeamLine | TelescopicLine:
 
 
 def points(line: MaterialLine, places: Floats) -> Floats:
-    """Where the deformed axis is, in the body's axes: (rows, len, 3)."""
+    """Points of the deformed axis, in the body's axes: (rows, len, 3)."""
     return np.asarray(np.einsum("ra,paj->rpj", line.weights.position, line.along(places)[0]))
 
 
 def turns(line: MaterialLine, places: Floats) -> Floats:
-    """From the axes of the sections to those of the body: (rows, len, 3, 3)."""
+    """Rotations from the axes of the sections to those of the body: (rows, len, 3, 3)."""
     psi = np.einsum("ra,paj->rpj", line.weights.position, line.along(places)[1])
     rotation = SmallTurn((psi[..., 0], psi[..., 1], psi[..., 2])).rotation.matrix
     return np.stack([np.stack([np.broadcast_to(x, psi.shape[:2]) for x in row], axis=2) for row in rotation], axis=2)
@@ -122,10 +123,11 @@ class BeamLine:
 
 
 class TelescopicLine:
-    """The free part of a telescopic link, from the sleeve's mouth on.
+    """The free part of a telescopic link, beginning at the mouth of its sleeve.
 
-    At xi it stands at L + l xi along x; its material slides out with l', so velocities and accelerations have a field of their own,
-    along x. Fields: 0 along x, 1 xi along x, then KINDS for each mode (f, f'(1 - xi), f''(1 - xi)^2), then rotations f'.
+    The point xi lies at L + l xi along x. The material slides out at the rate l', so velocities and accelerations have an extra
+    field along x. Field 0 is 1 along x, field 1 is xi along x; then follow KINDS fields for each mode, f, f'(1 - xi), f''(1 -
+    xi)^2, and the rotations f'.
     """
 
     ALONG, SPREAD, FIRST = 0, 1, 2
@@ -153,11 +155,11 @@ class TelescopicLine:
 
     @property
     def _body_mouth(self) -> int:
-        """The first of the body's two fields of the jump at the mouth: along x, then about it."""
+        """Index of the first of the body's two fields for the jump at the mouth: along x, then about x."""
         return 3 + KINDS * self._modes + self._modes
 
     def _tables(self, node: Node, weights: FieldWeights) -> FieldTables:
-        """The body's own weights; it counts arm, sliding and sleeve first, where this line has two fields."""
+        """The body's own weights; the body numbers arm, sliding and sleeve first, where this line has two fields."""
         count = self.FIRST + (KINDS + 1) * self._modes
         whole = _tables(self.motion, node, weights, self._body_mouth + 2, {3 + KINDS * j: 1 + j for j in range(self._modes)})
         position, rate, second, modal = (np.zeros((self.motion.rows, count)) for _ in range(4))
@@ -206,7 +208,7 @@ class TelescopicLine:
         return INBOARD if frame.station is None else 1.0
 
     def inboard(self) -> tuple[Floats, Floats]:
-        """The sleeve, the arm inside it, and the jump of the material that leaves the mouth."""
+        """Force and moment of the sleeve, of the arm inside it, and of the jump of the material that leaves the mouth."""
         motion, own = self.motion, self.motion.motions[self.number]
         omega, alpha, a = (motion.array(vector) for vector in (own.omega, own.alpha, own.a))
         ahead, full = np.array([1.0, 0.0, 0.0]), self._link.length
@@ -227,7 +229,7 @@ class TelescopicLine:
 
 
 def _spans(shapes: Shapes, plane: str, length: float) -> bool:
-    """Whether bending modes of a plane turn at the root and stay at the tip."""
+    """Whether the bending modes of a plane rotate at the root and do not move at the tip."""
     own = [j for j, direction in enumerate(shapes.directions) if direction == plane]
     if not own:
         return False
@@ -237,7 +239,7 @@ def _spans(shapes: Shapes, plane: str, length: float) -> bool:
 
 
 def _tables(motion: RecordedMotion, node: Node, weights: FieldWeights, count: int, modes: Mapping[int, int]) -> FieldTables:
-    """modes: of the fields that are modes, which of the body's own coordinates weighs each."""
+    """modes: for each field that is a mode, the index of the body coordinate that weights it."""
     second = dict(weights.bias)
     for column, k in zip(weights.columns, node.own_v, strict=True):
         for field, weight in column.items():
@@ -255,9 +257,9 @@ def _table(rows: int, count: int, weights: Mapping[int, object]) -> Floats:
 
 
 def _external_damping(dampings: tuple[Damping, ...], beam: Beam | None, shapes: Shapes | None) -> tuple[float, float]:
-    """(drag of the air, kg/(m s); Rayleigh's alpha, 1/s): damping that pushes on the material from without.
+    """(air drag, kg/(m s); Rayleigh's alpha, 1/s): damping that acts on the material from outside.
 
-    All other kinds act inside the beam, and are part of the section forces.
+    All other kinds of damping act inside the beam and are part of the section forces.
     """
     drag, alpha = 0.0, 0.0
     for damping in dampings:

@@ -1,4 +1,4 @@
-"""A mechanism swinging in one of its modes, as rows of a Result: what pictures and the page draw."""
+"""A mechanism vibrating in one of its modes, as rows of a Result, for pictures and the player."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ROWS = 48  # a cycle
-SMALL = 1e-4  # m or rad: a change by which it is measured how far drawn points go
+ROWS = 48  # rows per cycle
+SMALL = 1e-4  # m or rad: displacement used to measure how far the drawn points move
 
 
 @dataclass(frozen=True)
 class MovedMechanism:
-    """A System at an operating point, to be drawn beside it."""
+    """A System that can be drawn displaced from an operating point."""
 
     system: System
     operating: OperatingPoint
     parameters: Mapping[str, float]
 
     def rows(self, changes: Sequence[Floats], times: Floats, message: str, **more: object) -> Result:
-        """Coordinates moved from the point by each of the changes, rates as they are there."""
+        """The coordinates displaced from the operating point by each change; rates keep their values at the point."""
         from pliant.analysis.implicit_equations import ImplicitEquations
         from pliant.run.observed import values_of
         from pliant.run.prepare import compile_system
@@ -46,7 +46,7 @@ class MovedMechanism:
         states = np.zeros((len(changes), traced.y0.size))
         states[:, traced.layout.y[OWN]] = self._own(traced.y0[traced.layout.y[OWN]])
         for state, change in zip(states, changes, strict=True):
-            moved = equations.closed(t, equations.moved(self.operating.q, change))  # a shape is of first order, loops are not
+            moved = equations.closed(t, equations.moved(self.operating.q, change))  # shapes close loops to first order only
             state[traced.layout.y[POSITIONS]] = moved[list(traced.free_q)]
             state[traced.layout.y[RATES]] = self.operating.v[list(traced.free_v)]
         p = traced.parameters(t, np.nextafter(t, np.inf))
@@ -61,13 +61,13 @@ class MovedMechanism:
         return collect_rows(compiled, times, values_of(traced, times, states, observed), message, provenance)
 
     def _own(self, starts: Floats) -> Floats:
-        """The user's own states at the point."""
+        """User-defined states at the operating point."""
         known = self.operating.bristles
         return starts if known is None else known[known.size - starts.size :]
 
 
 def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: float, cycles: int) -> Result:
-    """Rows over some cycles of 1 s, the amplitude such that the point that goes farthest goes by `size` of the mechanism."""
+    """Rows over some cycles of 1 s each; the largest displacement of a drawn point is `size` times the mechanism's size."""
     if not (np.isfinite(size) and size > 0.0):
         raise ModelError.of("modes", "size", "must be > 0", size)
     shape = modes.shapes[:, number]
@@ -80,7 +80,7 @@ def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: 
 
 
 def _reach(mechanism: MovedMechanism, shape: NDArray[np.complex128]) -> float:
-    """How far the drawn point that goes farthest goes for a unit of the shape, of the mechanism's size."""
+    """The largest displacement of a drawn point for unit amplitude, as a fraction of the mechanism's size."""
     from pliant.show.scene import Scene
 
     changes = [np.zeros(len(shape)), SMALL * shape.real, SMALL * shape.imag]

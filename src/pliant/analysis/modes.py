@@ -20,35 +20,36 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-RIGID = 1e-12  # of a coordinate's own stiffness, per coordinate: motions with less than round-off could leave cost nothing
-SYMMETRIC = 1e-10  # of the largest entry: what the skew part of K may be where forces have a potential
-UNDAMPED = 1e-14  # of critical damping
-NOTHING = 1e-13  # of the largest eigenvalue: less is round-off of zero
-ROUND_OFF = 1e-9  # of an eigenvalue: a real part as small is none where nothing is lost
-LARGE = 0.1  # of the largest part: coordinates that are named for a motion
+RIGID = 1e-12  # fraction of a coordinate's own stiffness, per coordinate: less is round-off, and the motion is rigid
+SYMMETRIC = 1e-10  # fraction of the largest entry: bound on the skew part of K if the forces have a potential
+UNDAMPED = 1e-14  # fraction of critical damping
+NOTHING = 1e-13  # fraction of the largest eigenvalue: less is zero up to round-off
+ROUND_OFF = 1e-9  # fraction of an eigenvalue: in a system without losses a smaller real part is round-off
+LARGE = 0.1  # fraction of the largest entry of a shape: coordinates above it are named in descriptions
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NaturalModes:
-    """Modes in ascending order of frequency, one per conjugate pair.
+    """Natural modes in ascending order of frequency, one for each conjugate pair of eigenvalues.
 
-    A motion that only decays or grows has frequency 0 and damping ratio 1 or -1; a rigid motion, which nothing holds, has both 0.
+    A motion that decays or grows without oscillation has frequency 0 and damping ratio 1 or -1; a rigid motion, which nothing
+    resists, has frequency 0 and damping ratio 0.
     """
 
     name: str
-    eigenvalues: Complexes  # 1/s, with an imaginary part >= 0
-    shapes: Complexes  # a column per mode, over `coordinates`; the largest entry is 1
-    coordinates: tuple[str, ...]  # all of them: dependent and prescribed ones too
+    eigenvalues: Complexes  # 1/s, with imaginary parts >= 0
+    shapes: Complexes  # one column per mode, one row per entry of `coordinates`; the largest entry of a column is 1
+    coordinates: tuple[str, ...]  # all tangent coordinates, including dependent and prescribed ones
     mechanism: MovedMechanism | None = None
 
     @property
     def frequencies(self) -> Floats:
-        """rad/s: |eigenvalue| of what vibrates, its undamped frequency."""
+        """Undamped natural frequencies, rad/s: |eigenvalue| of each oscillating mode, 0 for the others."""
         return np.asarray(np.where(self.eigenvalues.imag > 0.0, np.abs(self.eigenvalues), 0.0))
 
     @property
     def damping_ratios(self) -> Floats:
-        """Share of critical damping; negative where a motion grows."""
+        """Damping as a fraction of critical damping; negative for a mode that grows."""
         size = np.abs(self.eigenvalues)
         return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0) + 0.0)
 
@@ -56,7 +57,7 @@ class NaturalModes:
         return len(self.eigenvalues)
 
     def shape(self, number: int) -> Mapping[str, Mapping[str, complex]]:
-        """By body: what each of its coordinates does in one mode, relative to the largest; real where nothing is out of phase."""
+        """The shape of one mode by body and coordinate, relative to its largest entry; real if all entries are in phase."""
         column = self.shapes[:, self.checked(number)]
         bodies: dict[str, dict[str, complex]] = {}
         for name, value in zip(self.coordinates, column, strict=True):
@@ -65,13 +66,13 @@ class NaturalModes:
         return bodies
 
     def moving(self, number: int) -> str:
-        """The coordinates that take the largest part in a mode, by name."""
+        """Names of the coordinates that move most in a mode."""
         return largest_parts(self.coordinates, self.shapes[:, self.checked(number)])
 
     def animated(self, number: int, size: float = 0.1, cycles: int = 2) -> Result:
-        """The mechanism swinging in one mode, as a Result to draw, to film, and to put on the page by pl.player.write.
+        """The mechanism vibrating in one mode, as a Result to plot, to animate, or to show with pl.player.write.
 
-        size: how far the point that moves farthest goes, of the mechanism's own size. A cycle takes 1 s.
+        size: the largest displacement of any drawn point, as a fraction of the mechanism's size. A cycle takes 1 s.
         """
         if self.mechanism is None:
             raise ModelError.of("modes", "mechanism", "must be known to be animated", None)
@@ -104,7 +105,7 @@ def largest_parts(names: tuple[str, ...], column: Complexes | Floats) -> str:
 
 def modes_of(linear: Linearisation) -> NaturalModes:
     if not linear.coordinates:
-        raise ModelError.of("modes", "coordinates", "must be free to move, at least one", 0)
+        raise ModelError.of("modes", "coordinates", "must include at least one that is free to move", 0)
     values, vectors = _eigen(linear)
     shapes = linear.motions @ vectors
     order = np.lexsort((values.real, np.where(values.imag > 0.0, np.abs(values), 0.0)))
@@ -114,7 +115,7 @@ def modes_of(linear: Linearisation) -> NaturalModes:
 
 
 def _eigen(linear: Linearisation) -> tuple[Complexes, Complexes]:
-    """Eigenvalues, one per pair, and their shapes over the independent coordinates."""
+    """Eigenvalues, one per conjugate pair, and their shapes over the independent coordinates."""
     n = len(linear.coordinates)
     if len(linear.free_states) == 2 * n and is_conservative(linear):
         return _conservative(linear.M, linear.K)
@@ -122,7 +123,7 @@ def _eigen(linear: Linearisation) -> tuple[Complexes, Complexes]:
 
 
 def is_conservative(linear: Linearisation) -> bool:
-    """Neither damped nor gyroscopic, with forces that have a potential: K symmetric and damping none."""
+    """Whether the mechanism is neither damped nor gyroscopic and its forces have a potential: damping = 0 and K symmetric."""
     M, C, K = linear.M, linear.damping, linear.K
     largest = float(np.max(np.abs(K), initial=0.0))
     critical = 2.0 * np.sqrt(np.abs(np.diag(M)) * np.abs(np.diag(K)))
@@ -132,7 +133,7 @@ def is_conservative(linear: Linearisation) -> bool:
 
 
 def _conservative(M: Floats, K: Floats) -> tuple[Complexes, Complexes]:
-    """K x = w^2 M x; rigid motions are taken out first, so that they stand at zero exactly."""
+    """Modes of K x = w^2 M x; rigid motions are removed first, so that their frequencies are exactly zero."""
     K, M = 0.5 * (K + K.T), 0.5 * (M + M.T)
     rigid = null_motions(K)
     elastic = _beside(rigid, M)
@@ -145,7 +146,7 @@ def _conservative(M: Floats, K: Floats) -> tuple[Complexes, Complexes]:
 
 
 def null_motions(K: Floats) -> Floats:
-    """Motions that K does not resist, a column each, by its entries beside the coordinates' own stiffness."""
+    """Motions that K does not resist, one per column; its entries are compared with each coordinate's own stiffness."""
     own = np.sqrt(np.abs(np.diag(K)))
     scale = np.where(own > 0.0, own, 1.0)
     _, sizes, directions = np.linalg.svd(K / np.outer(scale, scale))
@@ -153,17 +154,17 @@ def null_motions(K: Floats) -> Floats:
 
 
 def _beside(rigid: Floats, M: Floats) -> Floats:
-    """A basis of the motions that M knows apart from the rigid ones."""
+    """A basis of the motions that are M-orthogonal to the rigid ones."""
     n, r = len(M), rigid.shape[1]
     return np.eye(n) if r == 0 else np.asarray(np.linalg.qr(M @ rigid, mode="complete")[0][:, r:])
 
 
 def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
-    """Of A, without states whose motion is prescribed; what it maps to nothing is taken out first, as zeros pair up to defects."""
+    """Modes of A without prescribed states; its null space is removed first, because zero eigenvalues may be defective."""
     free = list(linear.free_states)
     A = linear.A[np.ix_(free, free)]
     n = len(linear.coordinates)
-    # coordinates measured by their own frequency beside their rates, so that both have one size
+    # coordinates are scaled by their own frequencies, so that they have the size of their rates
     pace = np.sqrt(np.abs(np.diag(linear.K)) / np.where(np.diag(linear.M) > 0.0, np.diag(linear.M), 1.0))
     slowest = np.min(pace[pace > 0.0], initial=np.inf)
     pace = np.where(pace > 0.0, pace, slowest if np.isfinite(slowest) else 1.0)
@@ -181,7 +182,7 @@ def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
     if _loses_nothing(linear):
         values = np.where((values.imag > 0.0) & (np.abs(values.real) <= ROUND_OFF * np.abs(values)), 1j * values.imag, values)
     states = basis[:, r:] @ vectors
-    # behind the quotient: what the zero motions add to a vector is -T12 x / value
+    # back from the quotient space: the null motions contribute -T12 x / value to a vector
     with np.errstate(divide="ignore", invalid="ignore"):
         added = np.where(values != 0.0, turned[:r, r:] @ vectors / values, 0.0)
     states = states + basis[:, :r] @ added
@@ -190,7 +191,7 @@ def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
 
 
 def _loses_nothing(linear: Linearisation) -> bool:
-    """Gyroscopic at most: velocity terms do no work, and forces have a potential."""
+    """Whether the mechanism is conservative apart from gyroscopic terms: velocity terms do no work, and forces have a potential."""
     C, K = linear.damping, linear.K
     symmetric = all(float(np.max(np.abs(x), initial=0.0)) <= SYMMETRIC * float(np.max(np.abs(of), initial=0.0))
                     for x, of in ((C + C.T, C), (K - K.T, K)))  # fmt: skip
@@ -198,7 +199,7 @@ def _loses_nothing(linear: Linearisation) -> bool:
 
 
 def _null_columns(A: Floats) -> Floats:
-    """States that stay where they are: an orthonormal basis of what A maps to nothing."""
+    """An orthonormal basis of the null space of A: states that stay where they are."""
     _, sizes, directions = np.linalg.svd(A)
     return np.asarray(directions[sizes <= RIGID * len(A) * np.max(sizes, initial=0.0)].T)
 

@@ -1,4 +1,4 @@
-"""A point to linearise at: coordinates and rates, what is held there, which contacts are closed, and in what balance it is."""
+"""A point to linearise about: coordinates, rates, held coordinates and closed contacts, and the balance of forces there."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from pliant.integrate.grip_states import STICKS
 
 Floats = NDArray[np.float64]
 
-# m/s or rad/s: rates at which friction that does not hold is differentiated, as at rest its slope has two sides. Round-off and the
-# curve of a law over speeds of 1 mm/s both leave 1e-8 of the slope.
+# m/s or rad/s: friction laws without a sticking state are differentiated at this rate, because at rest their slope has two sides.
+# Round-off, and the curvature of a law over speeds of 1 mm/s, each leave an error of 1e-8 of the slope.
 CRAWL = 1e-11
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where a mechanism is looked at."""
+    """The state of a mechanism about which an analysis is made."""
 
     t: float  # s
     q: Floats
     v: Floats
-    held: Mapping[str, float]  # coordinates whose rate something holds besides those that are prescribed: m/s or rad/s
-    contacts: Mapping[str, tuple[float, float]]  # closed ones: entry speed, m/s, and what friction that holds is doing
-    bristles: Floats | None = None  # and, behind them, states of the user's own
+    held: Mapping[str, float]  # m/s or rad/s: coordinates held at a constant rate, in addition to the prescribed ones
+    contacts: Mapping[str, tuple[float, float]]  # closed contacts: entry speed, m/s, and the state of friction that can stick
+    bristles: Floats | None = None  # bristle states, followed by user-defined states
 
 
 class SingularMass(SolveError):
-    """Coordinates without inertia: they may rest, but do not move by any equation."""
+    """Some coordinates have no inertia: they can rest, but no equation determines their motion."""
 
 
 class Dynamics:
@@ -64,7 +64,7 @@ class Dynamics:
         return derivatives(self.equations, rows, point)
 
     def _sticking(self, operating: OperatingPoint) -> list[int]:
-        """Rows of constraints that act: all of closures, and slips of closed contacts whose friction holds."""
+        """Active constraint rows: all closure rows, and the slip of closed contacts whose friction sticks."""
         hard = len(self.equations.closures.hard.residual)
         rows, k = list(range(hard)), hard
         for contact in self.equations.gripping:
@@ -79,12 +79,12 @@ class Dynamics:
         return Derivatives(*(getattr(of, name)[keep] for name in of.__dataclass_fields__))
 
     def _crawling(self, operating: OperatingPoint) -> EvaluationPoint:
-        """Where closed contacts rub, rates a little beside rest; else the point itself."""
+        """The point with small rates added if a closed contact has friction; else the point itself."""
         rubs = any(contact.kinematics.slip and contact.kinematics.pair.friction is not None
                    and contact.kinematics.pair.name in operating.contacts for contact in self.equations.contacts)  # fmt: skip
         if not rubs:
             return self.point
-        crawl = CRAWL * np.cos(1.0 + np.arange(self.point.v.size))  # along no direction in particular
+        crawl = CRAWL * np.cos(1.0 + np.arange(self.point.v.size))  # an arbitrary direction
         crawl[self.driven] = 0.0
         return replace(self.point, v=self.point.v + crawl)
 
@@ -92,10 +92,10 @@ class Dynamics:
         names = tuple(self.equations.tree.rates[k] for k in self.free)
         moving = largest_parts(names, np.linalg.svd(mass)[2][-1])
         part = f"system {self.equations.system.name!r}"
-        return f"{part}: no mass or inertia resists a motion of {moving}: the mass matrix is singular"
+        return f"{part}: the mass matrix is singular: no mass or inertia resists a motion of {moving}"
 
     def _solved(self, point: EvaluationPoint) -> EvaluationPoint:
-        """With the accelerations and forces that the equations give: zero accelerations at a rest, and what carries it."""
+        """The point with accelerations and constraint forces solved for; at an equilibrium the accelerations are zero."""
         equations = self.equations
         rows, seconds = equations.residual_column, self._column(equations.constraint_seconds)
         forces = ca.vertcat(equations.closures.column, equations.held_column)

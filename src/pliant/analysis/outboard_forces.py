@@ -1,6 +1,6 @@
-"""All that pushes on bodies at single places, row by row of a result: loads, contacts, struts, closures, and bodies they carry.
+"""Point forces on bodies in every row of a result: loads, contacts, struts, closures, and the bodies that they carry.
 
-Each is a wrench on one body where it acts, so that a section of a beam can tell what is outboard of it.
+Each is a wrench on one body with its point of application, so that a section of a beam can tell which wrenches are outboard of it.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from pliant.trace.lowered_system import breakpoints
 from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
-TWIST = 6  # numbers of a small motion of a frame: turn, shift
+TWIST = 6  # size of a small motion of a frame: rotation, displacement
 
 
 @dataclass(frozen=True)
 class PlacedWrench:
     """A force and a moment on a body, world axes, in every row."""
 
-    frame: Frame  # where it acts
+    frame: Frame  # the frame it acts on
     point: Floats  # (rows, 3), m
     force: Floats  # (rows, 3), N
     moment: Floats  # (rows, 3) about the point, N m
 
 
 def placed_wrenches(motion: RecordedMotion) -> list[PlacedWrench]:
-    """Everything that acts on any body from without, but for its own inboard joint."""
+    """All external wrenches on all bodies, except those of each body's inboard joint."""
     every = [*_carried(motion), *_contacts(motion), *_struts(motion), *_traced(motion)]
     return [wrench for wrench in every if wrench.frame.body != GROUND]
 
 
 def _carried(motion: RecordedMotion) -> Iterator[PlacedWrench]:
-    """What bodies do to those they stand on: the reaction of their joint, turned round."""
+    """Wrenches of bodies on their inboard bodies: the joint reaction with its sign reversed."""
     values = motion.result.values
     cut = {joint.a.body: joint.b for joint in motion.tree.cut_joints}
     for k, node in enumerate(motion.tree.nodes):
@@ -63,7 +63,7 @@ def _contacts(motion: RecordedMotion) -> Iterator[PlacedWrench]:
 
 
 def _struts(motion: RecordedMotion) -> Iterator[PlacedWrench]:
-    """Along the line between the two ends, as long as the result has it."""
+    """Wrenches of struts, along the line between their ends, with the force that the result recorded."""
     values = motion.result.values
     for k, strut in enumerate(motion.system.struts.values()):
         poses_of_ends = (place_pose(motion.tree, motion.tree.place(frame), motion.bodies, motion.q) for frame in strut.frames)
@@ -73,18 +73,18 @@ def _struts(motion: RecordedMotion) -> Iterator[PlacedWrench]:
             yield PlacedWrench(frame, point, sign * force, np.zeros_like(force))
 
 
-# ---- what only the traced System tells: signals of loads, directions of closures
+# ---- loads and closures: their signals and directions come from the traced System
 
 
 def _traced(motion: RecordedMotion) -> Iterator[PlacedWrench]:
-    """Loads and closures, whose formulas are evaluated at the rows."""
+    """Wrenches of loads and closures; their formulas are evaluated at every row."""
     system = motion.system
     closures = [c for c in system.closures.values() if c.name not in system.cut_joints and c.frames is not None]
     if not system.loads and not closures:
         return
     for closure in closures:
         if closure.frictions:
-            rule = "must be left out for section forces: the couple of friction in a closure is not among their loads"
+            rule = "must be left out for section forces, which do not include the friction couple of a closure"
             raise ModelError.of(closure.part, "friction", rule, list(closure.frictions))
     made = Trace(system, "articulated", t_start=motion.t_start, tree=motion.tree, parameters=motion.parameters)
     loads = [made.read(component) for load in system.loads.values() for component in load.vector]
@@ -103,12 +103,12 @@ def _traced(motion: RecordedMotion) -> Iterator[PlacedWrench]:
 
 
 class _ClosureRows:
-    """The rows of all closures of frames, each differentiated by small motions of its two frames: wrenches are K^T lam."""
+    """The rows of all closures between frames, differentiated by small motions of the two frames: the wrenches are K^T lam."""
 
     def __init__(self, made: Trace, closures: Sequence[Closure], motion: RecordedMotion) -> None:
         self._motion, self._rows, self.entries = motion, list[tuple[Closure, int]](), list[Scalar]()
         every = list(made.system.closures.values())
-        first = 0  # of the result's rows: exact closures stand before those by springs
+        first = 0  # index among the result's closure rows: exact closures come before those with penalty springs
         for by in ("multipliers", "springs"):
             of_kind = [closure for closure in every if closure.by == by]
             rows = made.rows_of(of_kind)
@@ -120,7 +120,7 @@ class _ClosureRows:
             first += len(rows.owners)
 
     def wrenches(self, values: Floats) -> Iterator[PlacedWrench]:
-        """values: of the entries, row by row of the result."""
+        """values: the closure forces, one row per row of the result."""
         motion = self._motion
         multipliers = motion.result.values["multiplier"]
         for k, (closure, row) in enumerate(self._rows):
@@ -132,7 +132,7 @@ class _ClosureRows:
 
 
 def _by_twists(made: Trace, closure: Closure, directions: Sequence[int]) -> list[Scalar]:
-    """dc of some rows of a closure for a turn and a shift of its first frame, then of its second, world axes."""
+    """dc of some closure rows for a rotation and displacement of the first frame, then of the second, in world axes."""
     assert closure.frames is not None  # who asks has looked
     tracer, bodies = made.tracer, poses(made.tree, made.q)
     a, b = (place_pose(made.tree, made.tree.place(frame), bodies, made.q) for frame in closure.frames)
@@ -153,7 +153,7 @@ def _turned(matrix: Mat, turn: Sequence[Scalar]) -> Mat:
 
 
 def _at_rows(made: Trace, motion: RecordedMotion, scalars: Sequence[Scalar]) -> Floats:
-    """Traced scalars at every row: (rows, scalars)."""
+    """Values of traced scalars at every row: (rows, scalars)."""
     if not scalars:
         return np.zeros((motion.rows, 0))
     state = ca.vertcat(made.state_column, made.own_column, made.sampled_column)
@@ -164,7 +164,7 @@ def _at_rows(made: Trace, motion: RecordedMotion, scalars: Sequence[Scalar]) -> 
 
 
 def _parameters(made: Trace, times: Floats) -> Floats:
-    """p in every row; at a breakpoint of a signal that of the piece of time which ends there, as the run saw it."""
+    """p in every row; at a breakpoint of a signal, p of the interval that ends there, as in the run."""
     inside = [b for b in breakpoints(made.system) if times[0] < b < times[-1]]
     edges = [float(times[0]), *inside, float(times[-1])]
     of_piece = np.array([np.concatenate([owner.at(*piece) for owner in made.owners]) for piece in pairwise(edges)])

@@ -1,4 +1,4 @@
-"""How the equations change with a parameter: eighth-order differences of the whole model, as it may enter through integrals."""
+"""Derivatives of the equations by a parameter: eighth-order differences of the whole model, since it may enter via integrals."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 WEIGHTS = {1: 4.0 / 5.0, 2: -1.0 / 5.0, 3: 4.0 / 105.0, 4: -1.0 / 280.0}  # of f(x + k h) - f(x - k h), over h
-STEP = 1e-2  # of the parameter: its eighth power is round-off
+STEP = 1e-2  # fraction of the parameter: its eighth power is at round-off
 STILL_CLOSED = 1e-9  # m or rad per unit of the parameter's size
 
 
 @dataclass(frozen=True)
 class ParameterSlopes:
-    """By parameter: slopes of the rows of balance, of c'', of bristle rates and of the outputs."""
+    """For each parameter: derivatives of the balance rows, of c'', of the bristle rates and of the outputs."""
 
     rows: dict[str, Floats] = field(default_factory=dict)
     seconds: dict[str, Floats] = field(default_factory=dict)
@@ -48,7 +48,7 @@ def parameter_slopes(
             difference = [d + weight / step * (a - b) for d, a, b in zip(difference, ahead, behind, strict=True)]
         residual, rows, seconds, bristle_rates, seen = (np.asarray(d) for d in difference)
         if np.max(np.abs(residual), initial=0.0) * abs(step) / STEP > STILL_CLOSED:
-            rule = "must not move closures: an input cannot change the geometry of a loop that is closed exactly"
+            rule = "must not name a parameter that moves a closure: an input cannot change the geometry of an exactly closed loop"
             raise ModelError.of("linearise", "inputs", rule, name)
         slopes.rows[name], slopes.seconds[name] = rows, seconds
         slopes.bristle_rates[name], slopes.outputs[name] = bristle_rates, seen
@@ -56,12 +56,12 @@ def parameter_slopes(
 
 
 def _step(system: System, name: str, value: float) -> float:
-    """A hundredth of the value, or what bounds leave room for."""
+    """A hundredth of the value, or less if the parameter's bounds are nearer."""
     parameter = system.parameters[name]
     room = [abs(value - bound) / max(WEIGHTS) for bound in (parameter.low, parameter.high) if bound is not None]
     step = min([STEP * (abs(value) or 1.0), *room])
     if step == 0.0:
-        raise ModelError.of("linearise", "inputs", f"must lie between its bounds, not on one: parameter {name!r}", value)
+        raise ModelError.of("linearise", "inputs", f"may name parameter {name!r} only if its value is not on a bound", value)
     return step
 
 
@@ -73,7 +73,7 @@ def _values(
     change: float,
     outputs: Mapping[str, tuple[str, int]],
 ) -> list[Floats]:
-    """Everything at the same point with the parameter changed."""
+    """All rows at the same point, with the parameter changed."""
     from pliant.analysis.implicit_equations import ImplicitEquations
 
     before = dynamics.equations

@@ -1,8 +1,8 @@
-"""The rows of a result as a motion: where every body is in each of them, how it moves and how it accelerates.
+"""The rows of a result as a motion: position, velocity and acceleration of every body in every row.
 
-Formulas over any scalar take whole columns of rows as NumPy arrays, so all rows are computed at once. Accelerations are those that
-the run observed: nothing is integrated or solved again, and what only the run knew (which contacts were closed, how they had begun)
-is in them already.
+Formulas over any scalar accept whole columns as NumPy arrays, so all rows are computed at once. Accelerations are those recorded in
+the run. Nothing is integrated or solved again, and the accelerations already reflect facts that only the run knew, such as which
+contacts were closed and at what entry speed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 class RecordedMotion:
-    """A result with the System it is a run of."""
+    """A result together with the System that it is a run of."""
 
     def __init__(self, result: Result, system: System | None, caller: str) -> None:
         if not len(result.time):
@@ -40,12 +40,12 @@ class RecordedMotion:
         check.instance(caller, "system", given, System, "a System")
         self.parameters = checked_values(given.parameters, result.parameters)
         self.system: System = resolved(given.snapshot(), self.parameters)
-        if result.labels["joint_coordinate"]:  # every body floats there, and joints are closures
+        if result.labels["joint_coordinate"]:  # absolute coordinates: every body floats, and joints are closures
             self.system = absolute_coordinates(self.system, self.t_start)[0]
         self.tree: Tree = build_tree(self.system)
         for dimension, names in (("coordinate", self.tree.positions), ("rate", self.tree.rates)):
             if list(result.labels[dimension]) != list(names):
-                rule = f"must be the one that the result is a run of, whose {dimension}s are {list(result.labels[dimension])}"
+                rule = f"must be the system of the run: the {dimension}s of the result are {list(result.labels[dimension])}"
                 raise ModelError.of(caller, "system", rule, list(names))
 
     @property
@@ -54,7 +54,7 @@ class RecordedMotion:
 
     @cached_property
     def t_start(self) -> float:
-        """When closed loops were assembled, s."""
+        """Time at which closed loops were assembled, s."""
         state = self.result.final_state
         return float(self.result.time[0]) if state is None else state.t_assembled
 
@@ -77,24 +77,24 @@ class RecordedMotion:
 
     @cached_property
     def motions(self) -> list[BodyMotion]:
-        """Angular velocity and accelerations of every body's frame, in its axes; the ground accelerates against gravity."""
+        """Angular velocity and accelerations of every body's frame, in its axes; gravity is an acceleration of the ground."""
         return outward(self.tree, self.q, self.v, self.a, self.tree.gravity)
 
     def array(self, vector: Sequence[object] | Vec) -> Floats:
-        """A vector of columns or numbers as (rows, 3)."""
+        """A vector whose entries are columns or numbers, as an array (rows, 3)."""
         return np.stack([np.broadcast_to(np.asarray(x, dtype=np.float64), (self.rows,)) for x in vector], axis=1)
 
     def turn(self, body: int) -> Floats:
-        """From a body's axes to the world's: (rows, 3, 3)."""
+        """Rotation from a body's axes to world axes: (rows, 3, 3)."""
         return np.stack([self.array(row) for row in self.bodies[body].rotation.matrix], axis=1)
 
     def origin(self, body: int) -> Floats:
-        """Of a body's frame, world axes: (rows, 3)."""
+        """Origin of a body's frame, in world axes: (rows, 3)."""
         return self.array(self.bodies[body].position)
 
 
 def system_of(result: Result, caller: str) -> System:
-    """The System of a run: the one it was made with, or what a file tells of it."""
+    """The System of a run: the one it was run with, or the one stored in the result's file."""
     if isinstance(result.make_provenance, Provenance):
         return result.make_provenance.system
     model = result.provenance.get("model", "")

@@ -1,7 +1,8 @@
-"""Where a mechanism rests: Newton's method with the exact stiffness, then load steps, then the arc length of the loading path.
+"""Find the rest position of a mechanism: Newton's method with the exact stiffness, then load steps, then arc length.
 
-Where the stiffness on the motions that loops allow is not positive definite, it is shifted until it is, as trust-region methods do:
-steps then go down the potential, and what is found is a stable rest unless the search began exactly on an unstable one.
+If the stiffness, projected on the motions that the loops allow, is not positive definite, it is shifted until it is, as in
+trust-region methods. Steps then descend the potential, so the search finds a stable equilibrium unless it began exactly on an
+unstable one.
 """
 
 from __future__ import annotations
@@ -17,37 +18,37 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-STEPS = 300  # of Newton's method
-LONGEST_TURN = 0.5  # rad, and of other coordinates:
-LONGEST_SHIFT = 0.25  # of the mechanism's size, in one step
-CLOSE = 1e-9  # m, rad or 1: a step as short as this is followed by a few that only polish
+STEPS = 300  # most steps of Newton's method
+LONGEST_TURN = 0.5  # rad: longest change of an angle in one step
+LONGEST_SHIFT = 0.25  # fraction of the mechanism's size: longest change of another coordinate in one step
+CLOSE = 1e-9  # m, rad or 1: after a step as short as this, a few more only polish the result
 POLISH = 4
-BALANCED = 1e-13  # m or rad: forces that displace a start by less, were all else held, are round-off
-LOOSE = 1e-10  # of a coordinate's own stiffness: a direction with less resists nothing
-SHIFT = 1e-9  # of a coordinate's own stiffness, added where directions are loose; what it leaves of them is limited in length
-OVERSHOOT = 0.5  # of the first slope, how much a step may rise at its end
-DEEPER = 3.0  # times as deep as now may a contact be after one step
+BALANCED = 1e-13  # m or rad: forces that would displace a single coordinate by less are round-off
+LOOSE = 1e-10  # fraction of a coordinate's own stiffness: a direction with less counts as loose
+SHIFT = 1e-9  # fraction of a coordinate's own stiffness, added for loose directions; their steps are limited in length
+OVERSHOOT = 0.5  # fraction of the initial slope: how steeply the potential may rise at the end of a step
+DEEPER = 3.0  # largest factor by which one step may deepen a contact
 LOAD_STEPS, SMALLEST_LOAD_STEP = 10, 1e-3
-NEWTON_STEPS = 15  # of one load step
+NEWTON_STEPS = 15  # most Newton steps in one load step
 ARC_STEPS = 2000
-STRAY = 0.5  # of a step along the arc: farther from its tangent Newton's method has found another path
-FARTHEST = 20.0  # rad, or of the mechanism's size: a path that has gone so far leads nowhere
+STRAY = 0.5  # fraction of an arc step: a solution farther from the tangent lies on another path
+FARTHEST = 20.0  # rad, or multiple of the mechanism's size: a path that has gone this far is given up
 
 
 @dataclass(frozen=True)
 class Rest:
-    """Coordinates in balance, or the last ones of a search that found none."""
+    """Coordinates in equilibrium, or the last ones of a search that found no equilibrium."""
 
     q: Floats
     found: bool
-    way: str  # in words
-    stiffness: Floats  # reduced and scaled, and
-    free_motions: Floats  # what its rows are: columns over the free rates
-    share: float = 1.0  # of gravity, drives and loads that acts
+    way: str  # how it was found, or why not, in words
+    stiffness: Floats  # reduced and scaled
+    free_motions: Floats  # the motions that belong to its rows: columns over the free rates
+    share: float = 1.0  # fraction of gravity, drives and loads that acts
 
 
 def find_rest(balance: Balance, start: Floats) -> Rest:
-    """Newton; then load steps from the unloaded mechanism; then along the arc of the loading path."""
+    """Search by Newton's method; if that fails, by load steps from the unloaded mechanism; then by arc length."""
     first = _descend(balance, start, steps=STEPS)
     if first.found:
         return first
@@ -62,11 +63,11 @@ def find_rest(balance: Balance, start: Floats) -> Rest:
 
 @dataclass(frozen=True)
 class Slope:
-    """The stiffness at a point on the motions that loops allow, in coordinates measured by their own stiffness."""
+    """The stiffness at a point, projected on the motions that the loops allow and scaled by each coordinate's own stiffness."""
 
-    stiffness: Floats  # scaled: its diagonal is 1, -1 or 0
-    scale: Floats  # of the reduced motions
-    lowest: float  # eigenvalue of the symmetric part
+    stiffness: Floats  # scaled: the diagonal entries are 1, -1 or 0
+    scale: Floats  # scale factors of the reduced motions
+    lowest: float  # lowest eigenvalue of the symmetric part
 
 
 def slope_of(balance: Balance, missing: Missing) -> Slope:
@@ -88,7 +89,7 @@ def _descend(balance: Balance, start: Floats, share: float = 1.0, steps: int = S
     polish = POLISH
     slope = slope_of(balance, missing)
     for count in range(steps):
-        if _is_small(missing, slope) and (count == 0 or slope.lowest < LOOSE):  # what is loose would only drift
+        if _is_small(missing, slope) and (count == 0 or slope.lowest < LOOSE):  # loose directions would only drift
             return _rest(q, True, _words(count), slope, missing)
         change, shifted = _newton_step(balance, missing, slope, downhill)
         if not np.all(np.isfinite(change)):
@@ -100,7 +101,7 @@ def _descend(balance: Balance, start: Floats, share: float = 1.0, steps: int = S
             polish -= 1
             if polish == 0:
                 return _rest(q, True, _words(count + 1), slope, missing)
-    return _rest(q, False, f"no balance in {steps} Newton steps", slope, missing)
+    return _rest(q, False, f"no equilibrium found in {steps} Newton steps", slope, missing)
 
 
 def _is_small(missing: Missing, slope: Slope, small: float = BALANCED) -> bool:
@@ -109,7 +110,7 @@ def _is_small(missing: Missing, slope: Slope, small: float = BALANCED) -> bool:
 
 
 def is_balanced(balance: Balance, missing: Missing, small: float = BALANCED) -> bool:
-    """Whether nothing but round-off pushes, and all loops are closed. small: m or rad, what forces may displace coordinates by."""
+    """Whether all loops are closed and forces are at round-off: they would displace coordinates by less than `small`, m or rad."""
     return _is_small(missing, slope_of(balance, missing), small)
 
 
@@ -122,7 +123,7 @@ def _words(count: int) -> str:
 
 
 def _newton_step(balance: Balance, missing: Missing, slope: Slope, downhill: bool) -> tuple[Floats, bool]:
-    """The change of the free coordinates, and whether the stiffness was shifted for it."""
+    """The change of the free coordinates, and whether the stiffness had to be shifted to compute it."""
     allowed = missing.free_motions
     force = missing.reduced
     if missing.residual.size:
@@ -136,7 +137,7 @@ def _newton_step(balance: Balance, missing: Missing, slope: Slope, downhill: boo
 
 
 def _limited(balance: Balance, missing: Missing, change: Floats) -> Floats:
-    """No coordinate goes far in one step, and no contact gets much deeper than it must."""
+    """The step, shortened so that no coordinate moves too far and no contact gets much deeper than needed."""
     longest = np.where(balance.turns, LONGEST_TURN, LONGEST_SHIFT * balance.size)
     change = change * min(1.0, 1.0 / max(float(np.max(np.abs(change) / longest, initial=0.0)), 1e-300))
     if not missing.gaps.size:
@@ -153,7 +154,7 @@ def _limited(balance: Balance, missing: Missing, change: Floats) -> Floats:
 
 
 def _searched(balance: Balance, missing: Missing, change: Floats, share: float, search: bool) -> tuple[Floats, Missing, float]:
-    """Halve the step while the potential rises too steeply at its end."""
+    """The step, halved until the potential no longer rises too steeply at its end."""
     first = float(change @ missing.force)
     part = 1.0
     while True:
@@ -169,9 +170,9 @@ def _searched(balance: Balance, missing: Missing, change: Floats, share: float, 
 
 
 def _by_load_steps(balance: Balance, start: Floats) -> Rest | None:
-    """Gravity, drives and loads grow from nothing to all; each step starts from the one before.
+    """Gravity, drives and loads grow from zero to their full values; each load step starts from the previous solution.
 
-    Where the stiffness is lost on the way, the rests beyond are those of another path: that is where it buckles.
+    If the stiffness becomes singular on the way, the mechanism buckles there, and equilibria beyond lie on another path.
     """
     unloaded = _descend(balance, start, 0.0)
     if not unloaded.found:
@@ -199,11 +200,11 @@ def _lost(balance: Balance, rest: Rest, share: float) -> str:
 
     weakest = np.linalg.eigh(0.5 * (rest.stiffness + rest.stiffness.T))[1][:, 0]
     moving = largest_parts(tuple(balance.names), rest.free_motions @ weakest)
-    return f"no balance: with {share:.4g} of its loads the mechanism gives way along {moving}"
+    return f"no equilibrium found: at {share:.4g} times its loads the mechanism buckles along {moving}"
 
 
 def _by_arc_length(balance: Balance, start: Floats) -> Rest | None:
-    """The path of rests over the load, by its arc length, until all of the load acts; past points where the load must fall."""
+    """Follow the path of equilibria by its arc length until the full load acts, through points where the load must fall."""
     unloaded = _descend(balance, start, 0.0)
     if not unloaded.found:
         return None
@@ -219,9 +220,9 @@ def _by_arc_length(balance: Balance, start: Floats) -> Rest | None:
 
 
 class LoadingPath:
-    """Rests over the share of the load that acts, followed by arc length (Riks 1979) in coordinates measured by their stiffness."""
+    """The path of equilibria over the load fraction, by arc length (Riks 1979) in coordinates scaled by their stiffness."""
 
-    FIRST, SHORTEST, LONGEST, EASY = 0.02, 1e-6, 0.2, 4  # of the arc; Newton steps below which it may grow
+    FIRST, SHORTEST, LONGEST, EASY = 0.02, 1e-6, 0.2, 4  # arc lengths; number of Newton steps below which the arc may grow
 
     def __init__(self, balance: Balance, q: Floats) -> None:
         self.balance, self.q, self.share, self.count, self.way = balance, q, 0.0, 0, 0.0
@@ -238,15 +239,15 @@ class LoadingPath:
         return (self._before[1] - 1.0) * (self.share - 1.0) <= 0.0
 
     def q_at_one(self) -> Floats:
-        """The nearer of the two points beside it."""
+        """The coordinates at full load: the nearer of the two points on either side of it."""
         return self.q if abs(self.share - 1.0) < abs(self._before[1] - 1.0) else self._before[0]
 
     def is_near(self, q: Floats) -> bool:
-        """Whether coordinates lie within the last step of the arc, not on another path."""
+        """Whether the coordinates lie within the last arc step, and so not on another path."""
         return bool(np.max(np.abs(q - self.q)) <= 2.0 * np.max(np.abs(self.q - self._before[0])) + CLOSE)
 
     def advance(self) -> bool:
-        """One step of the arc; False where it cannot be made as short as need be."""
+        """Take one arc step; returns False if even the shortest step fails."""
         while self._length >= self.SHORTEST:
             moved = self._corrected()
             if moved is not None and self._goes_on(moved[0][2]):
@@ -261,17 +262,17 @@ class LoadingPath:
         return False
 
     def _falling(self, missing: Missing) -> int:
-        """Directions in which the potential falls."""
+        """The number of directions in which the potential falls."""
         stiffness = slope_of(self.balance, missing).stiffness
         return int(np.sum(np.linalg.eigvalsh(0.5 * (stiffness + stiffness.T)) < 0.0)) if stiffness.size else 0
 
     def _goes_on(self, missing: Missing) -> bool:
-        """On one path a direction begins or ceases to fall just where the load turns; else the step has leapt to another path."""
+        """Whether the step stayed on its path: the number of falling directions changes parity exactly where the load turns."""
         turns = self._tangent[-1] * self._direction(missing)[-1] < 0.0
         return bool(turns == ((self._falling(missing) - self._falls) % 2 == 1))
 
     def _bordered(self, missing: Missing) -> Floats:
-        """[K -A^T R_s; A 0 0; tangent]: rows of balance, closures and arc."""
+        """The bordered matrix [K -A^T R_s; A 0 0; tangent]: rows of balance, closures and arc."""
         balance, m, n = self.balance, len(missing.residual), len(self.balance.free)
         whole = np.zeros((n + m + 1, n + m + 1))
         whole[:n, :n], whole[:n, n : n + m], whole[n : n + m, :n] = balance.stiffness(missing), -missing.matrix.T, missing.matrix
@@ -280,7 +281,7 @@ class LoadingPath:
         return whole
 
     def _direction(self, missing: Missing) -> Floats:
-        """Along the path, onward, of unit length."""
+        """The unit tangent of the path, pointing onward."""
         n, right = len(self.balance.free), np.zeros(len(self.balance.free) + len(missing.residual) + 1)
         right[-1] = 1.0
         solved = np.linalg.lstsq(self._bordered(missing), right, rcond=None)[0]
@@ -288,7 +289,7 @@ class LoadingPath:
         return np.asarray(along / np.sqrt(np.sum((along[:-1] * self._measure) ** 2) + along[-1] ** 2))
 
     def _corrected(self) -> tuple[tuple[Floats, float, Missing], int] | None:
-        """Newton on the plane across the tangent, at the length of the arc."""
+        """Newton's method in the plane normal to the tangent, at the arc length of the step."""
         balance, n = self.balance, len(self.balance.free)
         q, share = balance.moved(self.q, self._length * self._tangent[:-1]), self.share + self._length * self._tangent[-1]
         strayed = 0.0
@@ -301,7 +302,7 @@ class LoadingPath:
                 return None
             change, more = solved[:n], float(solved[-1])
             strayed += float(np.max(np.abs(change * self._measure), initial=0.0)) + abs(more)
-            if not strayed <= STRAY * self._length:  # to another path
+            if not strayed <= STRAY * self._length:  # it converges to another path
                 return None
             q, share = balance.moved(q, change), share + more
             if np.max(np.abs(change * self._measure), initial=0.0) + abs(more) <= CLOSE:

@@ -1,10 +1,10 @@
-"""Section forces of a beam by the balance of what is outboard: inertia along the material, and all that pushes there.
+"""Section forces of a beam from the balance of its outboard part: inertia of the material, and all forces that act on it.
 
-At station x, with r(s) where the beam's fields have carried the material at s, and a(s) its acceleration less gravity,
+At station x, with r(s) the displaced position of the material at s, and a(s) its acceleration minus gravity,
     F(x) = sum of forces outboard - int_x^l mu a ds
     M(x) = sum of moments outboard about r(x) - int_x^l [(r(s) - r(x)) x mu a + J (alpha + theta'') + omega x J (omega + theta')] ds
-is what the outboard part does to the inboard one, on the deformed beam, in the body's axes. J is the rotary inertia per length as
-the equations of motion have it, in the axes of the body. A force at the very station counts as outboard.
+are the force and moment of the outboard part on the inboard part, on the deformed beam, in the body's axes. J is the rotary
+inertia per length as in the equations of motion, in the body's axes. A force exactly at the station counts as outboard.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from pliant.analysis.material_line import Floats, MaterialLine, points
 from pliant.analysis.outboard_forces import PlacedWrench
 from pliant.beams.quadrature import nodes
 
-SAME_STATION = 1e-9  # of the length: how far apart round-off may put a station and a frame that stands there
-FINE, FEW_POINTS = 0.25, 8  # of the shapes' own panels: so short that a product of four waves is good to 1e-15 with so few points
-MOST_NUMBERS = 2_000_000  # of one table of vectors along the material: rows are taken in portions of this size
+SAME_STATION = 1e-9  # fraction of the length: largest distance that round-off may leave between a station and a frame placed there
+FINE, FEW_POINTS = 0.25, 8  # fraction of the shapes' panels, points per panel: products of four waves are exact to 1e-15
+MOST_NUMBERS = 2_000_000  # largest table of vectors along the material: rows are processed in portions of this size
 
 
 @dataclass(frozen=True)
 class SectionWrench:
-    """What the part outboard of each station does to the part inboard of it: (rows, stations, 3)."""
+    """Force and moment of the part outboard of each station on the part inboard of it: (rows, stations, 3)."""
 
     force: Floats  # N
     moment: Floats  # N m, about the deformed axis at the station
 
 
 def balance(line: MaterialLine, stations: Floats, acting: Sequence[PlacedWrench]) -> SectionWrench:
-    """Section forces at stations, fractions in ascending order, in the body's axes."""
+    """Section forces in the body's axes; stations are fractions of the length in ascending order."""
     force, moment = (-demand for demand in _demand(line, stations))
     for frame_fraction, f, m in (*_pushes(line, acting), *_drag_supports(line)):
         outboard = stations <= frame_fraction + SAME_STATION
@@ -42,7 +42,7 @@ def balance(line: MaterialLine, stations: Floats, acting: Sequence[PlacedWrench]
 
 
 def joint_wrench(line: MaterialLine, acting: Sequence[PlacedWrench]) -> tuple[Floats, Floats]:
-    """(force, moment about the body's origin) of the body on its inboard joint: all of it outboard: (rows, 3) each."""
+    """(force, moment about the body's origin) of the body on its inboard joint, the whole body being outboard: (rows, 3) each."""
     root = np.zeros(1)
     force, moment = (-(demand[:, 0] + inner) for demand, inner in zip(_demand(line, root), line.inboard(), strict=True))
     for _, f, m in (*_pushes(line, acting), *_drag_supports(line)):
@@ -51,7 +51,7 @@ def joint_wrench(line: MaterialLine, acting: Sequence[PlacedWrench]) -> tuple[Fl
 
 
 def _pushes(line: MaterialLine, acting: Sequence[PlacedWrench]) -> list[tuple[float, Floats, Floats]]:
-    """(where, force, moment about the body's origin) of what acts on a body, in its axes."""
+    """(position, force, moment about the body's origin) of every wrench on a body, in its axes."""
     turn, origin = line.motion.turn(line.number), line.motion.origin(line.number)
     pushes = []
     for wrench in acting:
@@ -62,11 +62,11 @@ def _pushes(line: MaterialLine, acting: Sequence[PlacedWrench]) -> list[tuple[fl
 
 
 def _drag_supports(line: MaterialLine) -> list[tuple[float, Floats, Floats]]:
-    """What holds a spanning beam's tip against the drag on its modes.
+    """Support forces of a spanning beam against the drag on its modes.
 
-    The model lets air drag and mass-proportional damping act on the modes alone, not on the motion of the frame: something takes up
-    their sum without work on the modes. Where these are clamped at the root that is the root; where they turn there and stay at the
-    tip, root and tip share it, so that no moment comes to the pin.
+    In the model, air drag and mass-proportional damping act on the modes alone, not on the motion of the frame, so their resultant
+    is carried by a support that does no work on the modes. For modes clamped at the root, that support is the root. For modes that
+    rotate at the root and do not move at the tip, root and tip share the load, so that the pin carries no moment.
     """
     if not any(line.spans) or not (line.drag or line.mass_damping):
         return []
@@ -81,7 +81,7 @@ def _drag_supports(line: MaterialLine) -> list[tuple[float, Floats, Floats]]:
 
 
 def _demand(line: MaterialLine, stations: Floats) -> tuple[Floats, Floats]:
-    """(force, moment about the body's origin) that the motion outboard of the stations asks for: (rows, stations, 3) each."""
+    """(force, moment about the body's origin) required by the motion outboard of the stations: (rows, stations, 3) each."""
     edges = np.unique(np.concatenate([line.panels, stations]))
     fine = np.max(np.diff(edges)) <= FINE * np.min(np.diff(line.panels))
     place, weight = nodes(edges, FEW_POINTS) if fine else nodes(edges)
@@ -98,7 +98,7 @@ def _demand(line: MaterialLine, stations: Floats) -> tuple[Floats, Floats]:
 
 
 class _Material:
-    """Forces and moments per length that the motion of the material asks for, at places along a line."""
+    """Forces and moments per length required by the motion of the material, at positions along a line."""
 
     def __init__(self, line: MaterialLine, places: Floats) -> None:
         self._line = line
@@ -117,7 +117,7 @@ class _Material:
         return force, np.cross(r, force) + self._section_moment(rows, omega, alpha)
 
     def drag(self, rows: slice) -> Floats:
-        """What air and mass-proportional damping take of the modes' motion, outside forces on the material."""
+        """Air drag and mass-proportional damping of the modes: external forces on the material."""
         if not self._line.drag and not self._line.mass_damping:
             return np.zeros(3)
         velocity = self._sum(self._line.weights.modal_rate[rows], self._moves)
@@ -125,7 +125,7 @@ class _Material:
         return np.asarray(self._line.drag * across + self._line.mass_damping * self._line.mu * velocity)
 
     def _section_moment(self, rows: slice, omega: Floats, alpha: Floats) -> Floats:
-        """J (alpha + theta'') + omega x J (omega + theta'), and mass-proportional damping of the modes' part."""
+        """J (alpha + theta'') + omega x J (omega + theta'), plus mass-proportional damping of the modal rotation."""
         rotary, weights = self._line.rotary, self._line.weights
         spin, second, modal = (self._sum(w[rows], self._turns) for w in (weights.rate, weights.second, weights.modal_rate))
         damped = second + self._line.mass_damping * modal

@@ -1,8 +1,8 @@
-"""Section forces of a beam by its strains: N = E A u', V = k A G (w' - theta), T = G J phi', M = E I theta'.
+"""Section forces of a beam from its strains: N = E A u', V = k A G (w' - theta), T = G J phi', M = E I theta'.
 
-They know nothing of what acts but by the modes: of a few modes they are a rough answer that converges with their number, at a
-force or a support slowly. A direction in which the beam has no modes has no strain to go by: nan. The shear force of an
-Euler-Bernoulli beam, which does not shear, is nan too.
+These forces depend on the loads only through the modes. With few modes they are rough; they converge with the number of modes, but
+slowly near a force or a support. They are nan in a direction in which the beam has no modes, since there is no strain. The shear
+force of an Euler-Bernoulli beam, which has no shear strain, is nan too.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ TIMOSHENKO = "timoshenko"
 
 
 def curvature(line: MaterialLine, body: Beam | TelescopicBeam, stations: Floats) -> SectionWrench:
-    """Section forces at stations, fractions, in the axes of the sections."""
+    """Section forces in the axes of the sections; stations are fractions of the length."""
     strain, bend = line.strains(stations)
     force, moment = stiffness(body)
     return SectionWrench(strain * force, bend * moment)
 
 
 def stiffness(body: Beam | TelescopicBeam) -> tuple[Floats, Floats]:
-    """(E A, k A G, k A G), (G J, E Iy, E Iz); nan where the body has no modes of the kind, or does not shear."""
+    """(E A, k A G, k A G), (G J, E Iy, E Iz); nan where the body has no modes of that kind, or its theory has no shear."""
     section, material = body.section, body.material
     shear = material.shear_modulus or np.nan
     sheared = (section.shear_factor or np.nan) * section.A * shear if getattr(body, "theory", "") == TIMOSHENKO else np.nan

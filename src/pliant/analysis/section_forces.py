@@ -16,7 +16,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, dataset_of
 
-if TYPE_CHECKING:  # xarray and casadi come in when they are needed
+if TYPE_CHECKING:  # xarray and casadi are imported only when needed
     import xarray
 
     from pliant.analysis.material_line import MaterialLine
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # xarray and casadi come in when they are needed
 Floats = NDArray[np.float64]
 
 BY = ("balance", "curvature")
-EVEN = 21  # stations of every beam where none are given
+EVEN = 21  # evenly spaced stations of every beam by default
 
 
 def section_forces(
@@ -38,22 +38,23 @@ def section_forces(
     beams: Sequence[str] | None = None,
     by: str = "balance",
 ) -> xarray.Dataset:
-    """Axial and shear force, torsion and bending moments along the beams, at every row of a result.
+    """Axial force, shear forces, torsion and bending moments along the beams, at every row of a result.
 
-    system: whose run it is; needed only for a file that does not hold its model. stations: how many, evenly from root to tip, or a
-    list of fractions of the length, 0 to 1 (of a telescopic link, of its free length); 21 unless given, and wherever something acts
-    on a beam. beams: by name; all unless given. by: "balance" of all forces outboard of the station, inertia included; "curvature":
-    what the modes' own strains say.
+    system: the system of the run; needed only if the result comes from a file that does not hold its model. stations: their number,
+    evenly spaced from root to tip, or a list of fractions of the length from 0 to 1 (for a telescopic link, of its free length); by
+    default 21, plus every position at which something acts on a beam. beams: names; all beams by default. by: "balance" computes
+    section forces from the balance of all forces outboard of the station, inertia included; "curvature" from the strains of the
+    modes.
 
-    Forces are what the part outboard of a station does to the part inboard, in the axes of the deformed section: an axial force
-    is positive in tension, `bending_moment_z` where the beam curves towards +y, `bending_moment_y` where it curves towards -z.
-    Something that acts at the very station counts as outboard of it.
+    Section forces are those of the part outboard of a station on the part inboard of it, in the axes of the deformed section. Axial
+    force is positive in tension, `bending_moment_z` is positive if the beam curves towards +y, and `bending_moment_y` if it curves
+    towards -z. A force exactly at the station counts as outboard of it.
     """
     return SectionStudy(result, system, stations, beams, by, "section_forces").forces()
 
 
 class SectionStudy:
-    """A question for section forces, checked; the answer is computed when asked for."""
+    """A checked request for section forces; they are computed on demand."""
 
     def __init__(
         self, result: Result, system: System | None, stations: Any, beams: Sequence[str] | None, by: str, caller: str
@@ -68,7 +69,7 @@ class SectionStudy:
         self.stations = _fractions(self.motion, self.beams, stations, caller)
 
     def forces(self) -> xarray.Dataset:
-        """The dataset of section forces, with what they leave of the joint's reaction at the root."""
+        """The dataset of section forces, with their imbalance against the joint reaction at the root."""
         from pliant.analysis.material_line import line_of
         from pliant.analysis.outboard_forces import placed_wrenches
 
@@ -101,7 +102,7 @@ class SectionStudy:
         }
 
     def _distances(self, line: MaterialLine, body: Beam | TelescopicBeam) -> Floats:
-        """From the root, m: (rows, stations)."""
+        """Distances from the root, m: (rows, stations)."""
         sleeve = body.length if isinstance(body, TelescopicBeam) else 0.0
         return np.asarray(sleeve + np.outer(line.length, self.stations))
 
@@ -113,7 +114,7 @@ def body_of(system: System, name: str) -> Beam | TelescopicBeam:
 
 
 def _turned(wrench: SectionWrench, turns: Floats) -> SectionWrench:
-    """From the beam's axes to those of the sections."""
+    """Vectors rotated from the beam's axes to those of the sections."""
     return type(wrench)(*(np.einsum("rsij,rsi->rsj", turns, vector) for vector in (wrench.force, wrench.moment)))
 
 
@@ -123,7 +124,7 @@ def _named(wrench: SectionWrench) -> dict[str, Floats]:
 
 
 def _chosen(motion: RecordedMotion, beams: Sequence[str] | None, caller: str) -> list[str]:
-    """Beams by name; all that have section forces where none are named."""
+    """The beams named, or all bodies that have section forces if none are named."""
     links = motion.system.links
     known = [name for name, link in links.items() if isinstance(link.body, (Beam, TelescopicBeam))]
     if isinstance(beams, str):
@@ -137,7 +138,7 @@ def _chosen(motion: RecordedMotion, beams: Sequence[str] | None, caller: str) ->
         raise ModelError.of(caller, "system" if beams is None else "beams", rule, list(links) if beams is None else [])
     for name in chosen:
         if links[name].body.as_published:
-            rule = "must not be 'as-published': equations that leave terms out balance no forces"
+            rule = "must not be 'as-published': those equations leave out terms, so their forces do not balance"
             field = "stiffening" if isinstance(links[name].body, Beam) else "form"
             raise ModelError.of(f"body {name!r}", field, rule, "as-published")
     return chosen
@@ -148,12 +149,12 @@ def _fractions(motion: RecordedMotion, beams: Sequence[str], given: Any, caller:
     if given is None:
         acted = [frame.station / body_of(motion.system, frame.body).length
                  for frame in motion.tree.places if frame.body in beams and frame.station is not None]  # fmt: skip
-        return np.unique(np.round([*np.linspace(0.0, 1.0, EVEN), *acted], 12))  # round-off makes no two stations of one
+        return np.unique(np.round([*np.linspace(0.0, 1.0, EVEN), *acted], 12))  # so that round-off cannot duplicate a station
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         if given < 2:
-            raise ModelError.of(caller, "stations", "must be >= 2, root and tip", given)
+            raise ModelError.of(caller, "stations", "must be >= 2: at least root and tip", given)
         return np.linspace(0.0, 1.0, int(given))
-    rule = "must be a number of stations, or fractions of the length, 0 to 1, ascending"
+    rule = "must be a number of stations, or ascending fractions of the length from 0 to 1"
     if isinstance(given, (str, bool)) or not isinstance(given, Iterable):
         raise ModelError.of(caller, "stations", rule, given)
     fractions = np.array([check.number(caller, f"stations[{k}]", x) for k, x in enumerate(given)])

@@ -1,4 +1,4 @@
-"""Which quantities of the results' table outputs name: whole ones, parts of them, or single coordinates."""
+"""Output names resolved to quantities of a result: whole quantities, parts of them, or single coordinates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pliant.model.check import did_you_mean
 from pliant.results import components
 from pliant.results.table import QUANTITIES
 
-NOT_OBSERVED = ("work",)  # integrated along a run: no function of the state
+NOT_OBSERVED = ("work",)  # integrated along a run, so not a function of the state
 
 
 def component_names(labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
-    """Every number that is a function of the state, by its name: its quantity and its place there."""
+    """For the name of every number that is a function of the state: its quantity and its index there."""
     return components.component_names([name for name in QUANTITIES if name not in NOT_OBSERVED], labels)
 
 
 def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
-    """What is named: "tip_position", "tip_position arm", "tip_position arm y", or a coordinate, "arm.angle"."""
+    """The numbers that names select: "tip_position", "tip_position arm", "tip_position arm y", or a coordinate, "arm.angle"."""
     every = component_names(labels)
     chosen: dict[str, tuple[str, int]] = {}
     for wanted in [outputs] if isinstance(outputs, str) else outputs:
@@ -28,7 +28,7 @@ def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[st
         hits = {name: place for name, place in every.items() if name == wanted or name.startswith(f"{wanted} ")}
         if not hits:
             known = [*(name for name in QUANTITIES if name not in NOT_OBSERVED), *labels["coordinate"], *every]
-            rule = f"must name quantities, as 'tip_position arm y' or 'arm.angle'{did_you_mean(wanted, known)}"
+            rule = f"must name quantities, such as 'tip_position arm y' or 'arm.angle'{did_you_mean(wanted, known)}"
             raise ModelError.of(part, "outputs", rule, wanted)
         chosen |= hits
     return chosen

@@ -1,4 +1,4 @@
-"""Whether a rest is stable: by its stiffness where forces have a potential, else by the eigenvalues of the linear equations."""
+"""Stability of an equilibrium: by its stiffness if the forces have a potential, else by eigenvalues of the linear equations."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pliant.analysis.operating_point import Dynamics, OperatingPoint
     from pliant.analysis.rest import Rest
 
-POTENTIAL = 1e-9  # of the scaled stiffness: what its skew part may be where forces have a potential
-GROWS = 1e-8  # of the largest eigenvalue: real parts below it are round-off
-MASSLESS = "no mass resists one of the coordinates, so that only its stiffness counts"
+POTENTIAL = 1e-9  # fraction of the scaled stiffness: bound on its skew part if the forces have a potential
+GROWS = 1e-8  # fraction of the largest eigenvalue: smaller real parts are round-off
+MASSLESS = "one of the coordinates has no mass or inertia, so only its stiffness decides"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Stability:
 
 
 def stability_of(balance: Balance, rest: Rest, dynamics: Dynamics | None, operating: OperatingPoint) -> Stability:
-    """Lagrange and Dirichlet: a rest is stable where the potential has a minimum; damping cannot make up for one that has none."""
+    """Lagrange-Dirichlet: an equilibrium is stable at a minimum of the potential; damping cannot stabilise any other."""
     stiffness = rest.stiffness
     if not stiffness.size:
         return Stability(True, "stable: nothing is free to move")

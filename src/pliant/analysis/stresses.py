@@ -1,7 +1,7 @@
-"""Stresses in the sections of beams: normal stress, and the equivalent stress of von Mises, from section forces.
+"""Stresses in the sections of beams from section forces: normal stress and von Mises equivalent stress.
 
-Elementary beam theory: sigma = N/A + My z/Iy - Mz y/Iz; shear stress of torsion by Saint-Venant, of shear forces by Jourawski. A
-section is looked at in enough points to meet its largest stress.
+Elementary beam theory: sigma = N/A + My z/Iy - Mz y/Iz; shear stress from torsion by Saint-Venant, from shear forces by Jourawski.
+Stresses are evaluated at enough points of a section to find the largest.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-GRID = 17  # points a side of a rectangle, its edges and its axes among them
-RIM = 48  # points round a ring, the one where bending is largest among them: between two, a stress is 0.2 % larger at most
-TERMS = 400  # of Saint-Venant's series
+GRID = 17  # points per side of a rectangle, including its edges and its axes
+RIM = 48  # points round a ring, including the point of largest bending stress; between points a stress is at most 0.2 % larger
+TERMS = 400  # terms of Saint-Venant's series
 
 
 def stresses(
@@ -40,10 +40,11 @@ def stresses(
     beams: Sequence[str] | None = None,
     by: str = "balance",
 ) -> xarray.Dataset:
-    """Section forces and what they make in known sections: the largest and smallest normal stress, the equivalent stress.
+    """Section forces, and the stresses they cause: largest and smallest normal stress, and largest equivalent stress.
 
-    Arguments are those of `section_forces`. A section knows its stresses by its outline: Section.rectangle, round and tube have
-    one, a section of plain numbers is given one. Of `by="curvature"`, forces that the modes do not tell count as none.
+    The arguments are those of `section_forces`. Stresses need the outline of the section: Section.rectangle, round and tube have
+    one; a section defined by numbers must be given one. With `by="curvature"`, section forces that the modes do not determine count
+    as zero.
     """
     study = SectionStudy(result, system, stations, beams, by, "stresses")
     sections = [_section(study.motion.system, name) for name in study.beams]
@@ -59,14 +60,14 @@ def stresses(
 def _section(system: System, name: str) -> Section:
     section = body_of(system, name).section
     if section.outline is None:
-        rule = "must know its outline for stresses: Section.rectangle, round or tube, or Section(outline=...)"
+        rule = "must have an outline to compute stresses: use Section.rectangle, round or tube, or Section(outline=...)"
         raise ModelError.of(f"body {name!r}", "section", rule, section)
     return section
 
 
 @dataclass(frozen=True)
 class SectionLoad:
-    """Section forces of one beam: (rows, stations) each."""
+    """Section forces of one beam, each of shape (rows, stations)."""
 
     axial: Floats  # N
     shear_y: Floats
@@ -78,7 +79,7 @@ class SectionLoad:
 
 @dataclass(frozen=True)
 class PointStress:
-    """Stress in one point of a section: along the beam, and the shear on the section along y and z."""
+    """Stress at one point of a section: normal stress along the beam, and shear stress on the section along y and z."""
 
     normal: Floats  # Pa
     shear_y: Floats
@@ -101,7 +102,7 @@ def section_stresses(section: Section, load: SectionLoad) -> tuple[Floats, Float
 
 
 def _normal(section: Section, load: SectionLoad, y: Any, z: Any) -> Floats:
-    """N/A + My z/Iy - Mz y/Iz; a section that bends about one axis only need not know the other."""
+    """N/A + My z/Iy - Mz y/Iz; a section that bends about one axis only need not define the other second moment of area."""
     about_y = load.moment_y * z / section.Iy if section.Iy is not None else 0.0
     about_z = load.moment_z * y / section.Iz if section.Iz is not None else 0.0
     return np.asarray(load.axial / section.A + about_y - about_z)
@@ -111,7 +112,7 @@ def _normal(section: Section, load: SectionLoad, y: Any, z: Any) -> Floats:
 
 
 def _in_rectangle(section: Section, outline: RectangleOutline, load: SectionLoad) -> Iterator[PointStress]:
-    """On a grid: parabolas of shear forces, Saint-Venant's series of torsion."""
+    """Stresses on a grid: parabolic shear from shear forces, Saint-Venant's series from torsion."""
     h, b = outline.height, outline.width
     mean_y, mean_z = 1.5 * load.shear_y / section.A, 1.5 * load.shear_z / section.A
     twist = load.torsion / (section.J or math.inf)  # G theta', Pa/m
@@ -139,9 +140,9 @@ def _torsion_shear(y: float, z: float, h: float, b: float) -> float:
 
 
 def _in_ring(section: Section, outline: RingOutline, load: SectionLoad) -> Iterator[PointStress]:
-    """Round the rim, from where bending pulls most: there torsion is largest, and shear runs along the rim.
+    """Stresses round the rim, beginning at the largest bending stress; torsion is largest at the rim, and shear runs along it.
 
-    Of a shear force the largest stress is (4/3) (V/A) (ro^2 + ro ri + ri^2) / (ro^2 + ri^2), at the rim as inside.
+    The largest stress due to a shear force is (4/3) (V/A) (ro^2 + ro ri + ri^2) / (ro^2 + ri^2), at the rim and inside.
     """
     ro, ri = outline.outer, outline.inner
     peak = 4.0 / 3.0 * (ro**2 + ro * ri + ri**2) / (ro**2 + ri**2) / section.A
@@ -155,7 +156,7 @@ def _in_ring(section: Section, outline: RingOutline, load: SectionLoad) -> Itera
 
 
 def _in_fibres(section: Section, outline: FibreOutline, load: SectionLoad) -> Iterator[PointStress]:
-    """All shear at once in every fibre, whatever its direction."""
+    """Stresses with the total shear in every fibre, whatever its direction."""
     twisted = np.abs(load.torsion) / (outline.torsion_modulus or math.inf)
     sheared = np.hypot(load.shear_y, load.shear_z) / (outline.shear_area or math.inf)
     for y, z in outline.points:

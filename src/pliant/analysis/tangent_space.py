@@ -1,7 +1,7 @@
-"""Small motions that closures and sticking contacts allow: all coordinates over a few of them, which are the states.
+"""Small motions that closures and sticking contacts allow: all coordinates as functions of a few of them, the states.
 
-A d_xi = 0 and A d_v + c'_q d_xi = 0: dependent coordinates follow from the others, chosen by pivots, so that states keep the names
-of coordinates. Joints are sooner dependent than modes, bodies far from the ground sooner than those near it.
+A d_xi = 0 and A d_v + c'_q d_xi = 0: the dependent coordinates follow from the others and are chosen by pivoting, so that states
+keep the names of coordinates. Joints become dependent before modes, and bodies far from the ground before those near it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from scipy.linalg import qr
 
 Floats = NDArray[np.float64]
 
-MODES_LAST = 1e-3  # how readily a mode becomes dependent, beside a joint
-NEAR_FIRST = 0.5  # and a coordinate at the ground, beside one at the end
-RANK = 1e-10  # of the largest pivot: rows with less say nothing new
+MODES_LAST = 1e-3  # pivot weight of a mode relative to a joint: modes become dependent last
+NEAR_FIRST = 0.5  # pivot weight of a coordinate at the ground relative to one at the end of the chain
+RANK = 1e-10  # fraction of the largest pivot: rows with a smaller pivot are dependent
 
 
 @dataclass(frozen=True)
 class TangentSpace:
-    """d_xi = motions eta, d_v = motions nu + turned eta over all rates, with eta and nu those of the coordinates `independent`."""
+    """d_xi = motions eta, d_v = motions nu + turned eta over all rates; eta and nu belong to the coordinates `independent`."""
 
     independent: tuple[int, ...]
     motions: Floats
@@ -32,9 +32,10 @@ class TangentSpace:
 def tangent_space(
     matrix: Floats, rate_slope: Floats, candidates: Sequence[int], fixed: Sequence[int], own: Sequence[int]
 ) -> TangentSpace:
-    """matrix: A over all rates; rate_slope: dc'/d_xi. candidates may be dependent, `fixed` are independent; the rest does not move.
+    """The tangent space for the matrix A over all rates and rate_slope = dc'/d_xi.
 
-    own: rates of bodies themselves, of modes and lengths.
+    candidates: coordinates that may be dependent; fixed: those that are independent; all others do not move. own: rates of the
+    bodies' own coordinates (modes and lengths).
     """
     count = matrix.shape[1]
     candidates = list(candidates)

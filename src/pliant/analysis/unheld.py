@@ -1,4 +1,4 @@
-"""What nothing holds: directions without stiffness along which forces do not change, by the names of their coordinates."""
+"""Unconstrained motions: directions without stiffness, along which forces do not change, by the names of their coordinates."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ASIDE = 0.05  # rad, or of the mechanism's size: how far a loose direction is followed
-SAME = 1e-7  # of the stiffness of a coordinate itself, over that way: forces that stay within it do not hold
-SLIPS = 1e-6  # of the way: slip at a contact with friction, which then holds it
+ASIDE = 0.05  # rad, or fraction of the mechanism's size: how far a loose direction is followed
+SAME = 1e-7  # fraction of a coordinate's own stiffness times ASIDE: a smaller change of force does not hold it
+SLIPS = 1e-6  # fraction of ASIDE: with more slip than this at a contact, its friction holds the motion
 
 
 def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
-    """Names of coordinates that are held by friction alone; what nothing holds at all is refused.
+    """Names of coordinates that only friction holds; coordinates that nothing holds raise an error.
 
-    A direction counts that is loose here and beside here: at a point of buckling it is loose only here.
+    A direction counts only if it is loose both at the point and nearby: at a buckling point it is loose only at the point itself.
     """
     loose = [motion for motion in _loose(balance, rest) if _stays_loose(balance, rest, motion)]
     if not loose:
@@ -35,7 +35,7 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
     names = _names(balance, free)
     if not names:
         return _names(balance, rubbed)
-    acts = "" if rest.found else ", and something pushes along it"
+    acts = "" if rest.found else ", yet a force acts along it"
     raise SolveError(
         f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or "
         f"closure resists it{acts}; prescribe its motion, give it a spring, or name its rate in steady"
@@ -43,13 +43,13 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
 
 
 def _names(balance: Balance, motions: Floats) -> list[str]:
-    """Of the coordinates that take the largest parts, each once."""
+    """Names of the coordinates that move most, each once."""
     parts = [name for motion in motions.T for name in largest_parts(tuple(balance.names), motion).split(", ")]
     return list(dict.fromkeys(parts))
 
 
 def _loose(balance: Balance, rest: Rest) -> list[Floats]:
-    """Over the free rates, each of size ASIDE."""
+    """Loose directions over the free rates, each scaled to ASIDE."""
     if not rest.stiffness.size:
         return []
     _, sizes, directions = np.linalg.svd(rest.stiffness)
@@ -63,7 +63,7 @@ def _loose(balance: Balance, rest: Rest) -> list[Floats]:
 
 
 def _stays_loose(balance: Balance, rest: Rest, direction: Floats) -> bool:
-    """Whether the force along a direction is the same on both sides, beside what a coordinate's own stiffness would make of it."""
+    """Whether the force along a direction stays the same on both sides, compared with each coordinate's own stiffness."""
     here = balance.at(rest.q, rest.share)
     own = np.abs(np.diag(balance.stiffness(here)))
     typical = float(np.max(own * direction**2, initial=0.0))
@@ -75,7 +75,7 @@ def _stays_loose(balance: Balance, rest: Rest, direction: Floats) -> bool:
 
 
 def _parted(balance: Balance, rest: Rest, loose: Floats) -> tuple[Floats, Floats]:
-    """Loose motions at which no contact with friction slips, and the rest of them, at which one does."""
+    """Loose motions without slip at any contact with friction, and those with slip at one."""
     slips = _slip_matrix(balance, rest) @ loose if rest.found else np.zeros((0, loose.shape[1]))
     if not len(slips):
         return loose, loose[:, :0]
@@ -85,7 +85,7 @@ def _parted(balance: Balance, rest: Rest, loose: Floats) -> tuple[Floats, Floats
 
 
 def _slip_matrix(balance: Balance, rest: Rest) -> Floats:
-    """Slips of closed contacts that have friction, over the free rates."""
+    """Slip velocities of closed contacts with friction, over the free rates."""
     missing, moving = balance.at(rest.q, rest.share), balance.moving
     rubbing = [contact for contact, gap in zip(moving.contacts, missing.gaps, strict=True)
                if gap < 0.0 and contact.kinematics.pair.friction is not None]  # fmt: skip

@@ -1,8 +1,8 @@
-"""Sines of sums from sines of their summands: sin(a + b) = sin a cos b + cos a sin b.
+"""Computes the sine and cosine of a sum from those of its summands: sin(a + b) = sin a cos b + cos a sin b.
 
-Where joint follows joint, a, b and a + b may all be asked for their sines. If the sines of summands are there anyway, those of sums
-are six operations instead of some forty. However long a sum is, errors stay within a few roundings: where they would grow beyond,
-a sine of its own is taken.
+In a chain of joints the sines of a, b and a + b may all be needed. If the sines of the summands are computed anyway, those of the
+sum cost six operations instead of about forty. The error stays within a few roundings however long the sum is: where it would grow
+beyond that, the sine of the sum is computed directly.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pliant.codegen.repeats import Columns
 from pliant.codegen.rolled import SHORTEST
 from pliant.codegen.sincos import WIDTH
 
-# Roundings in a sine or cosine: one in a sine of its own; in one of a sum those of both summands and its own.
+# Roundings in a sine or cosine: one if it is computed directly; for a sum, those of both summands plus one.
 MOST_ROUNDINGS = 8
-MOST_ADDITIONS = 2  # for one sum: two cost less than a sine and a cosine
-ADDITIONS_A_PASS = 8  # cost less than a pass of the batch
+MOST_ADDITIONS = 2  # additions for one angle: two cost less than a sine and a cosine
+ADDITIONS_A_PASS = 8  # additions that together cost less than one pass of the batch
 
 _SINES = frozenset((ca.OP_SIN, ca.OP_COS))
 _SUMS = frozenset((ca.OP_ADD, ca.OP_SUB))
@@ -31,14 +31,14 @@ _SUMS = frozenset((ca.OP_ADD, ca.OP_SUB))
 
 @dataclass(frozen=True)
 class Plan:
-    """Which angles are taken as sums of others."""
+    """Which angles are computed as sums of others."""
 
-    roundings: dict[int, int]  # of every angle that is asked for
-    sums: dict[int, int]  # angle -> additions that it takes
+    roundings: dict[int, int]  # for every angle whose sine or cosine is needed
+    sums: dict[int, int]  # angle -> number of additions it needs
 
     @staticmethod
     def of(program: Program, asked: Mapping[int, int], may_be_sums: Collection[int]) -> Plan:
-        """asked: all angles, each with the guards that leave its sines out."""
+        """asked: all angles, each with the guards under which its sines are left out."""
         plan, has_loops = Plan({}, {}), program.operations >= SHORTEST
         for angle in sorted(asked):
             plan.roundings[angle] = 1
@@ -47,12 +47,12 @@ class Plan:
                 if additions <= MOST_ADDITIONS and roundings <= MOST_ROUNDINGS:
                     plan.roundings[angle], plan.sums[angle] = roundings, additions
                 elif additions <= MOST_ADDITIONS and has_loops:
-                    # with every few links a sine of its own, links would no longer be alike, and no loop be made of them
+                    # if every few links had a directly computed sine, links would differ and could not be rolled into a loop
                     return Plan({}, {})
         return plan
 
     def _added(self, program: Program, asked: Mapping[int, int], angle: int, guards: int, most: int) -> tuple[int, int]:
-        """(Roundings, additions) of an angle as a sum of those that are asked for whenever it is; too many where it is none."""
+        """(Roundings, additions) of an angle as a sum of angles that are always computed with it; too many if it is no such sum."""
         roundings, additions = 1, 1
         for summand in (program.a[angle], program.b[angle]):
             if summand in asked:
@@ -67,7 +67,7 @@ class Plan:
 
 
 def add_angles(program: Program) -> Program:
-    """The same program with sines of sums made of those of their summands, where that spares passes of the batch."""
+    """The same program with sines of sums computed from those of their summands, where that saves passes of the batch."""
     asked = batched_angles(program, [ALWAYS] * len(program.kind))
     if not Plan.of(program, asked, asked).sums:
         return program
@@ -78,7 +78,7 @@ def add_angles(program: Program) -> Program:
 
 
 def _worth_while(program: Program, asked: Mapping[int, int]) -> Plan:
-    """Both of angles that are always needed and of those that guards may leave out, only if passes are spared."""
+    """Keeps the sums that save passes of the batch, separately for angles that are always needed and for those under guards."""
     plan = Plan.of(program, asked, asked)
     kept: set[int] = set()
     for always in (True, False):
@@ -95,12 +95,12 @@ def _passes(angles: int) -> int:
 
 
 class _Rebuilt:
-    """A program in the making: all values in their order, sines of sums where they were first asked for."""
+    """A program under construction: all values in order, with sines of sums inserted where they are first needed."""
 
     def __init__(self, program: Program, plan: Plan) -> None:
         self.old, self.plan = program, plan
         self.new = Program(program.n_y, program.n_p, constants=list(program.constants), guards=program.guards)
-        self.number = [NONE] * (len(program.kind) + 1)  # of old values; the last stands for an argument that is not there
+        self.number = [NONE] * (len(program.kind) + 1)  # new numbers of old values; the last entry stands for a missing argument
         self._sines: dict[tuple[int, int], int] = {}
         for value, kind in enumerate(program.kind):
             if kind in _SINES and program.a[value] in plan.roundings:
@@ -116,7 +116,7 @@ class _Rebuilt:
         return _without_unread(replace(self.new, outputs=outputs), [self.number[angle] for angle in self.plan.sums])
 
     def _sine(self, kind: int, angle: int) -> int:
-        """The sine or cosine of an old angle, which is asked for or part of a sum."""
+        """The sine or cosine of an old angle, which is needed itself or as part of a sum."""
         known = self._sines.get((kind, angle))
         if known is None:
             direct = angle in self.plan.roundings and angle not in self.plan.sums
@@ -136,7 +136,7 @@ class _Rebuilt:
 
 
 def _without_unread(program: Program, sums: list[int]) -> Program:
-    """The same without those sums, and parts of them, that nobody reads any more."""
+    """The same program without sums, and parts of sums, that are no longer read."""
     columns = Columns.of(program)
     read = columns.arguments[columns.arguments != NONE]
     readers = np.bincount([*read, *program.outputs], minlength=len(program.kind))

@@ -1,4 +1,4 @@
-"""What is computed together: angles first, all their sines together, then the rest; and apart what guards may leave out."""
+"""Groups values that are computed together: angles first, all their sines in a batch, then the rest; guarded values apart."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ _SINES = frozenset((ca.OP_SIN, ca.OP_COS))
 
 @dataclass(frozen=True)
 class Order:
-    """Values in the order in which they are computed, and the guards of which one idle leaves them all out."""
+    """Values in the order in which they are computed, and their guards: if one of these is idle, all the values are left out."""
 
     values: list[int]
     guards: int = ALWAYS
-    sines: tuple[int, ...] = ()  # that the batch takes of these values
+    sines: tuple[int, ...] = ()  # sines and cosines of these values that the batch computes
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Angles whose sines are taken together: in work[0:padded], their sines and cosines in the next two parts of that length.
+    """Angles whose sines are computed together: they lie in work[0:padded], their sines and cosines in the next two parts of that
+    length.
 
-    Those needed always stand first, in whole passes; the others are left out while all guards are idle.
+    Angles that are always needed come first, in whole passes; the others are left out while all guards are idle.
     """
 
-    angles: dict[int, int]  # angle -> its place
+    angles: dict[int, int]  # angle -> its index
     always: int
     padded: int
 
     @staticmethod
     def of(program: Program, guards: Sequence[int]) -> Batch:
-        """guards: of every value."""
+        """guards: one entry for every value."""
         common = batched_angles(program, guards)
         always = [angle for angle, mask in common.items() if mask == ALWAYS]
         others = [angle for angle, mask in common.items() if mask != ALWAYS]
@@ -48,14 +49,14 @@ class Batch:
 
     @property
     def pads(self) -> list[int]:
-        """Places without an angle."""
+        """Indices of the padding, which holds no angle."""
         return sorted(set(range(self.padded)) - set(self.angles.values()))
 
     def guards_of(self, angle: int) -> int:
         return ALWAYS if self.angles[angle] < self.always else ALL_IDLE
 
     def sines(self, columns: Columns) -> dict[int, int]:
-        """Every sine and cosine that the batch takes, with its place in work."""
+        """Every sine and cosine that the batch computes, with its index in work."""
         part = {ca.OP_SIN: self.padded, ca.OP_COS: 2 * self.padded}
         sines = np.flatnonzero(np.isin(columns.kind, list(part)))
         of = zip(sines.tolist(), columns.kind[sines].tolist(), columns.index[sines].tolist(), strict=True)
@@ -67,13 +68,14 @@ def _whole_passes(angles: int) -> int:
 
 
 def batched_angles(program: Program, guards: Sequence[int]) -> dict[int, int]:
-    """Every argument of a sine or cosine that itself needs none, with the guards that all its sines have.
+    """Every argument of a sine or cosine that does not itself depend on one, with the guards common to all its sines.
 
-    In a mechanism these are nearly all: joint angles are coordinates, and those of bent tips polynomials of them.
+    In a mechanism these are nearly all arguments: joint angles are coordinates, and the angles of bent tips are polynomials in
+    them.
     """
     angles: dict[int, int] = {}
     a, b, c = program.a, program.b, program.c
-    after_sine = bytearray(len(program.kind) + 1)  # the last stands for an argument that is not there: NONE
+    after_sine = bytearray(len(program.kind) + 1)  # the last entry stands for a missing argument: NONE
     for value, kind in enumerate(program.kind):
         if kind < 0:
             continue
@@ -89,7 +91,7 @@ def batched_angles(program: Program, guards: Sequence[int]) -> dict[int, int]:
 def orders(
     program: Program, columns: Columns, batch: Batch, sines: Iterable[int], guards: Sequence[int]
 ) -> tuple[list[Order], list[Order]]:
-    """(Angles and what they are computed from, all other operations but the batch's sines); the last is always computed."""
+    """(Angles and the values they depend on, all other operations except the batch's sines); the last order is always computed."""
     angles = _needed_for(program, batch.angles)
     always = [v for v in angles if guards[v] == ALWAYS] + [v for v in batch.angles if batch.guards_of(v) == ALWAYS]
     early = _needed_for(program, always)
@@ -103,7 +105,7 @@ def orders(
 
 
 def _needed_for(program: Program, values: Iterable[int]) -> set[int]:
-    """The operations among the values, and all that they are computed from."""
+    """The operations among the values, and all operations they depend on."""
     needed: set[int] = set()
     waiting = list(values)
     while waiting:
@@ -127,9 +129,9 @@ def _late_orders(program: Program, late: list[int], guards: Sequence[int]) -> li
 
 
 def _levels(program: Program, late: list[int], guards: Sequence[int], rank: dict[int, int]) -> dict[int, int]:
-    """How often the run over all sets of guards, in their order, must begin anew before a value can be computed.
+    """How often the pass over all sets of guards, in order, must restart before a value can be computed.
 
-    What is always computed comes as late as it may: nothing waits for guarded values to pass that need not.
+    Values that are always computed come as late as possible, so that nothing waits for guarded values without need.
     """
     level: dict[int, int] = {}
     for value in late:
@@ -149,7 +151,7 @@ def _levels(program: Program, late: list[int], guards: Sequence[int], rank: dict
 
 
 def left_out_but_read(program: Program, columns: Columns, every: Sequence[Order]) -> set[int]:
-    """Values that someone reads even while they are left out, or that are outputs."""
+    """Values that are read, or are outputs, even while they are left out."""
     if all(order.guards == ALWAYS for order in every):
         return set()
     guards = np.zeros(columns.kind.size, dtype=np.int64)

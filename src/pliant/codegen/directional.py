@@ -1,10 +1,11 @@
-"""Directional derivatives of a program: forward mode, all directions beside one evaluation of the function itself.
+"""Directional derivatives of a program in forward mode: all directions share one evaluation of the function itself.
 
-A program becomes two. The first computes the function and, once for all directions, the coefficients of its linearisation. The
-second is that linearisation: sums of products of coefficients with seeds, several directions side by side in the lanes of vectors.
+A program is split in two. The first computes the function and, once for all directions, the coefficients of its linearisation. The
+second evaluates the linearisation: sums of products of coefficients and seeds, with several directions side by side in vector
+lanes.
 
-A function with corners has a derivative on either side of each. Whatever it compares is a decision, taken beforehand and handed in
-behind p: so the derivatives in all stages of one step are those of one side. Values, continuous there, stay as they are.
+A function with corners has one derivative on each side of a corner. Every comparison is a decision, made beforehand and passed in
+after p, so that all stages of a step use derivatives from the same side. Values are continuous at corners and do not change.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from pliant.codegen.program import CONSTANT, NONE, PARAMETER, STATE, TIME, Progr
 
 _COMPARISONS = frozenset((ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE))
 _TRUTHS = frozenset((*_COMPARISONS, ca.OP_AND, ca.OP_OR, ca.OP_NOT))
-_STEPS = frozenset((ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, *_TRUTHS))  # constant but for their jumps
+_STEPS = frozenset((ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, *_TRUTHS))  # piecewise constant
 
 
 @dataclass(frozen=True)
 class DirectionalPrograms:
-    """seeds of the linear program: y, then t, then the active entries of p; its p: what `primal` gives."""
+    """The two programs. Seeds of `linear` are y, then t, then the active entries of p; its p holds the outputs of `primal`."""
 
     primal: Program  # (t, y, [p, decisions]) -> [outputs, coefficients]
     linear: Program  # seeds and coefficients -> tangents of the outputs
-    decisions: Program | None  # (t, y, p) -> truths; None where nothing is compared
+    decisions: Program | None  # (t, y, p) -> truth values; None if the function compares nothing
     active: tuple[int, ...]  # entries of p that have seeds
-    guards: tuple[frozenset[int], ...]  # of every decision: places in p; while one holds zero the decision does not matter
-    zero_coefficients: Mapping[int, int]  # sets of guards of which one idle makes a coefficient zero, by place: see guards.py
+    guards: tuple[frozenset[int], ...]  # for every decision: entries of p; while one is zero the decision has no effect
+    zero_coefficients: Mapping[int, int]  # by coefficient: sets of guards; one idle guard makes it zero (guards.py)
 
     @property
     def n_decisions(self) -> int:
@@ -40,7 +41,7 @@ class DirectionalPrograms:
 
 
 def directional(program: Program, active: Collection[int]) -> DirectionalPrograms:
-    """Of a program that nothing was fused in. active: entries of p that directions may have a part along."""
+    """The derivatives of a program without fused products. active: entries of p that directions may include."""
     return _Differentiation(program, tuple(sorted(active))).finish()
 
 
@@ -50,21 +51,21 @@ class _Differentiation:
     active: tuple[int, ...]
     primal: Program = field(init=False)
     linear: Program = field(init=False)
-    values: list[int] = field(default_factory=list)  # of the source's values: their numbers in `primal`
-    tangents: list[int | None] = field(default_factory=list)  # in `linear`; None: zero
+    values: list[int] = field(default_factory=list)  # numbers in `primal` of the source's values
+    tangents: list[int | None] = field(default_factory=list)  # numbers in `linear` of their tangents; None: zero
     deciding: list[int] = field(default_factory=list)  # values of `asking`
-    sides: dict[int, int] = field(default_factory=dict)  # of truths among the values of `primal`: how they were decided
-    places: dict[int, int] = field(default_factory=dict)  # of coefficients among the outputs of `primal`, by value
+    sides: dict[int, int] = field(default_factory=dict)  # for truth values of `primal`: how they were decided
+    places: dict[int, int] = field(default_factory=dict)  # for each coefficient: its index among the outputs of `primal`
 
     def __post_init__(self) -> None:
         n = self.source.n_y
         self.primal = Program(n, self.source.n_p)
         self.linear = Program(n + 1 + len(self.active), 0)
-        self.asking = Program(n, self.source.n_p)  # the source, and comparisons that it has in other forms
-        self.asked: list[int] = []  # of the source's values: their numbers in `asking`
-        self.moving = [False] * len(self.source.kind)  # depends on t or y
+        self.asking = Program(n, self.source.n_p)  # the source, plus comparisons that it contains in other forms
+        self.asked: list[int] = []  # numbers in `asking` of the source's values
+        self.moving = [False] * len(self.source.kind)  # whether a value depends on t or y
         self.idle = idle_guards(self.source)
-        self.guards: list[frozenset[int]] = []  # of decisions
+        self.guards: list[frozenset[int]] = []  # guards of each decision
 
     def finish(self) -> DirectionalPrograms:
         seed_of = {place: self.source.n_y + 1 + k for k, place in enumerate(self.active)}
@@ -88,12 +89,12 @@ class _Differentiation:
                                    zero_coefficients)  # fmt: skip
 
     def _guard(self) -> dict[int, int]:
-        """Let the linear program leave out what belongs to idle guards; returns what that makes of its coefficients."""
+        """Let the linear program leave out values of idle guards; returns which coefficients are zero then."""
         self.primal.guards = self.source.guards
         zero = vanishing(self.primal)
         flags = [self._coefficient(self.primal.value(PARAMETER, place)) for place in self.source.guards]
         self.linear.guards = tuple(self.linear.a[flag] for flag in flags)
-        self.primal.guards = ()  # its coefficients are asked for in any case
+        self.primal.guards = ()  # its coefficients are always needed
         return {place: zero[value] for value, place in self.places.items() if value < len(zero) and zero[value]}
 
     def _leaf(self, value: int, kind: int, seed_of: dict[int, int]) -> None:
@@ -131,11 +132,11 @@ class _Differentiation:
     # ---- corners
 
     def _decision(self, value: int, kind: int, asked: list[int]) -> int | None:
-        """The entry of p that says which side a value is on; None where it has but one."""
+        """The entry of p that says on which side of a corner a value is; None if the value has no corner."""
         if kind in _COMPARISONS:
             truth = self.asked[-1]
         elif kind in (ca.OP_FMIN, ca.OP_FMAX):
-            truth = self.asking.value(ca.OP_LT, *(asked if kind == ca.OP_FMIN else asked[::-1]))  # the first one is taken
+            truth = self.asking.value(ca.OP_LT, *(asked if kind == ca.OP_FMIN else asked[::-1]))  # whether the first is the result
         elif kind in (ca.OP_FABS, ca.OP_SIGN):
             truth = self.asking.value(ca.OP_LT, self.asking.constant(0.0), asked[0])
         elif kind == ca.OP_COPYSIGN:
@@ -153,21 +154,21 @@ class _Differentiation:
         return decided
 
     def _branch(self, kind: int, decided: int, x: list[int], dx: list[int | None]) -> int | None:
-        """The tangent of a value with a corner, on the side that was decided; the value itself is continuous."""
+        """The tangent of a value with a corner, on the decided side; the value itself is continuous."""
         primal = self.primal
         if kind in (ca.OP_FMIN, ca.OP_FMAX):
             other = primal.value(ca.OP_NOT, decided)
             return self._sum(self._chosen(decided, dx[0]), self._chosen(other, dx[1]))
         # 2 d - 1: the sign
         sign = primal.value(ca.OP_SUB, primal.value(ca.OP_TWICE, decided), primal.constant(1.0))
-        if kind == ca.OP_COPYSIGN:  # of what is nearly always a constant
+        if kind == ca.OP_COPYSIGN:  # the sign usually comes from a constant
             sign = primal.value(ca.OP_MUL, sign, primal.value(ca.OP_SIGN, x[0]))
         return self._scaled(sign, dx[0])
 
     # ---- the linearisation
 
     def _coefficient(self, value: int) -> int:
-        """A value of `primal` as a factor in `linear`."""
+        """A value of `primal`, used as a factor in `linear`."""
         if self.primal.kind[value] == CONSTANT:
             return self.linear.constant(self.primal.constants[self.primal.a[value]])
         place = self.places.setdefault(value, len(self.source.outputs) + len(self.places))
@@ -186,7 +187,7 @@ class _Differentiation:
         return self.linear.value(ca.OP_MUL, self._coefficient(factor), tangent)
 
     def _chosen(self, condition: int, tangent: int | None) -> int | None:
-        """A selection and no product: what is not chosen may be nan."""
+        """A selection, not a product, because the side not chosen may be nan."""
         if tangent is None:
             return None
         condition = self.sides.get(condition, condition)
@@ -226,7 +227,7 @@ class _Differentiation:
         return self._sum(self._scaled(slopes[0], dx[0]), self._scaled(slopes[1], dx[1]))
 
     def _slope(self, kind: int, result: int, x: int) -> int:
-        """Of a function of one argument."""
+        """The derivative of a function of one argument."""
         primal, one = self.primal, self.primal.constant(1.0)
 
         def of(operation: int, *arguments: int) -> int:
@@ -259,10 +260,10 @@ class _Differentiation:
         return slopes[kind]()
 
     def _slopes(self, kind: int, result: int, x: int, y: int) -> tuple[int, int]:
-        """Of a function of two arguments."""
+        """The derivatives of a function of two arguments."""
         primal, of = self.primal, self.primal.value
         if kind == ca.OP_POW:
-            # y x^(y-1) and x^y log x; both vanish with a force of a depth that has come to nothing
+            # y x^(y-1) and x^y log x; both are zero at x = 0, as for a contact force at zero depth
             below = of(ca.OP_POW, x, of(ca.OP_SUB, y, primal.constant(1.0)))
             return (self._where_positive(x, of(ca.OP_MUL, y, below)),
                     self._where_positive(x, of(ca.OP_MUL, result, of(ca.OP_LOG, x))))  # fmt: skip
@@ -272,13 +273,13 @@ class _Differentiation:
         if kind == ca.OP_HYPOT:
             inverse = self._where_positive(result, of(ca.OP_INV, result))
             return of(ca.OP_MUL, x, inverse), of(ca.OP_MUL, y, inverse)
-        if kind in (ca.OP_FMIN, ca.OP_FMAX):  # of numbers that no state moves
+        if kind in (ca.OP_FMIN, ca.OP_FMAX):  # both arguments are constant in the state
             first = of(ca.OP_LE, *((x, y) if kind == ca.OP_FMIN else (y, x)))
             return first, of(ca.OP_NOT, first)
         if kind == ca.OP_COPYSIGN:
             return of(ca.OP_MUL, of(ca.OP_SIGN, x), of(ca.OP_SIGN, y)), primal.constant(0.0)
         if kind in (ca.OP_FMOD, ca.OP_REMAINDER):
-            whole = of(ca.OP_DIV, of(ca.OP_SUB, result, x), y)  # minus the number of times that y was taken off
+            whole = of(ca.OP_DIV, of(ca.OP_SUB, result, x), y)  # minus the number of times that y was subtracted
             return primal.constant(1.0), whole
         raise NotImplementedError(f"operation {kind} has no derivative here")
 
@@ -288,7 +289,7 @@ class _Differentiation:
 
 
 def pruned(program: Program) -> Program:
-    """The same without what no output needs."""
+    """The same program without values that no output needs."""
     needed = bytearray(len(program.kind) + 1)
     for output in program.outputs:
         needed[output] = 1

@@ -20,21 +20,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class DirectionalKernel:
-    """A function of (t, y, p), and its derivatives along any number of directions in all of these."""
+    """A function of (t, y, p), and its derivatives along any number of directions in (t, y, p)."""
 
     primal: MachineCode  # (t, y, [p, decisions]) -> values, coefficients
     linear: MachineCode
     decide: MachineCode | None  # (t, y, p) -> decisions
-    active: tuple[int, ...]  # entries of p that directions may have a part along
+    active: tuple[int, ...]  # entries of p that directions may include
     n_p: int
     n_out: int
-    guards: tuple[frozenset[int], ...] = ()  # of decisions: entries of p; while one of them is zero a decision does not matter
+    guards: tuple[frozenset[int], ...] = ()  # for each decision: entries of p; while one is zero the decision has no effect
 
     @classmethod
     def of(
         cls, program: Program, active: Collection[int], cache: Path | None, largest: int = LARGEST_OPTIMISED_IN_RUN
     ) -> DirectionalKernel:
-        """largest: operations beyond which LLVM only translates."""
+        """largest: number of operations above which LLVM translates without optimising."""
         parts = directional(program, active)
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
@@ -51,7 +51,7 @@ class DirectionalKernel:
 
     @property
     def n_seeds(self) -> int:
-        """Rows of a group of seeds."""
+        """Number of rows in a group of seeds."""
         return padded(self.linear.n_y)
 
     @cached_property
@@ -60,13 +60,13 @@ class DirectionalKernel:
         return np.array(self.active, dtype=np.int64)
 
     def matters(self, p: Floats) -> Floats:
-        """Of every decision, 1 where it matters with these parameters."""
+        """For every decision, 1 if it has an effect with these parameters, else 0."""
         places, owned = self._guards
         return np.asarray(owned @ (p[places] == 0.0) == 0.0, dtype=np.float64)
 
     @cached_property
     def _guards(self) -> tuple[NDArray[np.int64], Floats]:
-        """(All guards of decisions, places in p; by decision, 1 for each that it has)"""
+        """(entries of p that guard decisions; a matrix with 1 for each guard that a decision has)."""
         places = sorted({place for own in self.guards for place in own})
         owned = [[float(place in own) for place in places] for own in self.guards]
         return np.array(places, dtype=np.int64), np.array(owned).reshape(len(self.guards), len(places))
@@ -76,7 +76,7 @@ class DirectionalKernel:
         return max(groups * self.linear.n_work, *(code.n_work for code in codes), 1)
 
     def seeds(self, dy: Floats, dt: Floats | None, dp: Floats) -> Floats:
-        """(group, row, lane) of directions: dy (state, direction), dt (direction), dp (entry of p, direction)."""
+        """Directions as an array (group, row, lane): dy (state, direction), dt (direction), dp (entry of p, direction)."""
         n, m = self.n_y, dy.shape[1]
         groups = -(-m // LANES)
         rows = np.zeros((self.n_seeds, groups * LANES))
@@ -87,12 +87,12 @@ class DirectionalKernel:
         return np.ascontiguousarray(rows.reshape(self.n_seeds, groups, LANES).transpose(1, 0, 2))
 
     def __call__(self, t: float, y: Floats, p: Floats, dy: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
-        """(values, their derivatives along the directions), on the side of all corners that the state is on."""
+        """(values, their derivatives along the directions), on the side of each corner on which the state lies."""
         return DirectionalCall(self, dy.shape[1])(t, y, p, dy, dt, dp)
 
 
 class DirectionalCall:
-    """A kernel with memory of its own, for one thread to call it again and again along as many directions."""
+    """A kernel with its own memory, for repeated calls from one thread with a fixed number of directions."""
 
     def __init__(self, kernel: DirectionalKernel, directions: int) -> None:
         self.kernel, self.directions = kernel, directions
@@ -125,7 +125,7 @@ class DirectionalCall:
 
 
 def to_lanes(rows: Floats) -> Floats:
-    """(row, direction) as (group, row, lane), filled up with zeros."""
+    """An array (row, direction) rearranged as (group, row, lane), padded with zeros."""
     n, m = rows.shape
     groups = -(-m // LANES)
     filled = np.zeros((padded(n), groups * LANES))
@@ -134,6 +134,6 @@ def to_lanes(rows: Floats) -> Floats:
 
 
 def from_lanes(lanes: Floats) -> Floats:
-    """(..., group, row, lane) as (..., row, direction)."""
+    """An array (..., group, row, lane) rearranged as (..., row, direction)."""
     moved = lanes.swapaxes(-3, -2)
     return moved.reshape(*moved.shape[:-2], moved.shape[-2] * moved.shape[-1])

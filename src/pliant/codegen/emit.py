@@ -1,4 +1,4 @@
-"""A program as LLVM text: one function a chunk, and the kernel that calls them in order."""
+"""A program as LLVM text: one function per chunk, and the kernel that calls the chunks in order."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from pliant.codegen.schedule import Block, Chunk, Schedule
 from pliant.codegen.sincos import BATCH, real
 
 KERNEL = "pliant_kernel"
-REACH = 2000  # doubles that an instruction reaches from its pointer, on any processor
+REACH = 2000  # doubles within reach of an instruction's offset from its pointer, on any processor
 
-FEWEST_ZEROS = 16  # that are worth a loop
+FEWEST_ZEROS = 16  # smallest number of zeros that are written by a loop
 
 ZEROS = """define internal void @zeros(ptr %first, i64 %stride, i64 %count) noinline nounwind {
 entry:
@@ -71,11 +71,11 @@ def emit(program: Program, schedule: Schedule) -> str:
 
 
 class KernelWriter:
-    """Writes the kernel's own lines: calls of all pieces, and the branches around those that may be left out."""
+    """Writes the lines of the kernel itself: calls of all pieces, and branches around those that may be left out."""
 
     def __init__(self, program: Program, schedule: Schedule) -> None:
         self.program, self.schedule = program, schedule
-        self.texts: list[str] = []  # of chunks
+        self.texts: list[str] = []  # texts of the chunks
         self.loops = LoopFunctions()
         self.lines: list[str] = []
         self._conditions: dict[int, str] = {}
@@ -91,7 +91,7 @@ class KernelWriter:
                 self._guarded(block)
 
     def batch(self, batch: Batch) -> None:
-        # Places without an angle: what lies in work must not send the angles beside it to the C library, whose last bit differs.
+        # Zero the padding: stale values in work could send neighbouring angles to the C library, whose last bit differs.
         for k in batch.pads:
             self.lines.append(f"  %pad{k} = getelementptr double, ptr %work, i64 {k}")
             self.lines.append(f"  store double 0.0, ptr %pad{k}")
@@ -131,7 +131,7 @@ class KernelWriter:
                 self.lines += self.loops.call(piece)
 
     def _condition(self, guards: int) -> str:
-        """The i1 that says that none of these sets of guards is idle."""
+        """The i1 that is true if none of these sets of guards is idle."""
         if guards not in self._conditions:
             if guards == ALL_IDLE:
                 joined = self._joined("or", self._awake)
@@ -149,7 +149,7 @@ class KernelWriter:
 
 
 def progressions(places: list[int]) -> Iterator[tuple[int, int, int]]:
-    """(first, stride, count) of long stretches of equal strides, and of all other places, one by one."""
+    """(first, stride, count) of long stretches of equal stride; all other indices are listed singly."""
     k = 0
     while k < len(places):
         stride = places[k + 1] - places[k] if k + 1 < len(places) else 1
@@ -163,7 +163,7 @@ def progressions(places: list[int]) -> Iterator[tuple[int, int, int]]:
 
 
 class LoopFunctions:
-    """The functions of all loops; those with equal text are one."""
+    """The functions of all loops; loops with equal text share one function."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -192,7 +192,7 @@ class LoopFunctions:
 
 
 def loop_text(loop: RolledLoop, bases: Bases) -> str:
-    """What follows a loop's name: count blocks, each pointer moved by its stride from one to the next."""
+    """The text after a loop's name: `count` blocks; each pointer advances by its stride from block to block."""
     pointers = [f"%q{k}" for k in range(len(bases.each))]
     writer = LoopWriter(loop, bases)
     writes: dict[int, list[Stream]] = {}
@@ -216,7 +216,7 @@ def loop_text(loop: RolledLoop, bases: Bases) -> str:
 
 @dataclass(frozen=True)
 class Bases:
-    """The pointers of a loop: streams of one array and stride that begin near each other share one."""
+    """The pointers of a loop: streams of the same array and stride that begin near each other share a pointer."""
 
     each: tuple[Stream, ...]
     at: dict[Stream, tuple[int, int]]  # base and offset of every stream
@@ -235,16 +235,16 @@ class Bases:
 
 
 def declarations(program: Program) -> list[str]:
-    """Of the functions that the program calls: LLVM's own, and the C library's."""
+    """Declarations of the functions that the program calls: LLVM intrinsics and functions of the C library."""
     intrinsics = [INTRINSICS[kind] for kind in sorted(set(program.kind)) if kind in INTRINSICS]
     lines = [f"declare double @llvm.{name}.f64({_doubles(name)})" for name in [*intrinsics, "fma"]]
-    # Those of the C library depend on their arguments alone; errno is nobody's business.
+    # Functions of the C library depend on their arguments alone; nobody reads errno.
     pure = "nounwind willreturn memory(none)"
     return lines + [f"declare double @{name}({_doubles(name)}) {pure}" for name in library_functions(program)]
 
 
 def read_guard(lines: list[str], place: int) -> str:
-    """The i1 that says that an entry of p is not zero, read once."""
+    """The i1 that is true if an entry of p is not zero; the entry is read once."""
     name = f"%awake{place}"
     lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
     lines.append(f"  {name}.value = load double, ptr {name}.at")
@@ -283,7 +283,7 @@ class ChunkWriter:
         self.place = place
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
-        self.truths: dict[int, str] = {}  # the i1 of values that are truths
+        self.truths: dict[int, str] = {}  # the i1 names of truth values
 
     def compute(self, value: int) -> None:
         kind = self.program.kind[value]
@@ -307,21 +307,21 @@ class ChunkWriter:
             self.lines.append(f"  {name} = call double @{callee}({passed})")
 
     def write(self, value: int, chunk: Chunk) -> None:
-        """Put a value where other chunks, the batch and the caller look for it."""
+        """Store a value where other chunks, the batch and the caller read it."""
         if value in chunk.to_work:
             self.lines.append(f"  store double {self.name(value)}, ptr {self._address('work', chunk.to_work[value])}")
         for k in chunk.to_out.get(value, ()):
             self.lines.append(f"  store double {self.name(value)}, ptr {self._address('out', k)}")
 
     def name(self, value: int) -> str:
-        """The value's LLVM name, loaded at its first use if this chunk does not compute it."""
+        """The LLVM name of a value; it is loaded at its first use if this chunk does not compute it."""
         name = self.names.get(value)
         if name is None:
             name = self.names[value] = self._leaf(value)
         return name
 
     def truth(self, value: int) -> str:
-        """The i1 that says whether a value counts as true; nan does."""
+        """The i1 that says whether a value counts as true; nan counts as true."""
         name = self.truths.get(value)
         if name is None:
             name = self.truths[value] = f"%t{value}"
@@ -375,7 +375,7 @@ class ChunkWriter:
 
 
 class LoopWriter(ChunkWriter):
-    """Writes one block of a loop, which reads and writes by its pointers."""
+    """Writes one block of a loop, which reads and writes through its pointers."""
 
     def __init__(self, loop: RolledLoop, bases: Bases) -> None:
         super().__init__(loop.body, ())

@@ -1,4 +1,4 @@
-"""A function of a trace: its program for machine code, and the same as a CasADi function for whoever asks."""
+"""A traced function: its program for machine code, and on demand the same as a CasADi function."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class TracedFunction:
     tracer: Tracer
     inputs: Sequence[ca.SX]  # t, y, p: columns of symbols
     outputs: Sequence[Scalar]
-    constants: Sequence[int] = ()  # nodes of the Numbers that stand behind p; those that do not are folded in
-    guards: Sequence[int] = ()  # entries of p; while one is zero, what vanishes with it need not be computed
+    constants: Sequence[int] = ()  # nodes of the Numbers that are appended to p; all others are folded in
+    guards: Sequence[int] = ()  # entries of p; while one is zero, values that vanish with it need not be computed
 
     def program(self) -> Program:
         return replace(self._unguarded_program(), guards=tuple(self.guards))
@@ -35,7 +35,7 @@ class TracedFunction:
 
     @cached_property
     def casadi(self) -> ca.Function:
-        """All operations in one graph: for derivatives, export, other tools. Made when asked for."""
+        """The function as one CasADi graph, for derivatives, export and other tools; built on demand."""
         (t, y, p), column = self.inputs, self.tracer.column(self.outputs)
         p = ca.vertcat(p, *(self.tracer.sx_of(node) for node in self.constants))
         if self.tracer.numbers and not self.constants:
@@ -44,7 +44,7 @@ class TracedFunction:
 
     @property
     def folded(self) -> TracedFunction:
-        """The same with its Numbers folded in as they are now: what code would be without them."""
+        """The same function with the current values of its Numbers folded in as constants."""
         return replace(self, constants=())
 
     def _folded(self, column: ca.SX) -> ca.SX:

@@ -1,4 +1,4 @@
-"""Products fused with the sums they feed: one instruction, rounded once, where the processor has it."""
+"""Fuses products with the sums that read them: one instruction, rounded once, if the processor has it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from pliant.codegen.program import ABSORBED, NONE, Program
 from pliant.codegen.repeats import Columns
 
 _PRODUCTS = frozenset((ca.OP_MUL, ca.OP_SQ))
-_LEFT = {ca.OP_ADD: FUSED_ADD, ca.OP_SUB: FUSED_SUB}  # a b + c and a b - c: the product stands left
+_LEFT = {ca.OP_ADD: FUSED_ADD, ca.OP_SUB: FUSED_SUB}  # a b + c and a b - c: the product is the left operand
 _RIGHT = {ca.OP_ADD: FUSED_ADD, ca.OP_SUB: FUSED_FROM}
 
-# Cycles until a result can be used; only their ratio matters, to tell which of two products is ready last.
+# Latencies in cycles; only their ratios matter, to tell which of two products is ready last.
 _CYCLES = {ca.OP_DIV: 14, ca.OP_INV: 14, ca.OP_SQRT: 14}
 _CYCLES_OF_OTHERS = 4
 
 
 def fuse(program: Program) -> None:
-    """Absorb every product that has one reader, a sum or difference, into it.
+    """Absorb every product whose only reader is a sum or difference into that reader.
 
-    Of two products the one that is ready last is absorbed: the other is out of the way by then, so the sum comes
-    sooner.
+    Of two products, the one that is ready last is absorbed: the other is finished by then, so the sum is ready sooner.
     """
     readers = _count_readers(program)
     kind, a, b, c = program.kind, program.a, program.b, program.c
-    ready = [0] * (len(kind) + 1)  # the last stands for an argument that is not there: NONE
+    ready = [0] * (len(kind) + 1)  # the last entry stands for a missing argument: NONE
     for value, operation in enumerate(kind):
         if operation < 0:
             continue

@@ -1,9 +1,9 @@
-"""The graph of a trace, and the scalar whose arithmetic builds it: what is known vanishes at once.
+"""The graph of a trace, and the scalar whose arithmetic builds it; known constants are folded immediately.
 
-Constants stay Python floats, so zeros and ones of the geometry drop out before a node is made; equal expressions are one node.
-A Number is a constant too, whose value is known when the code runs.
-A graph is lists of numbers: a node takes a fraction of the time that one of CasADi's does, and machine code is written from them
-directly. Signs, reciprocals and squares are simplified as CasADi simplifies them.
+Constants stay Python floats, so zeros and ones of the geometry drop out before a node is made; equal expressions are one node. A
+Number is also a constant, but its value is supplied when the code runs. A graph is stored as lists of numbers: making a node takes
+a fraction of the time of a CasADi node, and machine code is written from the lists directly. Signs, reciprocals and squares are
+simplified as in CasADi.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pliant.codegen.rotations import alike, turned_back
 Scalar = Any  # a Python float, a Number or a TracedScalar
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
-SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression that only CasADi knows the inside of
-NONE = -1  # stands for an argument that is not there
+SYMBOL, CONSTANT, FOREIGN = -1, -2, -3  # FOREIGN: an expression whose operations only CasADi knows
+NONE = -1  # stands for a missing argument
 
 _ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV
 _SQ, _SQRT, _SIN, _COS, _TWICE, _FABS = ca.OP_SQ, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS, ca.OP_TWICE, ca.OP_FABS
@@ -28,24 +28,24 @@ _COMMUTATIVE = frozenset((_ADD, _MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE
 
 
 class Graph:
-    """Nodes, with the table of what is there already.
+    """The nodes of a trace, with a table of existing nodes so that equal expressions share one.
 
-    Node `i` is `kind[i]` (a leaf above or casadi's operation code) of the nodes `a[i]` and `b[i]`, all of them made before it.
+    Node `i` is `kind[i]` (a leaf above or casadi's operation code) of the nodes `a[i]` and `b[i]`, both created before it.
     """
 
     def __init__(self) -> None:
         self.kind: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
-        self.values: dict[int, float | Number] = {}  # of constants, by node
+        self.values: dict[int, float | Number] = {}  # values of constants, by node
         self._nodes: list[TracedScalar] = []
         self._known: dict[tuple[int, int, int], TracedScalar] = {}
         self._constants: dict[float, TracedScalar] = {}
-        self._numbers: dict[int, TracedScalar] = {}  # constants that are Numbers, by their nodes among the numbers
-        self.lift: Callable[[Any], Scalar] = float  # what neither a number nor a scalar of this graph is: as one of them
-        # (below, above) -> what stands for below < above; None: the comparison itself
+        self._numbers: dict[int, TracedScalar] = {}  # constants that are Numbers, by node in the graph of numbers
+        self.lift: Callable[[Any], Scalar] = float  # converts any other object to a number or a scalar of this graph
+        # (below, above) -> the scalar to use for below < above; None: the comparison itself
         self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
-        self.on_corner: Callable[[Scalar, Scalar], Scalar | None] | None = None  # the same where a table has a corner
+        self.on_corner: Callable[[Scalar, Scalar], Scalar | None] | None = None  # the same for a corner of a table
 
     def arguments(self, node: int) -> list[int]:
         if self.kind[node] < 0:
@@ -53,7 +53,7 @@ class Graph:
         return [self.a[node]] if self.b[node] == NONE else [self.a[node], self.b[node]]
 
     def unary(self, code: int, a: TracedScalar) -> Scalar:
-        """An operation of one argument, simplified as CasADi simplifies it."""
+        """An operation of one argument, simplified as in CasADi."""
         inner = self.kind[a.number]
         if code == _COS and inner == _NEG:
             a = self._first(a)
@@ -72,7 +72,7 @@ class Graph:
         return self._node(code, a.number)
 
     def binary(self, code: int, a: Scalar, b: Scalar) -> Scalar:
-        """An operation of two arguments, one of them traced, other than those that have a method of their own."""
+        """An operation of two arguments, at least one of them traced, that has no method of its own."""
         if a is b and code in (ca.OP_FMIN, ca.OP_FMAX):
             return a
         left = a if isinstance(a, TracedScalar) else self.constant(a)
@@ -80,7 +80,7 @@ class Graph:
         return self._node(code, left.number, right.number)
 
     def compare(self, code: int, below: Scalar, above: Scalar) -> Scalar:
-        """below < above or below <= above; `on_comparison`, where it is set, may decide otherwise."""
+        """below < above or below <= above; if `on_comparison` is set, it may replace the comparison."""
         decided = None if self.on_comparison is None else self.on_comparison(below, above)
         return self.binary(code, below, above) if decided is None else decided
 
@@ -143,7 +143,7 @@ class Graph:
         return self._node(_MUL, x.number, y.number)
 
     def scaled(self, factor: float | Number, y: TracedScalar) -> Scalar:
-        """factor y, the factor being none of 0, 1 and -1."""
+        """factor y, for a factor other than 0, 1 and -1."""
         kind = self.kind[y.number]
         if kind == _NEG:
             return -(factor * self._first(y))
@@ -172,7 +172,7 @@ class Graph:
         return self._node(_DIV, x.number, y.number)
 
     def over(self, factor: float | Number, y: TracedScalar) -> Scalar:
-        """factor / y, the factor not being 0."""
+        """factor / y, for a factor other than 0."""
         if type(factor) is not Number and factor == 1.0:
             return self.unary(_INV, y)
         if self.kind[y.number] == _NEG:
@@ -213,7 +213,7 @@ class Graph:
 
     @property
     def numbers(self) -> list[int]:
-        """Nodes of the constants that are Numbers, in the order in which they came."""
+        """Nodes of the constants that are Numbers, in the order of their first use."""
         return [node.number for node in self._numbers.values()]
 
     def node_of(self, value: Scalar) -> int:
@@ -221,7 +221,7 @@ class Graph:
         return (value if isinstance(value, TracedScalar) else self.constant(value)).number
 
     def _node(self, code: int, a: int, b: int = NONE) -> TracedScalar:
-        """The node of an operation; constants stand first where the order is free, then the older node."""
+        """The node of an operation; in commutative operations constants come first, then the older node."""
         if code in _COMMUTATIVE and (b in self.values or (a > b and a not in self.values)):
             a, b = b, a
         key = (code, a, b)
@@ -253,18 +253,18 @@ class Graph:
         return self.values[number] if number in self.values else self._nodes[number]
 
     def _one(self, x: TracedScalar, y: TracedScalar) -> bool:
-        """Whether x and y are the sine and the cosine of one angle."""
+        """Whether x and y are the sine and cosine of the same angle."""
         return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
 
 
 class TracedScalar:
-    """A node of the graph. Comparisons give nodes too, for `where`; there is no truth value while tracing."""
+    """A node of the graph. Comparisons return nodes too, for use in `where`; a traced scalar has no truth value."""
 
     __slots__ = ("graph", "number")
 
     def __init__(self, graph: Graph, number: int) -> None:
         self.graph = graph
-        self.number = number  # of the node
+        self.number = number  # number of the node
 
     def __add__(self, other: Scalar) -> Scalar:
         if type(other) is not TracedScalar:
@@ -375,13 +375,13 @@ class TracedScalar:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise TypeError("a traced scalar has no truth value: write where(condition, a, b), not `if` or `and`")
+        raise TypeError("a traced scalar has no truth value: write where(condition, a, b) instead of `if` or `and`")
 
     def __float__(self) -> float:
-        raise TypeError("a traced scalar is no number yet: use pliant's sin, sqrt, where, ... on it, not math's")
+        raise TypeError("a traced scalar has no numeric value yet: use pliant's sin, sqrt, where, ... instead of those of math")
 
     def where(self, a: Scalar, b: Scalar) -> Scalar:
-        """a where this comparison holds, else b; a nan on the side not taken does no harm."""
+        """a if this comparison holds, else b; a nan on the side not taken does no harm."""
         graph = self.graph
         other = graph.unary(ca.OP_NOT, self)
         chosen = graph.binary(ca.OP_IF_ELSE_ZERO, self, a) if not _is_zero(a) else 0.0
@@ -403,7 +403,7 @@ class TracedScalar:
         return self.graph.binary(ca.OP_ATAN2, other, self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's functions of one argument, and NumPy numbers on the left of an operator."""
+        """Handles NumPy functions of one argument, and NumPy numbers on the left of an operator."""
         if method != "__call__" or options or any(getattr(i, "ndim", 0) for i in inputs):
             return NotImplemented
         name = ufunc.__name__
@@ -432,7 +432,7 @@ for _name, _code in _METHODS.items():
 
 
 def _sign(self: TracedScalar) -> Scalar:
-    """A comparison with zero, where those are decided otherwise."""
+    """The sign, by comparison with zero if comparisons are replaced by decisions."""
     decided = None if self.graph.on_comparison is None else self.graph.on_comparison(0.0, self)
     return self.graph.unary(ca.OP_SIGN, self) if decided is None else decided.where(1.0, -1.0)
 
@@ -441,7 +441,7 @@ TracedScalar.sign = _sign  # type: ignore[attr-defined]
 
 
 def _below(self: TracedScalar, corner: Scalar) -> Scalar:
-    """self < corner, where a table has one."""
+    """self < corner, for a corner of a table."""
     decided = None if self.graph.on_corner is None else self.graph.on_corner(self, corner)
     return self < corner if decided is None else decided
 
@@ -458,7 +458,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _is_number(value: Scalar) -> bool:
-    """A plain number, known while tracing."""
+    """Whether x is a plain number, known while tracing."""
     return type(value) is not TracedScalar and type(value) is not Number
 
 

@@ -1,10 +1,11 @@
-"""What need not be computed while guards are idle.
+"""Finds the values that need not be computed while guards are idle.
 
-A guard is an entry of p that is zero while something is idle. Values that vanish then, and all that only they need, are left out;
-which these are is found in two passes over a program: forward, which values are exactly zero while a guard is idle; backward, which
-values nobody needs then. A zero stands for whatever was left out: either the value is zero, or it is multiplied by one that is.
+A guard is an entry of p that is zero while something, such as a contact, is idle. Values that vanish then, and values that only
+they need, are left out. Two passes over a program find them: the forward pass finds values that are exactly zero while a guard is
+idle, the backward pass finds values that nothing needs then. A zero replaces every value that was left out: either the value is
+zero, or it is multiplied by a zero.
 
-Sets are the bits of a whole number: ALL_IDLE says "while all guards are idle", bit k + 1 "while guard k is".
+Sets are stored as the bits of an integer: ALL_IDLE means "while all guards are idle", bit k + 1 means "while guard k is idle".
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from pliant.codegen.operations import FUSED
 from pliant.codegen.program import CONSTANT, PARAMETER, Program
 from pliant.codegen.rolled import SHORTEST
 
-ALWAYS = 0  # the empty set: what is never left out
+ALWAYS = 0  # the empty set: for values that are never left out
 ALL_IDLE = 1
-EVERY = -1  # all of them: of what is zero in any case
-MOST_SEPARATE = 32  # guards that are looked at each alone; of more only whether all are idle
+EVERY = -1  # the full set: for values that are always zero
+MOST_SEPARATE = 32  # up to this number, guards are treated separately; with more, only whether all are idle
 
-# Zero where the first argument is.
+# Zero if the first argument is zero.
 _ODD = frozenset((
     ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE, ca.OP_FABS, ca.OP_SQRT, ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIN, ca.OP_TAN, ca.OP_ASIN,
     ca.OP_ATAN, ca.OP_SINH, ca.OP_TANH, ca.OP_ASINH, ca.OP_ATANH, ca.OP_ERF, ca.OP_LOG1P, ca.OP_EXPM1, ca.OP_DIV, ca.OP_COPYSIGN,
 ))  # fmt: skip
-# Zero where either argument is; where both are.
+# Zero if either argument is zero; zero if both are.
 _EITHER = frozenset((ca.OP_MUL, ca.OP_IF_ELSE_ZERO, ca.OP_AND))
 _BOTH = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_OR, ca.OP_NE, ca.OP_LT, ca.OP_HYPOT, ca.OP_FMIN, ca.OP_FMAX))
-# Zero where one argument is and the other is a constant of this kind: (the constant first, the constant second).
+# Zero if one argument is zero and the other is a constant of this kind: (constant first, constant second).
 _BESIDE_CONSTANT: dict[int, tuple[Callable[[float], bool], Callable[[float], bool]]] = {
     ca.OP_LT: (lambda c: c >= 0.0, lambda c: c <= 0.0),
     ca.OP_LE: (lambda c: c > 0.0, lambda c: c < 0.0),
@@ -40,9 +41,9 @@ _BESIDE_CONSTANT: dict[int, tuple[Callable[[float], bool], Callable[[float], boo
 
 
 def guarded(program: Program) -> list[int]:
-    """Of every value the sets of guards of which one idle is enough to leave it out.
+    """For every value, the set of guards any one of which, when idle, lets the value be left out.
 
-    In programs with loops guards are not looked at one by one: a loop goes over what belongs to all of them.
+    In programs with loops, guards are not treated separately, because one loop covers the values of all of them.
     """
     if not program.guards:
         return [ALWAYS] * len(program.kind)
@@ -53,7 +54,7 @@ def guarded(program: Program) -> list[int]:
 
 
 def idle_guards(program: Program) -> list[frozenset[int]]:
-    """Of every value the places in p of guards of which one idle is enough to make it zero or of no use."""
+    """For every value, the entries of p any one of which, when idle, makes the value zero or unused."""
     if not program.guards:
         return [frozenset()] * len(program.kind)
     masks = _left_out(program, _vanishing(program, True))
@@ -62,17 +63,17 @@ def idle_guards(program: Program) -> list[frozenset[int]]:
 
 
 def vanishing(program: Program) -> list[int]:
-    """Of every value the sets of guards of which one idle makes it zero; guards one by one unless they are too many."""
+    """For every value, the set of guards any one of which, when idle, makes it zero; separate guards unless there are too many."""
     return _vanishing(program, len(program.guards) <= MOST_SEPARATE)
 
 
 def left_out(program: Program, zero_entries: Mapping[int, int]) -> list[int]:
-    """As `guarded`, where it is known of entries of p which sets of guards make them zero."""
+    """As `guarded`, given the sets of guards that make entries of p zero."""
     return _left_out(program, _vanishing(program, len(program.guards) <= MOST_SEPARATE, zero_entries))
 
 
 def _vanishing(program: Program, separate: bool, zero_entries: Mapping[int, int] | None = None) -> list[int]:
-    """Of every value the guards of which one idle makes it zero."""
+    """For every value, the guards any one of which, when idle, makes it zero."""
     bits = dict(zero_entries or {})
     for k, place in enumerate(program.guards):
         bits[place] = bits.get(place, ALWAYS) | ALL_IDLE | (2 << k if separate else 0)
@@ -108,9 +109,9 @@ def _beside_constant(program: Program, value: int, zero: list[int]) -> int:
 
 
 def _left_out(program: Program, zero: list[int]) -> list[int]:
-    """Of every value the guards of which one idle makes it zero or of no use."""
+    """For every value, the guards any one of which, when idle, makes it zero or unused."""
     kinds, a, b, c = program.kind, program.a, program.b, program.c
-    unread = [EVERY] * (len(kinds) + 1)  # the last stands for an argument that is not there: NONE
+    unread = [EVERY] * (len(kinds) + 1)  # the last entry stands for a missing argument: NONE
     for output in program.outputs:
         unread[output] = ALWAYS
     skips = [ALWAYS] * len(kinds)
@@ -121,7 +122,7 @@ def _left_out(program: Program, zero: list[int]) -> list[int]:
         skip = skips[value] = zero[value] | unread[value]
         left, right = a[value], b[value]
         if kind in FUSED:
-            # beside a factor that is zero the other one does not matter
+            # if one factor is zero, the other is not needed
             unread[c[value]] &= skip
             unread[left] &= skip | (zero[right] if right != left else 0)
             unread[right] &= skip | (zero[left] if right != left else 0)

@@ -1,4 +1,4 @@
-"""df/dy and df/dt of a traced right-hand side, exactly, as a kernel for the implicit methods; made when one asks for it."""
+"""Exact df/dy and df/dt of a traced right-hand side, as a kernel for the implicit methods; built on demand."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.codegen.llvm import LARGEST_OPTIMISED, compile_function
 from pliant.codegen.program import STATE, Program, read_program
 
-# Beyond so many products of columns and operations of the right-hand side the full Jacobian is not even traced: that alone would
-# take seconds, and its machine code more.
+# If columns times operations of the right-hand side exceed this, the full Jacobian is not traced: tracing alone would take seconds,
+# and compiling it longer.
 LARGEST_TRACED = 1_000_000
-# What making it takes, by the operations of the right-hand side, and what one of these takes while the loop runs; measured.
-SECONDS_TO_MAKE, SECONDS_TO_RUN = 1.2e-4, 4e-10  # s an operation
-NO_MATTER = 3.0  # s: made once and kept on disk, so much is always worth it
+# Measured times per operation of the right-hand side: to make the Jacobian, and to evaluate the right-hand side in the loop.
+SECONDS_TO_MAKE, SECONDS_TO_RUN = 1.2e-4, 4e-10  # s per operation
+NO_MATTER = 3.0  # s: always acceptable, since the Jacobian is made once and kept on disk
 
 
 def price(operations: int) -> float:
-    """Evaluations of a right-hand side that take as long as making its Jacobian: by counts, so that all machines say the same."""
+    """Number of evaluations of a right-hand side worth the time to make its Jacobian; from counts, so equal on all machines."""
     seconds = SECONDS_TO_MAKE * operations - NO_MATTER
     return seconds / (SECONDS_TO_RUN * operations) if seconds > 0.0 else 0.0
 
@@ -28,8 +28,8 @@ def price(operations: int) -> float:
 def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -> JacobianKernel | None:
     """The Jacobian of `rhs` by the first n components of the state.
 
-    whole: of all rows, with df/dt behind; else only of the first n rows. One kernel for all columns while that is cheap to
-    compile and to run; else one directional derivative, which is called for each column. None where rhs is no graph of scalars.
+    whole: include all rows, followed by df/dt; otherwise only the first n rows. One kernel computes all columns if that is cheap to
+    compile and to run; otherwise a directional derivative is called for each column. Returns None if rhs is not a graph of scalars.
     """
     if not rhs.is_a("SXFunction"):
         return None
@@ -47,7 +47,7 @@ def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -
 
 
 def _rates(program: Program, n: int) -> dict[int, int]:
-    """Components whose derivative is just another one: q' = v."""
+    """Components whose derivative is another component: q' = v."""
     outputs = enumerate(program.outputs[:n])
     return {k: program.a[value] for k, value in outputs if program.kind[value] == STATE and program.a[value] < n}
 
@@ -58,7 +58,7 @@ def _graph(rhs: ca.Function) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
 
 
 def _full(rhs: ca.Function, n: int, whole: bool) -> ca.Function:
-    """Rows one after another, then df/dt."""
+    """The Jacobian row by row, followed by df/dt."""
     t, y, p, out = _graph(rhs)
     rows = out if whole else out[:n]
     matrix = ca.jacobian(rows, y)[:, :n]

@@ -1,9 +1,9 @@
-"""A linear program as machine code on several directions at a time: every value of it is a vector, every coefficient a number.
+"""A linear program as machine code for several directions at a time: values are vectors, coefficients are numbers.
 
     void kernel(double groups, const double* seeds, const double* coefficients, double* out, double* work)
 
-seeds: (group, row, LANES), out: (group, row, LANES); rows are filled up to an even number. A group is as many directions as a
-vector has lanes; each piece of the code goes over all groups before the next piece begins, while its instructions are at hand.
+seeds: (group, row, LANES), out: (group, row, LANES); rows are padded to an even number. A group holds as many directions as a
+vector has lanes; each piece of the code processes all groups before the next piece begins, while its instructions are in the cache.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
 from pliant.codegen.sincos import real
 from pliant.host.processor import host, load_object
 
-LANES = 4  # directions in a vector: two registers of NEON or one of AVX
+LANES = 4  # directions per vector: two NEON registers or one AVX register
 CHUNK_SIZE = 500  # operations
-LARGEST_OPTIMISED = 60_000  # operations: beyond them LLVM only translates
+LARGEST_OPTIMISED = 60_000  # operations: above this LLVM translates without optimising
 
 _VECTOR = f"<{LANES} x double>"
 _ARITHMETIC = {ca.OP_ADD: "fadd", ca.OP_SUB: "fsub", ca.OP_MUL: "fmul"}
@@ -37,17 +37,17 @@ _SIGNATURE = (
 
 
 def padded(rows: int) -> int:
-    """Rows of a group in memory."""
+    """Number of rows of a group in memory, padding included."""
     return rows + rows % 2
 
 
 def compile_linear(
     program: Program, zero_coefficients: Mapping[int, int] | None = None, *, cache: Path | None, largest: int = LARGEST_OPTIMISED
 ) -> MachineCode:
-    """Machine code of a linear program; n_work is that of one group.
+    """Machine code of a linear program; its n_work is the work space of one group.
 
-    zero_coefficients: by entry of p, sets of guards of which one idle makes it zero: what that leaves out is branched around.
-    largest: operations beyond which LLVM only translates.
+    zero_coefficients: for entries of p, the sets of guards any one of which, when idle, makes the entry zero; values left out then
+    are branched around. largest: number of operations above which LLVM translates without optimising.
     """
     target = host()
     fused = replace(program, kind=[*program.kind], a=[*program.a], b=[*program.b], c=[*program.c])
@@ -64,7 +64,7 @@ def compile_linear(
 
 
 class _KernelWriter:
-    """Writes the kernel: for every block that is not left out, for every chunk of it, for every group."""
+    """Writes the kernel: a loop over all groups for each chunk of each block that is not left out."""
 
     def __init__(self, program: Program, schedule: Schedule) -> None:
         self.program, self.schedule = program, schedule
@@ -108,7 +108,7 @@ class _KernelWriter:
         return f"{kind}{self._names}"
 
     def _over_groups(self, function: tuple[str, str]) -> None:
-        """Call a function of one group for all of them."""
+        """Call a function that processes one group, for all groups."""
         name, text = function
         self.functions.append(text)
         k, program = self._name("g"), self.program
@@ -123,7 +123,7 @@ class _KernelWriter:
         self._at = f"{k}.end"
 
     def _condition(self, guards: int) -> str:
-        """The i1 that says that none of these sets of guards is idle."""
+        """The i1 that is true if none of these sets of guards is idle."""
         if guards not in self._conditions:
             operation, names = "or", self._awake
             if guards & ~ALL_IDLE:
@@ -138,7 +138,7 @@ class _KernelWriter:
 
 
 def _zeros_text(name: str, block: Block) -> tuple[str, str]:
-    """A function that puts zeros where a block was left out."""
+    """A function that writes zeros for the values of a block that was left out."""
     lines = []
     for array, places in (("work", block.zeros_in_work), ("out", block.zeros_in_out)):
         for place in places:
@@ -160,7 +160,7 @@ def _chunk_text(name: str, program: Program, place: Sequence[int], chunk: Chunk)
 
 
 class _LanesWriter(ChunkWriter):
-    """Writes one chunk on vectors; entries of p are numbers, and the same in all lanes."""
+    """Writes one chunk that operates on vectors; entries of p are numbers, equal in all lanes."""
 
     def compute(self, value: int) -> None:
         kind, program = self.program.kind[value], self.program
@@ -200,7 +200,7 @@ class _LanesWriter(ChunkWriter):
         return name
 
     def _condition(self, value: int) -> str:
-        """The i1 of a coefficient that is a truth."""
+        """The i1 of a coefficient that is a truth value."""
         if self.program.kind[value] == CONSTANT:
             return "true" if self.program.constants[self.program.a[value]] != 0.0 else "false"
         name = self.truths.get(value)

@@ -1,4 +1,4 @@
-"""A traced function as machine code: its address, and all it takes to call it."""
+"""A traced function as machine code: its address, and everything needed to call it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from pliant.errors import SolveError
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
 
-CHUNK_SIZE = 1000  # operations; LLVM takes 70 us for each, 100 us in chunks of 2,000 and no faster code comes of it
-# Beyond so many operations LLVM only translates: a tenth of the time to compile, 10 % more time to run for chains, 70 % for loops.
+CHUNK_SIZE = 1000  # operations; LLVM takes 70 us per operation; chunks of 2,000 take 100 us and give no faster code
+# Above this number of operations LLVM does not optimise: it compiles in a tenth of the time, and the code of chains is 10 % slower,
+# that of loops 70 %.
 LARGEST_OPTIMISED = 20_000
-LARGEST_OPTIMISED_IN_RUN = 100_000  # of what is called at every step: some 25 s, once
-EMITTER_VERSION = "2"  # changes whenever equal LLVM text must not mean equal object code
+LARGEST_OPTIMISED_IN_RUN = 100_000  # for functions called at every step: about 25 s to compile, once
+EMITTER_VERSION = "2"  # must change whenever the same LLVM text should give different object code
 
 _C_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)
 
@@ -39,8 +40,8 @@ _C_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *(ctypes.c_void_p,) * 4)
 class MachineCode:
     """`void kernel(double t, const double* y, const double* p, double* out, double* work)` at an address.
 
-    The address is good as long as this object lives. out and work must overlap nothing else; work holds n_work
-    doubles, whose content does not matter, and belongs to one thread at a time.
+    The address is valid as long as this object lives. out and work must not overlap anything else. work holds n_work doubles with
+    arbitrary contents and must be used by one thread at a time.
     """
 
     address: int
@@ -48,10 +49,10 @@ class MachineCode:
     n_p: int
     n_out: int
     n_work: int
-    operations: int  # of the function: before products are fused with sums, and a sine is one however it is made
+    operations: int  # before products are fused with sums; a sine counts as one operation
     compile_seconds: float  # from the casadi function to the address
     from_cache: bool
-    _engine: Any = field(repr=False)  # owns the memory at the address
+    _engine: Any = field(repr=False)  # owns the memory at that address
 
     def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
@@ -61,7 +62,7 @@ class MachineCode:
         return out
 
     def call_at(self, t: float, y: int, p: int, out: int, work: int) -> None:
-        """The kernel itself, on arrays by their addresses."""
+        """Call the kernel on arrays given by their addresses."""
         self._function(t, y, p, out, work)
 
     @cached_property
@@ -79,11 +80,11 @@ def compile_function(
     guard: bool = True,
     largest: int = LARGEST_OPTIMISED,
 ) -> MachineCode:
-    """Machine code of f(t, y, p) -> out, kept in the folder `cache` for later processes.
+    """Machine code of f(t, y, p) -> out, stored in the folder `cache` for later processes.
 
-    `optimise` says whether LLVM schedules instructions and registers well or quickly; by default it does so well up to
-    `largest` operations in the text. `roll`: what repeats becomes loops, with the same bits. `guard`: what guards leave out is
-    branched around, with the same bits while nothing is left out, and the same values but for signs of zeros.
+    optimise: whether LLVM optimises or compiles quickly; by default it optimises up to `largest` operations in the text. roll:
+    whether repeated operations become loops; results are the same to the last bit. guard: whether values that guards leave out are
+    branched around; results are the same to the last bit while nothing is left out, else equal except for signs of zeros.
     """
     began = time.perf_counter()
     target = host()
@@ -116,11 +117,11 @@ def compile_function(
     )
 
 
-_batches: list[Any] = []  # engines of the batch of sines that all kernels call: one, or several where threads met
+_batches: list[Any] = []  # engines with the batch of sines that all kernels call: one, or several after a race between threads
 
 
 def _require_batch(target: Target, cache: Path | None) -> None:
-    """Let kernels find the batch of sines. Its name is known to LLVM before other threads learn that it is there."""
+    """Make the batch of sines available to kernels; its name is registered with LLVM before other threads see it."""
     if not _batches:
         require_functions(("sin", "cos"))
         data, _ = object_code_of(batch_text(target.fused), target, 1, cache)
@@ -150,19 +151,19 @@ def object_code_of(text: str, target: Target, effort: int, folder: Path | None) 
 
 
 def _compile(text: str, target: Target, effort: int) -> bytes:
-    # No passes over the text: it is straight-line arithmetic, each value computed once; measured, they gain nothing.
+    # No optimisation passes: the text is straight-line arithmetic, each value computed once; measured, they gain nothing.
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     return bytes(target.machine(effort).emit_object(module))
 
 
 def address_of(array: NDArray[np.float64]) -> int:
-    """What array.ctypes.data says, three times as fast."""
+    """The value of array.ctypes.data, three times as fast."""
     return int(array.__array_interface__["data"][0])
 
 
 def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
     column = np.ascontiguousarray(values, dtype=np.float64).ravel()
     if column.size != n:
-        raise SolveError(f"machine code: {name} must have {n} values, got {column.size}")
+        raise SolveError(f"machine code: {name} must hold {n} values, got {column.size}")
     return column

@@ -1,8 +1,8 @@
-"""Numbers that a trace does not fold in: each has a value while tracing, and is read from a vector when the code runs.
+"""Numbers that a trace does not fold in: each has a value while tracing, but the code reads it from a vector at run time.
 
-What is computed from numbers alone grows in a graph of its own and is computed once a run; its results stand as constants in the
-graph of the functions. Where Python's own `if` asks a number something, the answer is noted as a guard: the trace is good for other
-numbers as long as they give the same answers.
+Expressions of numbers alone form a separate graph, which is evaluated once per run; its results are constants in the graph of the
+functions. If a Python `if` tests a number, the outcome is recorded as a guard: the trace is valid for other numbers as long as all
+tests have the same outcome.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import casadi as ca
 
 Scalar = Any  # a float, a Number or a scalar of a graph
 
-# Half-integer powers up to this size become products and one square root; the error grows by half an ulp a factor. Such an exponent
-# is part of the structure.
+# Half-integer powers up to this size become products and one square root; the error grows by half an ulp per factor. Such an
+# exponent is part of the structure of the code.
 LARGEST_EXPANDED_POWER = 8.0
 
 
 @dataclass
 class Numbers:
-    """The numbers of one trace: their graph, and what Python asked of them."""
+    """The numbers of one trace: their graph, and the outcomes of Python's tests on them."""
 
-    graph: Any  # a Graph: what is computed of numbers alone
+    graph: Any  # a Graph of the expressions of numbers alone
     leaves: list[Number] = field(default_factory=list)
     guards: list[tuple[Scalar, float]] = field(default_factory=list)  # a scalar of the graph, and the value it must have
-    frozen: list[float] = field(default_factory=list)  # numbers whose very value a trace depends on
-    # What is neither a number nor a Number, as one of them; NotImplemented where it cannot be
+    frozen: list[float] = field(default_factory=list)  # numbers on whose exact value the trace depends
+    # Converts any other object to a float or a Number; returns NotImplemented if it cannot
     lift: Callable[[Any], Any] = field(default=lambda x: float(x) if isinstance(x, (float, int)) else NotImplemented)
 
     def leaf(self, value: float) -> Number:
@@ -40,12 +40,12 @@ class Numbers:
         return made
 
     def decide(self, code: int, a: Scalar, b: Scalar, answer: bool) -> bool:
-        """Note how a comparison came out."""
+        """Record the outcome of a comparison."""
         self.guards.append((self.graph.binary(code, _node(a), _node(b)), float(answer)))
         return answer
 
     def freeze(self, number: Number) -> float:
-        """The value itself, which the trace is good for and no other."""
+        """The value itself; the trace is then valid for this value only."""
         self.guards.append((number.node, number.value))
         self.frozen.append(number.value)
         return number.value
@@ -53,7 +53,7 @@ class Numbers:
 
 @final
 class Number:
-    """A number by value and by its node in the graph of numbers."""
+    """A number with its value and its node in the graph of numbers."""
 
     __slots__ = ("node", "numbers", "value")
     is_constant = True
@@ -62,11 +62,11 @@ class Number:
         self.numbers, self.value, self.node = numbers, value, node
 
     def _with(self, value: float, node: Scalar) -> Scalar:
-        """What an operation gave: simplified to a plain number, where the graph could."""
+        """The result of an operation; a plain number if the graph could simplify it to one."""
         return Number(self.numbers, value, node) if type(node) is not float else node
 
     def _operate(self, other: Scalar, operation: Callable[[Any, Any], Any], swapped: bool = False) -> Scalar:
-        """With a number, or with what can be made one; a scalar of the functions' graph answers for itself."""
+        """An operation with a number or an object convertible to one; scalars of the functions' graph handle it themselves."""
         if type(other) not in (Number, float, int):
             other = self.numbers.lift(other)
             if other is NotImplemented:
@@ -175,7 +175,7 @@ class Number:
         return self._of_two(other, "rarctan2", lambda x, y: math.atan2(y, x), swapped="arctan2")
 
     def exponent(self) -> Scalar:
-        """As an exponent: one that becomes products is part of the structure."""
+        """The number as an exponent; an exponent that turns into products is part of the structure of the code."""
         expands = abs(self.value) <= LARGEST_EXPANDED_POWER and (2.0 * self.value).is_integer()
         return self.numbers.freeze(self) if expands else self
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-# Fused products, beside casadi's codes: a b + c, a b - c, c - a b, each rounded once.
+# Fused products, in addition to casadi's codes: a b + c, a b - c, c - a b, each rounded once.
 FUSED_ADD, FUSED_SUB, FUSED_FROM = 1001, 1002, 1003
 FUSED = frozenset((FUSED_ADD, FUSED_SUB, FUSED_FROM))
 
@@ -35,7 +35,7 @@ INTRINSICS = {
     ca.OP_COPYSIGN: "copysign",
 }
 
-# Functions of the C library, which Python itself has loaded.
+# Functions of the C library, which the Python process has loaded.
 LIBRARY = {
     ca.OP_EXP: "exp",
     ca.OP_LOG: "log",
@@ -61,15 +61,15 @@ LIBRARY = {
     ca.OP_HYPOT: "hypot",
 }
 
-# How many arguments a function has, where it is not one.
+# Number of arguments of functions that take more than one.
 _TWO = ("minnum", "maxnum", "copysign", "pow", "atan2", "fmod", "remainder", "hypot")
 ARGUMENTS = {"fma": 3} | dict.fromkeys(_TWO, 2)
 
-# Truths: an i1 for those who ask a condition, and 0.0 or 1.0 for those who calculate. nan is neither less, equal nor
-# zero; it is unequal to everything.
+# Truth values: an i1 where a condition is read, and 0.0 or 1.0 in arithmetic. nan is neither less than, equal to, nor zero; it is
+# unequal to everything.
 COMPARISONS = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
 LOGIC = {ca.OP_AND: "and", ca.OP_OR: "or"}
 TRUTHS = frozenset((*COMPARISONS, *LOGIC, ca.OP_NOT))
 
-# sign and if_else_zero take more than a line; emit.py writes them.
+# sign and if_else_zero need more than one line; emit.py writes them.
 SUPPORTED = frozenset((*ARITHMETIC, *INTRINSICS, *LIBRARY, *TRUTHS, ca.OP_SIGN, ca.OP_IF_ELSE_ZERO))

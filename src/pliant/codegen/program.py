@@ -1,4 +1,4 @@
-"""A traced function as a list of values, each computed once: what the emitter reads instead of casadi's work slots."""
+"""A traced function as a list of values, each computed once; the emitter reads it instead of casadi's work slots."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pliant.errors import ModelError
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
 TIME, STATE, PARAMETER, CONSTANT = -1, -2, -3, -4
-ABSORBED = -5  # a product that lives on inside a fused one
-INPUT = -6  # of a loop's body: the place is that of a stream
-NONE = -1  # stands for an argument that is not there
+ABSORBED = -5  # a product that was absorbed into a fused one
+INPUT = -6  # an input of a loop's body: the index is that of a stream
+NONE = -1  # stands for a missing argument
 
 _COMMUTATIVE = frozenset((ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR, ca.OP_FMIN, ca.OP_FMAX))
 _POWERS = frozenset((ca.OP_POW, ca.OP_CONSTPOW))
@@ -25,7 +25,7 @@ _ALIASES = frozenset((ca.OP_ASSIGN, ca.OP_LIFT))
 
 
 class Nodes(Protocol):
-    """Nodes as a tracer numbers them: kind and arguments of each, the values of constants."""
+    """Nodes as numbered by a tracer: the kind and arguments of each, and the values of constants."""
 
     kind: list[int]
     a: list[int]
@@ -37,11 +37,11 @@ class Nodes(Protocol):
 
 @dataclass
 class Program:
-    """Values in an order in which each comes after its arguments.
+    """Values in an order such that each comes after its arguments.
 
-    Value `i` is `kind[i]` (a leaf above, casadi's operation code, or a fused product) of `a[i]`, `b[i]` and `c[i]`: the
-    numbers of its arguments, NONE where there is none; for a leaf, `a[i]` is its place in y, p or `constants`.
-    `outputs[k]` is the value of out[k]. `guards` are entries of p; while one is zero, what depends on it vanishes.
+    Value `i` is `kind[i]` (a leaf above, casadi's operation code, or a fused product) of `a[i]`, `b[i]` and `c[i]`: the numbers of
+    its arguments, NONE for a missing argument; for a leaf, `a[i]` is its index in y, p or `constants`. `outputs[k]` is the number
+    of the value of out[k]. `guards` are entries of p; while one is zero, the values that depend on it vanish.
     """
 
     n_y: int
@@ -52,7 +52,7 @@ class Program:
     c: list[int] = field(default_factory=list)
     constants: list[float] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
-    guards: tuple[int, ...] = ()  # places in p: see guards.py
+    guards: tuple[int, ...] = ()  # entries of p: see guards.py
     _number: dict[tuple[int, int, int], int] = field(default_factory=dict, repr=False)
     _constant: dict[bytes, int] = field(default_factory=dict, repr=False)
 
@@ -67,7 +67,7 @@ class Program:
                     yield argument
 
     def value(self, kind: int, a: int, b: int = NONE) -> int:
-        """The number of this value; equal operations on equal arguments share one."""
+        """The number of this value; equal operations on equal arguments share one value."""
         if a > b and kind in _COMMUTATIVE:
             a, b = b, a
         key = (kind, a, b)
@@ -93,7 +93,7 @@ class Program:
         return self.value(CONSTANT, place)
 
     def power(self, x: int, exponent: int) -> int:
-        """x**exponent; a small half-integer constant exponent becomes products and a square root, one ulp or two off.
+        """x**exponent; a small half-integer constant exponent becomes products and a square root, with an error of one or two ulp.
 
         Like pow, nan for x < 0. Unlike pow, nan and not inf for x = -inf.
         """
@@ -102,7 +102,7 @@ class Program:
             return self.value(ca.OP_POW, x, exponent)
         halves = int(abs(2.0 * known))
         if known < 0 and halves % 2:
-            x = self.value(ca.OP_ADD, x, self.constant(0.0))  # makes -0.0 into 0.0, whose power is +inf, as pow has it
+            x = self.value(ca.OP_ADD, x, self.constant(0.0))  # turns -0.0 into 0.0, whose power is +inf, as for pow
         result = self._whole_power(x, halves // 2)
         if halves % 2:
             root = self.value(ca.OP_SQRT, x)
@@ -141,14 +141,14 @@ def read_program(function: ca.Function) -> Program:
 
 
 def write_program(name: str, graph: Nodes, inputs: Sequence[Sequence[int]], outputs: Sequence[int]) -> Program:
-    """The program of f(t, y, p) -> out over a traced graph: what the outputs need, each value right before its first reader."""
+    """The program of f(t, y, p) -> out over a traced graph: the values that outputs need, each right before its first reader."""
     program = Program(n_y=len(inputs[1]), n_p=len(inputs[2]))
     values: list[int] = [NONE] * len(graph.kind)
     for leaf, places in zip((TIME, STATE, PARAMETER), inputs, strict=True):
         for place, node in enumerate(places):
             values[node] = program.value(leaf, place)
     kinds, left, right = graph.kind, graph.a, graph.b
-    # a graph holds each node once; only products and roots that powers are made of may be there already
+    # a graph holds each node once; only products and roots that make up powers may exist already
     new = SUPPORTED if _POWERS.isdisjoint(kinds) else frozenset[int]()
     for output in outputs:
         waiting = [output]
@@ -182,7 +182,7 @@ def _operation(program: Program, op: int, arguments: list[int], name: str) -> in
         return program.value(op, *arguments)
     if op in _ALIASES:
         return arguments[0]
-    raise ModelError.of(f"function {name!r}", "operation", "must be one that machine code is written for", op_name(op))
+    raise ModelError.of(f"function {name!r}", "operation", "must be an operation that machine code can be written for", op_name(op))
 
 
 def op_name(op: int) -> str:
@@ -191,7 +191,7 @@ def op_name(op: int) -> str:
 
 
 def check_signature(function: Any) -> None:
-    """f(t, y, p) -> out, all of them dense columns, over scalars that are all inputs."""
+    """Check that the function is f(t, y, p) -> out with dense columns, and that every symbol in it is an input."""
     part = f"function {function.name()!r}"
     if not function.is_a("SXFunction"):
         raise ModelError.of(part, "kind", "must be an SXFunction (expand() it)", function.class_name())

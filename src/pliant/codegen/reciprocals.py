@@ -1,7 +1,7 @@
-"""Divisions by the same value share one reciprocal: a division costs what five products do.
+"""Divisions by the same value share one reciprocal, because a division costs as much as five products.
 
-A trace turns x * (1 / d) into x / d, so the recursions' pivots arrive here as many divisions. A product with the
-reciprocal is within one ulp and a half of the quotient, but overflows where 1 / d does: denormal d.
+A trace turns x * (1 / d) into x / d, so the recursions' pivots arrive here as many divisions. A product with the reciprocal is
+within 1.5 ulp of the quotient, but overflows if 1 / d does, that is for denormal d.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 from pliant.codegen.program import ABSORBED, NONE, Program
 from pliant.codegen.repeats import Columns, Integers
 
-FEWEST = 2  # divisions by one value that make its reciprocal worth while
+FEWEST = 2  # number of divisions by one value from which its reciprocal pays off
 
 
 def share_reciprocals(program: Program) -> Program:
-    """The same program with repeated divisors inverted once, where the first of their quotients stood."""
+    """The same program with each repeated divisor inverted once, at the position of its first quotient."""
     columns = Columns.of(program)
     divisor = np.where(columns.kind == ca.OP_DIV, columns.arguments[1], NONE)
     counts = np.bincount(divisor[divisor != NONE], minlength=columns.kind.size)
@@ -24,12 +24,12 @@ def share_reciprocals(program: Program) -> Program:
         return program
     quotients = np.flatnonzero((divisor != NONE) & (counts[divisor] >= FEWEST))
     divisors, firsts = np.unique(divisor[quotients], return_index=True)
-    first = quotients[firsts]  # the first quotient of each
+    first = quotients[firsts]  # the first quotient of each divisor
     inverses = np.flatnonzero(columns.kind == ca.OP_INV)
     known = dict(zip(columns.arguments[0][inverses].tolist(), inverses.tolist(), strict=True))
-    place = np.array([known.get(d, -1) for d in divisors.tolist()], dtype=np.int64)  # where it is inverted already
+    place = np.array([known.get(d, -1) for d in divisors.tolist()], dtype=np.int64)  # where a divisor is inverted already
     missing = (place < 0) | (place > first)
-    late = place[missing & (place > first)]  # inverted, but after its first quotient: now before it
+    late = place[missing & (place > first)]  # reciprocals that come after their first quotient: they are moved before it
     moved = np.arange(columns.kind.size) + np.searchsorted(np.sort(first[missing]), np.arange(columns.kind.size), side="right")
     inverse = np.where(missing, moved[first] - 1, moved[place])
     of = np.full(columns.kind.size, NONE, dtype=np.int64)
@@ -46,7 +46,7 @@ def _rebuilt(
     inverse: Integers,
     late: Integers,
 ) -> Program:
-    """Values at their new places, quotients as products, new reciprocals between them; `inverse` is by divisor."""
+    """The program with values at their new positions, quotients as products, and new reciprocals; `inverse` is keyed by divisor."""
     size = columns.kind.size + inverted.size
     new = moved.copy()
     new[late] = inverse[columns.arguments[0][late]]

@@ -1,7 +1,7 @@
-"""Where a program repeats itself: the same operations, link after link.
+"""Finds where a program repeats itself: the same operations, link after link.
 
-In the order of a depth-first trace a chain of equal links is a few runs, one a sweep: outward velocities, inward inertias, outward
-accelerations. A run is found by its shape alone; what its blocks read and write is compared where loops are made of it.
+In the order of a depth-first trace, a chain of equal links appears as a few runs, one per sweep: outward velocities, inward
+inertias, outward accelerations. A run is found by its shape alone; what its blocks read and write is compared when loops are made.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pliant.codegen.program import NONE, Program
 
 Integers = NDArray[np.int64]
 
-NEAR = 16  # positions: an argument computed so shortly before is told by how far it is, any other by its kind
-WINDOW = 16  # operations that must agree for two places to be taken for repeats
-FEWEST_BLOCKS = 4  # below it a loop is not worth its name
+NEAR = 16  # positions: a nearer argument is identified by its distance, any other by its kind
+WINDOW = 16  # number of operations that must agree for two positions to count as a repeat
+FEWEST_BLOCKS = 4  # fewer blocks are not worth a loop
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
@@ -36,8 +36,8 @@ class Columns:
     """A program's lists as arrays."""
 
     kind: Integers
-    arguments: Integers  # rows a, b, c; NONE where there is none and for leaves
-    index: Integers  # of leaves: the place in y, p or the constants
+    arguments: Integers  # rows a, b, c; NONE for missing arguments and for leaves
+    index: Integers  # for leaves: the index in y, p or the constants
 
     @staticmethod
     def of(program: Program) -> Columns:
@@ -47,7 +47,7 @@ class Columns:
 
 
 def find_runs(columns: Columns, order: Integers) -> list[Run]:
-    """The runs of an order, in order; they do not overlap."""
+    """The runs of an order, in ascending order and without overlap."""
     if order.size < 2 * WINDOW:
         return []
     mixed = _windows(_shapes(columns, order))
@@ -59,7 +59,7 @@ def find_runs(columns: Columns, order: Integers) -> list[Run]:
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         period = int(distance[start])
         start = max(start, free)
-        # every window of the stretch has its like one period on, so the shapes agree up to a window's width beyond it
+        # every window of the stretch is repeated one period later, so the shapes agree up to one window width beyond it
         count = (end - start + WINDOW - 1) // period + 1 if period > 0 and end > start else 0
         if count >= FEWEST_BLOCKS:
             runs.append(Run(start, period, count))
@@ -68,7 +68,7 @@ def find_runs(columns: Columns, order: Integers) -> list[Run]:
 
 
 def _shapes(columns: Columns, order: Integers) -> NDArray[np.uint64]:
-    """One number an operation: its kind, and how far or of what kind its arguments are."""
+    """One number per operation: its kind, and the distance or kind of its arguments."""
     position = np.full(columns.kind.size, -1, dtype=np.int64)
     position[order] = np.arange(order.size)
     shape = columns.kind[order].astype(np.uint64)
@@ -82,7 +82,7 @@ def _shapes(columns: Columns, order: Integers) -> NDArray[np.uint64]:
 
 
 def _windows(shape: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """One number for the WINDOW operations from each position on."""
+    """One number for the WINDOW operations that begin at each position."""
     count = shape.size - WINDOW + 1
     mixed = np.zeros(count, dtype=np.uint64)
     for k in range(WINDOW):
@@ -91,7 +91,7 @@ def _windows(shape: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _next_alike(mixed: NDArray[np.uint64]) -> Integers:
-    """How far on the same number stands next; 0 where it does not."""
+    """The distance to the next occurrence of the same number; 0 if there is none."""
     by_number = np.argsort(mixed, kind="stable")
     gap = np.diff(by_number)
     distance = np.zeros(mixed.size, dtype=np.int64)

@@ -1,9 +1,9 @@
-"""Runs of a program rolled up into loops: the operations of one block written once, for all blocks.
+"""Rolls runs of a program into loops: the operations of one block are written once for all blocks.
 
-Values that leave their block get places in work frame after frame, block after block. What a block reads then mostly stands a
-constant stride from what the block before it reads: in the frames of its own or another run, among the sines, in y. Blocks that
-break the stride, the first of a chain for one, stay straight-line code and write to the frames all the same. Nothing is
-computed otherwise than without loops, to the last bit.
+Values that are read outside their block are stored in work, in one frame per block. The values that a block reads then mostly lie a
+constant stride from those that the previous block reads: in the frames of the same or another run, among the sines, or in y. Blocks
+that break the stride, such as the first of a chain, remain straight-line code and write to the frames as well. Results are the same
+as without loops, to the last bit.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 from pliant.codegen.program import CONSTANT, INPUT, NONE, PARAMETER, STATE, TIME, Program
 from pliant.codegen.repeats import FEWEST_BLOCKS, Columns, Integers, Run
 
-SMALLEST_BLOCK = 600  # operations, loads and stores: smaller blocks are joined, so that less goes through memory
-COPIES_A_BLOCK = 8  # enough to hide the loop's own instructions
-LONGEST_PATTERN = 9  # copies after which strides may come again: a matrix of a rotation for every body
-FEWEST_SAVED = 150  # operations that a loop must spare, to be worth its loads and stores
-MOST_WRITES = 64  # of a block that is joined of smaller ones: LLVM's time grows with the square of them
-SHORTEST = 4000  # operations: below it a program is left as it is
+SMALLEST_BLOCK = 600  # operations, loads and stores: smaller blocks are joined to reduce memory traffic
+COPIES_A_BLOCK = 8  # enough to hide the loop overhead
+LONGEST_PATTERN = 9  # copies after which strides may repeat: one rotation matrix per body
+FEWEST_SAVED = 150  # operations that a loop must save to outweigh its loads and stores
+MOST_WRITES = 64  # writes of a joined block: LLVM's time grows with their square
+SHORTEST = 4000  # operations: shorter programs are left as they are
 
 Booleans = NDArray[np.bool_]
 
 TABLE = "table"
-_ARRAYS = ("", "y", "p", "work", "out")  # by the numbers below
+_ARRAYS = ("", "y", "p", "work", "out")  # indexed by the numbers below
 _Y, _P, _WORK, _OUT, _UNPLACED = 1, 2, 3, 4, 5
-_APART = 1 << 40  # between arrays, in the one address that stands for array and index
+_APART = 1 << 40  # offset between arrays in the single address that encodes array and index
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Where block k finds or puts something: array[first + stride * k]."""
+    """Where block k reads or writes a value: array[first + stride * k]."""
 
     array: str
     first: int
@@ -44,24 +44,24 @@ class Stream:
 
 @dataclass(frozen=True)
 class RolledLoop:
-    """One block as a program of its own, whose leaves INPUT are streams, and how often it is run."""
+    """One block as a separate program, whose INPUT leaves are streams, and the number of times it runs."""
 
     body: Program
     count: int
     inputs: tuple[Stream, ...]
-    writes: tuple[tuple[int, Stream], ...]  # value of the body, where it goes
+    writes: tuple[tuple[int, Stream], ...]  # value of the body, and its destination
     table: tuple[float, ...] = ()  # constants that differ from block to block
 
 
 @dataclass
 class Grid:
-    """The values of a run, a row a block; which of them leave their block."""
+    """The values of a run, one row per block, and which of them are read outside their block."""
 
-    start: int  # in the order
+    start: int  # position in the order
     values: Integers
     inside: Booleans  # [argument, column]: computed in the same block, by the same column, in every block
     exported: Booleans  # by column
-    outputs: list[tuple[int, Integers]] = field(default_factory=list)  # column, places in out by block
+    outputs: list[tuple[int, Integers]] = field(default_factory=list)  # column, and its index in out for each block
 
     @property
     def blocks(self) -> int:
@@ -72,7 +72,7 @@ class Grid:
         return int(self.values.shape[1])
 
     def part(self, first: int, count: int, joined: int) -> Grid:
-        """Some of the blocks, every `joined` of them as one; what leaves those is to be found anew."""
+        """Some of the blocks, with every `joined` of them combined; the values that leave the new blocks must be found again."""
         width, columns = joined * self.width, range(joined)
         rows = slice(first, first + count * joined)
         outputs = [(k * self.width + j, places[rows][k::joined]) for j, places in self.outputs for k in columns
@@ -103,7 +103,7 @@ def make_grids(
 
 
 def find_leaving(columns: Columns, grids: Sequence[Grid]) -> Booleans:
-    """Values that someone outside their block reads; on the way, which arguments stay inside."""
+    """Mark values that are read outside their block, and arguments that stay inside."""
     block = np.full(columns.kind.size, -1, dtype=np.int64)
     column = np.full(columns.kind.size, -1, dtype=np.int64)
     taken = 0
@@ -123,7 +123,7 @@ def find_leaving(columns: Columns, grids: Sequence[Grid]) -> Booleans:
 
 
 def _note_outputs(grid: Grid, places: dict[int, list[int]]) -> None:
-    """Where in out each block writes its columns; NONE where others do and it does not."""
+    """The index in out at which each block writes its columns; NONE for a block that does not write where others do."""
     for j in range(grid.width):
         found = [places.get(value, []) for value in grid.values[:, j].tolist()]
         for k in range(max(map(len, found))):
@@ -131,7 +131,7 @@ def _note_outputs(grid: Grid, places: dict[int, list[int]]) -> None:
 
 
 def give_frames(grids: Iterable[Grid], place: Integers, first: int) -> int:
-    """Places in work for all that leaves its block and has none yet; returns the first place after them."""
+    """Assign indices in work to all values that leave their block and have none yet; returns the next free index."""
     for grid in grids:
         wanted = np.flatnonzero(grid.exported & (place[grid.values] < 0).any(axis=0))
         frames = first + np.arange(grid.blocks)[:, None] * wanted.size + np.arange(wanted.size)
@@ -142,11 +142,11 @@ def give_frames(grids: Iterable[Grid], place: Integers, first: int) -> int:
 
 
 def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
-    """The parts of a grid worth a loop: all that a block reads and writes goes by constant strides from block to block."""
+    """The parts of a grid worth a loop: everything a block reads and writes advances by constant strides from block to block."""
     addresses = _addresses(columns, grid, place)
     step = np.diff(addresses, axis=0)
     unplaced = addresses // _APART == _UNPLACED
-    fits = ~((unplaced[1:] | unplaced[:-1]) & (step != 0)).any(axis=1)  # of straight-line values only one and the same
+    fits = ~((unplaced[1:] | unplaced[:-1]) & (step != 0)).any(axis=1)  # a straight-line value must be the same one
     fits &= (addresses[1:] // _APART == addresses[:-1] // _APART).all(axis=1)
     alike = (step[1:] == step[:-1]).all(axis=1) & fits[1:] & fits[:-1]
     edges = [0, *(np.flatnonzero(~alike) + 1).tolist(), step.shape[0]]
@@ -157,7 +157,7 @@ def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
     free = 0
     for begin, end in pairwise(edges):
         first = max(begin, free)
-        rows = end + 1 - first  # k steps alike make k + 1 blocks
+        rows = end + 1 - first  # k equal steps make k + 1 blocks
         joined = max(1, min(wanted, rows // (2 * FEWEST_BLOCKS)))
         count = rows // joined
         if fits[begin] and count >= FEWEST_BLOCKS and (count - 1) * joined * grid.width >= FEWEST_SAVED:
@@ -167,7 +167,7 @@ def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
 
 
 def _addresses(columns: Columns, grid: Grid, place: Integers) -> Integers:
-    """Of all that a block reads from outside and writes outside, block by block: one number for array and index."""
+    """The addresses of everything a block reads or writes outside itself, for each block; one number encodes array and index."""
     parts = []
     for row, inside in zip(columns.arguments, grid.inside, strict=True):
         argument = row[grid.values[:, ~inside]]
@@ -178,7 +178,7 @@ def _addresses(columns: Columns, grid: Grid, place: Integers) -> Integers:
 
 
 def _address(columns: Columns, argument: Integers, place: Integers) -> Integers:
-    """Array and index of values; 0 for those that need none: constants, time, no argument."""
+    """Array and index of values as one number; 0 if none is needed: constants, time, missing arguments."""
     kind, index, placed = columns.kind[argument], columns.index[argument], place[argument]
     address = np.where(placed >= 0, _WORK * _APART + placed, _UNPLACED * _APART + argument)
     address = np.where(kind == STATE, _Y * _APART + index, address)
@@ -187,7 +187,7 @@ def _address(columns: Columns, argument: Integers, place: Integers) -> Integers:
 
 
 def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -> RolledLoop:
-    """The loop of a grid, all places known."""
+    """The loop of a grid, after all indices are assigned."""
     made = _Body(program, columns, grid.values, place)
     for j, value in enumerate(grid.values[0].tolist()):
         made.compute(j, value, grid.inside[:, j])
@@ -198,12 +198,12 @@ def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -
 
 
 class _Body:
-    """One block as a program in the making."""
+    """One block as a program under construction."""
 
     def __init__(self, program: Program, columns: Columns, rows: Integers, place: Integers) -> None:
         self.program, self.columns, self.rows, self.place = program, columns, rows, place
         self.body = Program(n_y=0, n_p=0)
-        self.number: list[int] = []  # of each column, in the body
+        self.number: list[int] = []  # number of each column in the body
         self.streams: dict[Stream, int] = {}
         self.differing: list[Integers] = []
         self.column_of = {value: j for j, value in enumerate(rows[0].tolist())}
@@ -217,7 +217,7 @@ class _Body:
         self.number.append(self.body.append(int(self.columns.kind[value]), *arguments))
 
     def _leaf(self, arguments: Integers) -> int:
-        """What comes from outside, given block by block."""
+        """A leaf for a value from outside the block, given for each block."""
         kind = int(self.columns.kind[arguments[0]])
         if kind == TIME:
             return self.body.value(TIME, 0)
@@ -250,7 +250,7 @@ def _stream(array: int, indices: Integers) -> Stream:
 def copy_loops(
     program: Program, columns: Columns, copies: Sequence[tuple[int, int]], array: str, place: Integers
 ) -> tuple[list[RolledLoop], list[tuple[int, int]]]:
-    """Copies (value, place in an array): those whose strides come again and again as loops, and the rest."""
+    """Copies (value, index in an array): loops for those whose strides repeat, and the remaining copies."""
     loops: list[RolledLoop] = []
     left = np.array(copies, dtype=np.int64).reshape(-1, 2)
     for period in range(1, LONGEST_PATTERN + 1):
@@ -263,16 +263,16 @@ def copy_loops(
 def _periodic_copies(
     program: Program, columns: Columns, copies: Integers, array: str, place: Integers, period: int
 ) -> tuple[list[RolledLoop], Integers]:
-    """Loops of the copies whose steps, from one to the next of the same array, repeat after `period` of them; and the rest."""
+    """Loops for copies whose steps within an array repeat after `period` of them, and the remaining copies."""
     value, target = copies.T
     constant = columns.kind[value] == CONSTANT
     source = np.where(constant, 0, _address(columns, value, place))
-    number = np.where(constant, 1 + value, 0)  # which constant: it needs no address
+    number = np.where(constant, 1 + value, 0)  # which constant; a constant needs no address
     by_source = np.lexsort((target, number, source // _APART))
     value, target, source, number = value[by_source], target[by_source], source[by_source], number[by_source]
     kind = np.stack([number, source // _APART], axis=1)
     step = np.concatenate([np.diff(np.stack([source, target], axis=1), axis=0), np.diff(kind, axis=0)], axis=1)
-    alike = (step[:, 2:] == 0).all(axis=1)  # of one array or one constant
+    alike = (step[:, 2:] == 0).all(axis=1)  # from the same array or the same constant
     again = (step[period:] == step[:-period]).all(axis=1) & alike[period:] & alike[:-period]
     edges = [0, *(np.flatnonzero(np.diff(again)) + 1).tolist(), again.size]
     width = period * -(-COPIES_A_BLOCK // period)
@@ -281,8 +281,8 @@ def _periodic_copies(
     free = 0
     for begin, end in pairwise(edges):
         first = max(begin, free)
-        count = (end + period + 1 - first) // width  # steps begin, ..., end + period - 1 join one copy more
-        in_an_array = number[first] > 0 or source[first] >= _APART  # time stands in none
+        count = (end + period + 1 - first) // width  # steps begin, ..., end + period - 1 connect one copy more
+        in_an_array = number[first] > 0 or source[first] >= _APART  # time is in no array
         if again[begin] and in_an_array and count >= FEWEST_BLOCKS:
             rows = slice(first, first + count * width)
             loops.append(_copy_loop(program, columns, value[rows], source[rows], target[rows], width, array))

@@ -1,7 +1,7 @@
-"""Turned by an angle and turned back: s (c u + s w) + c (c w - s u) = w, with s and c the sine and cosine of one angle.
+"""Simplifies a rotation followed by its inverse: s (c u + s w) + c (c w - s u) = w, with s and c the sine and cosine of one angle.
 
-Forces and velocities of a body whose joint moves it along world axes go into its frame and out again. The sum of two products of
-s or c with what is linear in s and c is a quadratic form in both; where only its c^2 + s^2 is left, no sine is needed at all.
+Forces and velocities of a body whose joint moves it along world axes are rotated into its frame and back. The sum of two products
+of s or c with an expression linear in s and c is a quadratic form; if only c^2 + s^2 remains of it, no sine is needed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 NONE = -1
 Term = tuple[int, int]  # sign and node
-Linear = tuple[Term | None, Term | None]  # of the cosine and of the sine; None: nothing
+Linear = tuple[Term | None, Term | None]  # coefficients of the cosine and of the sine; None: zero
 
 
 def turned_back(graph: Graph, x: int, y: int, sign: int) -> Term | None:
-    """x + sign y, both products, as one node with its sign; sign 0: they cancel. None where there is more to it."""
+    """x + sign y, both products, as one node with its sign; sign 0: they cancel. None if it does not simplify."""
     for factor, rest in _factors(graph, x):
         angle = graph.a[factor]
         for other, remainder in _factors(graph, y):
@@ -31,26 +31,26 @@ def turned_back(graph: Graph, x: int, y: int, sign: int) -> Term | None:
 
 
 def alike(graph: Graph, x: int, y: int) -> bool:
-    """Whether two products have the same factors, in another order: (n c)(s d) and (n s)(c d)."""
+    """Whether two products have the same factors in a different order: (n c)(s d) and (n s)(c d)."""
     return _flat(graph, x) == _flat(graph, y)
 
 
 def _flat(graph: Graph, product: int) -> list[int]:
-    """Factors of a product, and of factors that are products themselves."""
+    """The factors of a product, with factors that are products themselves expanded."""
     factors = (graph.a[product], graph.b[product])
     return sorted(f for outer in factors
                   for f in ((graph.a[outer], graph.b[outer]) if graph.kind[outer] == ca.OP_MUL else (outer,)))  # fmt: skip
 
 
 def _factors(graph: Graph, product: int) -> list[tuple[int, int]]:
-    """(A factor that is a sine or cosine, the other one), both ways where both are."""
+    """(a factor that is a sine or cosine, the other factor); both orders if both are."""
     a, b = graph.a[product], graph.b[product]
     return [(f, rest) for f, rest in ((a, b), (b, a)) if graph.kind[f] in (ca.OP_SIN, ca.OP_COS)]
 
 
 def _form(graph: Graph, angle: int, *products: tuple[int, int, int]) -> Term | None:
-    """The value of c^2 A + s c B + s^2 C where B is nothing and A is C."""
-    squares: list[Term | None] = [None, None]  # of the cosine, of the sine
+    """The value of c^2 A + s c B + s^2 C if B is zero and A equals C."""
+    squares: list[Term | None] = [None, None]  # coefficients of c^2 and of s^2
     mixed: list[Term] = []
     for sign, factor, rest in products:
         linear = _linear(graph, rest, angle)
@@ -68,7 +68,7 @@ def _form(graph: Graph, angle: int, *products: tuple[int, int, int]) -> Term | N
 
 
 def _linear(graph: Graph, node: int, angle: int) -> Linear | None:
-    """A node as c u + s w, a product or two of them added; None where it is not of this form."""
+    """A node in the form c u + s w, one product or a sum of two; None if it is not of this form."""
     kind = graph.kind[node]
     if kind == ca.OP_MUL:
         return _term(graph, node, angle)
@@ -87,7 +87,7 @@ def _linear(graph: Graph, node: int, angle: int) -> Linear | None:
 
 
 def _term(graph: Graph, node: int, angle: int) -> Linear | None:
-    """c u or s w."""
+    """A term c u or s w."""
     if graph.kind[node] == ca.OP_MUL:
         for factor, rest in _factors(graph, node):
             if graph.a[factor] == angle:

@@ -34,8 +34,8 @@ class Chunk:
     """Values that one function computes, in order, and where it writes them."""
 
     values: list[int]
-    to_work: dict[int, int] = field(default_factory=dict)  # value -> its place in work
-    to_out: dict[int, list[int]] = field(default_factory=dict)  # value -> its places in out
+    to_work: dict[int, int] = field(default_factory=dict)  # value -> its index in work
+    to_out: dict[int, list[int]] = field(default_factory=dict)  # value -> its indices in out
 
 
 Piece = Chunk | RolledLoop
@@ -43,25 +43,25 @@ Piece = Chunk | RolledLoop
 
 @dataclass
 class Block:
-    """Pieces that run one after another, unless one of their guards is idle; then zeros stand for what they compute."""
+    """Pieces that run one after another, unless one of their guards is idle; zeros then replace the values they compute."""
 
     pieces: list[Piece]
     guards: int  # see guards.py
-    zeros_in_work: list[int]  # places of what others read though it was left out
+    zeros_in_work: list[int]  # indices of values that are read even while left out
     zeros_in_out: list[int]
 
 
 @dataclass
 class Schedule:
-    """The blocks `before` put angles into work, the batch takes their sines and cosines, the blocks `after` compute the rest.
+    """The blocks `before` store angles in work, the batch computes their sines and cosines, the blocks `after` compute the rest.
 
-    `place` is where in work a value is found that the batch or an earlier piece has computed.
+    `place` is the index in work of a value that the batch or an earlier piece has computed.
     """
 
     before: list[Block]
     after: list[Block]
     batch: Batch
-    place: list[int]  # by value; negative where it has none
+    place: list[int]  # by value; negative if it has none
     n_work: int
 
     @property
@@ -78,12 +78,12 @@ class Schedule:
 
     @property
     def written(self) -> int:
-        """Operations that stand in the text, those of a loop's body once."""
+        """Number of operations in the text; those of a loop's body count once."""
         return sum(len(chunk.values) for chunk in self.chunks) + sum(loop.body.operations for loop in self.loops)
 
 
 def make_schedule(program: Program, chunk_size: int, *, roll: bool = True, guards: list[int] | None = None) -> Schedule:
-    """`roll`: make loops of what repeats. guards: of every value, where more is known of it than the program says."""
+    """roll: make loops of repeated operations. guards: for every value, if more is known than the program itself tells."""
     columns = Columns.of(program)
     guards = guarded(program) if guards is None else guards
     batch = Batch.of(program, guards)
@@ -94,14 +94,14 @@ def make_schedule(program: Program, chunk_size: int, *, roll: bool = True, guard
 
 
 def _cut(values: list[int], size: int) -> list[Chunk]:
-    """Chunks of equal length, at most `size`; at least one, for inputs may have to be copied even so."""
+    """Chunks of equal length, at most `size`; always at least one, since inputs may have to be copied."""
     count = max(1, -(-len(values) // size))
     ends = [len(values) * k // count for k in range(count + 1)]
     return [Chunk(values[start:end]) for start, end in pairwise(ends)]
 
 
 class ScheduleBuilder:
-    """A schedule in the making: loops are known by their stretches until every value has its place."""
+    """A schedule under construction: loops are stored as stretches until every value has its index."""
 
     def __init__(self, program: Program, columns: Columns, batch: Batch, sines: dict[int, int], roll: bool) -> None:
         self.program, self.columns, self.batch, self.roll = program, columns, batch, roll
@@ -122,7 +122,7 @@ class ScheduleBuilder:
         return Schedule(blocks[: len(before)], blocks[len(before) :], self.batch, self.place.tolist(), n_work)
 
     def pieces(self, before: list[Order], after: list[Order], size: int) -> list[list[_Unfinished]]:
-        """Of each order grids worth a loop, and between them chunks; at least one, for inputs may have to be copied even so."""
+        """For each order, grids worth a loop and chunks between them; at least one chunk, since inputs may have to be copied."""
         every = [*before, *after]
         worth = self.roll and max(sum(len(order.values) for order in some) for some in (before, after)) >= SHORTEST
         arrays = [np.array(order.values, dtype=np.int64) for order in every]
@@ -133,7 +133,7 @@ class ScheduleBuilder:
         return [_fill(order.values, found, size) for order, found in zip(every, parts, strict=True)]
 
     def write_angles(self, before: list[Order], pieces: list[list[_Unfinished]], size: int) -> None:
-        """Each angle is written where it is computed; those that are coordinates are copied."""
+        """Write each angle where it is computed; copy angles that are coordinates."""
         home = _home([piece for own in pieces for piece in own])
         for angle, place in self.angles.items():
             if angle in home:
@@ -144,7 +144,7 @@ class ScheduleBuilder:
             self._copy(copies, "work", own, size)
 
     def write_outputs(self, pieces: list[_Unfinished], last: list[_Unfinished], size: int) -> None:
-        """Each output is written where it is computed; inputs, constants, batched sines and what stands in frames at the end."""
+        """Write each output where it is computed; inputs, constants, batched sines and values in frames are copied at the end."""
         home = _home(pieces)
         for k, value in enumerate(self.program.outputs):
             if value in home:
@@ -152,14 +152,14 @@ class ScheduleBuilder:
         self._copy(self._copied(pieces), "out", last, size)
 
     def _copied(self, pieces: list[_Unfinished]) -> list[tuple[int, int]]:
-        """Outputs that no piece writes where it computes them."""
+        """Outputs that are not written by the piece that computes them."""
         grids = [piece for piece in pieces if isinstance(piece, Grid)]
         home = _home(pieces)
         written = {place for grid in grids for _, places in grid.outputs for place in places.tolist()}
         return [(value, k) for k, value in enumerate(self.program.outputs) if value not in home and k not in written]
 
     def _zeros(self, order: Order, missed: set[int]) -> tuple[list[int], list[int]]:
-        """Places in work and in out where zeros stand for values that were left out."""
+        """Indices in work and in out where zeros replace values that were left out."""
         own = missed.intersection((*order.values, *order.sines))
         in_work = sorted(int(self.place[value]) for value in own if self.place[value] >= 0)
         return in_work, [k for k, value in enumerate(self.program.outputs) if value in own]
@@ -181,9 +181,9 @@ class ScheduleBuilder:
         pieces += loops
 
     def share_work(self, pieces: list[_Unfinished]) -> int:
-        """A place in work for every value that crosses a cut, free again after the last piece that reads it.
+        """Assign an index in work to every value that crosses a cut; it is free again after the last piece that reads it.
 
-        Values of runs have theirs already.
+        Values of runs already have an index.
         """
         self._note_leaving(pieces)
         last_reader: dict[int, int] = {}
@@ -207,7 +207,7 @@ class ScheduleBuilder:
         return self.n_work
 
     def _note_leaving(self, pieces: list[_Unfinished]) -> None:
-        """What leaves the blocks of the loops, now that they are known."""
+        """Mark the values that leave the blocks of the loops, once the loops are known."""
         grids = [piece for piece in pieces if isinstance(piece, Grid)]
         leaving = find_leaving(self.columns, grids)
         leaving[list(self.angles)] = True
@@ -228,7 +228,7 @@ class ScheduleBuilder:
 
 
 def _fill(order: list[int], grids: list[Grid], size: int) -> list[_Unfinished]:
-    """Grids in their places, chunks of what stands between them and after."""
+    """Grids in position, and chunks of the values between and after them."""
     pieces: list[_Unfinished] = []
     done = 0
     for grid in grids:
@@ -243,7 +243,7 @@ _Unfinished = Chunk | RolledLoop | Grid
 
 
 def _with_room(pieces: list[_Unfinished], size: int) -> tuple[Chunk, int]:
-    """The last chunk, or a new one at the end if it is full, and its room: copies count too, there may be thousands."""
+    """The last chunk, or a new one if it is full, and the room left in it; copies count too, since there may be thousands."""
     last = pieces[-1] if pieces else None
     if isinstance(last, Chunk):
         room = size - len(last.values) - len(last.to_work) - sum(map(len, last.to_out.values()))

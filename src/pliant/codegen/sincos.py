@@ -1,4 +1,4 @@
-"""sin and cos of one argument together, as LLVM text: faster than two calls of the C library, and many at a time.
+"""sin and cos of the same argument as LLVM text, many arguments at a time: faster than two calls of the C library.
 
 The method is that of fdlibm (Sun, 1993): subtract the nearest multiple of pi/2 (Cody and Waite), kept as a sum hi + lo,
 then a polynomial for each of sin and cos on [-pi/4, pi/4]. The error is below 1 ulp. Arguments beyond LARGEST go to the
@@ -11,8 +11,8 @@ import math
 import re
 import struct
 
-WIDTH = 4  # arguments a pass of the batch; two registers of NEON or one of AVX, enough to hide the latencies
-LARGEST = 1.0e5  # rad; up to here the quotient has so few bits that the first product below is exact
+WIDTH = 4  # arguments per pass of the batch; two NEON registers or one AVX register, enough to hide the latencies
+LARGEST = 1.0e5  # rad; up to this size the quotient has few enough bits that the first product below is exact
 
 _TWO_OVER_PI = 2.0 / math.pi
 # pi/2 as a sum of three doubles.
@@ -30,12 +30,12 @@ _SUFFIX = f"v{WIDTH}f64"
 
 
 def real(x: float) -> str:
-    """A double as LLVM text, to the last bit."""
+    """A double as LLVM text, exact to the last bit."""
     return f"0x{int.from_bytes(struct.pack('>d', x)):016X}"
 
 
 def _all(x: float) -> str:
-    """A vector of one constant."""
+    """A vector whose entries all equal one constant."""
     return f"splat (double {real(x)})"
 
 
@@ -95,7 +95,7 @@ def _sincos(lines: _Lines, x: str) -> tuple[str, str]:
     near = lines.fma(back, first, x)  # exact
     step = lines.mul(turns, second)
     hi = lines.sub(near, step)
-    # What the last two lines rounded away, so that even next to a multiple of pi/2 every digit is right.
+    # The rounding error of the last two lines, so that all digits are correct even next to a multiple of pi/2.
     lost = lines.add(lines.sub(lines.sub(near, hi), step), lines.fma(back, second, step))
     lo = lines.fma(back, third, lost)
     sine, cosine = _sine(lines, hi, lo), _cosine(lines, hi, lo)
@@ -128,13 +128,13 @@ def _cosine(lines: _Lines, x: str, tail: str) -> str:
     return lines.add(w, lines.add(lost, correction))
 
 
-BATCH = "pliant_sincos_batch"  # one function for all kernels: its code is most of what a small kernel would take to compile
+BATCH = "pliant_sincos_batch"  # shared by all kernels: its code would dominate the compile time of a small kernel
 
 
 def batch_text(fused: bool) -> str:
     """`BATCH(x, s, c, n)`: s[i], c[i] = sin(x[i]), cos(x[i]) for n > 0 arguments, a multiple of WIDTH.
 
-    Without a fused multiply-add in the processor the method is not exact, and everything goes to the C library.
+    If the processor has no fused multiply-add, the method is not exact, and all arguments go to the C library.
     """
     near = _near_lines() if fused else ["  br label %library"]
     return "\n".join(
@@ -202,7 +202,7 @@ def _library_lanes() -> list[str]:
 
 
 def near_text(name: str, width: int, attributes: str) -> str:
-    """`void name(ptr x, ptr s, ptr c)` of one vector of this width, or of one number: the method alone, nan beyond LARGEST."""
+    """`void name(ptr x, ptr s, ptr c)` for one vector of this width, or one number, without the C library: nan beyond LARGEST."""
     lines = _Lines()
     size = lines.let(f"call {_REAL} @llvm.fabs.{_SUFFIX}({_REAL} %given)")
     near = lines.let(f"fcmp ole {_REAL} {size}, {_all(LARGEST)}")

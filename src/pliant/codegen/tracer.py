@@ -1,6 +1,7 @@
-"""The tracer: a graph in the making, with CasADi beside it for derivatives, substitutions and functions that users ask for.
+"""The tracer: builds a graph, and uses CasADi for derivatives, substitutions and functions that users request.
 
-CasADi's expressions are built from the graph where they are needed; what CasADi makes of them are leaves of the graph.
+CasADi expressions are built from the graph when they are needed; expressions that CasADi derives from them become leaves of the
+graph.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from pliant.codegen.numbers import Number
 
 __all__ = ["Scalar", "TracedScalar", "Tracer"]
 
-Element = Any  # one entry of an SX: SX or SXElem, as CasADi's own types have it
+Element = Any  # one entry of an SX: SX or SXElem, depending on CasADi's type stubs
 
 
 class Tracer(Graph):
-    """One graph in the making."""
+    """Builds one graph."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._sx: dict[int, ca.SX] = {}  # CasADi's twins of nodes, where it was asked for them
-        self._twins: dict[int, TracedScalar] = {}  # the way back, by CasADi's own identity of an element
+        self._sx: dict[int, ca.SX] = {}  # CasADi elements of nodes, built on demand
+        self._twins: dict[int, TracedScalar] = {}  # the inverse map, by CasADi's identity of an element
         self._has_foreign = False
 
     def symbols(self, name: str, count: int) -> tuple[ca.SX, list[TracedScalar]]:
-        """A column of fresh symbols, as CasADi sees it and as scalars."""
+        """A column of new symbols, as a CasADi column and as scalars."""
         column = ca.SX.sym(name, count)
         return column, [self._wrap(element) for element in _elements(column)]
 
@@ -42,11 +43,11 @@ class Tracer(Graph):
         return [self._wrap(element) for element in _elements(column)]
 
     def sx(self, value: Scalar) -> ca.SX:
-        """CasADi's twin of a scalar."""
+        """The CasADi element of a scalar."""
         return self.sx_of(self.node_of(value))
 
     def sx_of(self, number: int) -> ca.SX:
-        """CasADi's twin of a node."""
+        """The CasADi element of a node."""
         waiting = [number]
         while waiting:
             node = waiting[-1]
@@ -70,11 +71,11 @@ class Tracer(Graph):
     def jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[list[Scalar]]:
         matrix = ca.densify(ca.jacobian(self.column(scalars), at))
         rows, columns = matrix.shape
-        entries = self.scalars(matrix)  # CasADi counts down the columns
+        entries = self.scalars(matrix)  # CasADi stores matrices column by column
         return [[entries[j * rows + i] for j in range(columns)] for i in range(rows)]
 
     def sparse_jacobian(self, scalars: Sequence[Scalar], at: ca.SX) -> list[dict[int, Scalar]]:
-        """Rows of the Jacobian, each {column: entry} of what is not zero by structure."""
+        """Rows of the Jacobian, each as {column: entry} of its structural nonzeros."""
         matrix = ca.jacobian(self.column(scalars), at)
         rows: list[dict[int, Scalar]] = [{} for _ in scalars]
         for i, j, element in zip(*matrix.sparsity().get_triplet(), _elements(matrix), strict=True):
@@ -90,7 +91,7 @@ class Tracer(Graph):
         return self.node_of(self._wrap(element))
 
     def knows_all(self, nodes: Iterable[int]) -> bool:
-        """Whether the graph holds the whole of these nodes, and no part of them is known to CasADi only."""
+        """Whether the graph holds these nodes completely, with no part known only to CasADi."""
         if not self._has_foreign:
             return True
         seen = bytearray(len(self.kind))
@@ -108,7 +109,7 @@ class Tracer(Graph):
         return str(self.sx(self._nodes[node]))
 
     def _pair(self, number: int, element: Element, node: TracedScalar) -> None:
-        """Remember a node and its twin; kept alive here, the twin's identity goes to no other element."""
+        """Remember a node and its CasADi element; the element is kept alive so that its identity is not reused."""
         self._sx[number] = element
         self._twins.setdefault(element.element_hash(), node)
 
@@ -129,7 +130,7 @@ class Tracer(Graph):
             self._sx[node] = ca.SX(value)
 
     def _wrap(self, element: Element) -> Scalar:
-        """The scalar of a CasADi element: a float, a node that is known, or a leaf that stands for what CasADi made of nodes."""
+        """The scalar of a CasADi element: a float, a known node, or a new leaf for an expression derived by CasADi."""
         if element.is_constant():
             return float(element)
         known = self._twins.get(element.element_hash())
@@ -144,5 +145,5 @@ class Tracer(Graph):
 
 
 def _elements(matrix: ca.SX) -> list[Element]:
-    """What a CasADi matrix holds, column by column, without its structural zeros: far quicker than one index at a time."""
+    """The structural nonzeros of a CasADi matrix, column by column; much faster than indexing them one at a time."""
     return list(matrix.nonzeros())

@@ -15,7 +15,7 @@ NULL: Mat = (ZERO, ZERO, ZERO)
 
 
 def is_zero(x: Scalar) -> bool:
-    """True for a number that is zero; a traced scalar is never known to be."""
+    """True for a number that is zero; a traced scalar is never known to be zero."""
     return isinstance(x, (int, float)) and x == 0.0
 
 
@@ -93,12 +93,12 @@ def trace(m: Mat) -> Scalar:
 
 
 def axial(m: Mat) -> Vec:
-    """The vector of cross products hidden in m = int a b^T: int a x b."""
+    """int a x b, from m = int a b^T."""
     return (m[1][2] - m[2][1], m[2][0] - m[0][2], m[0][1] - m[1][0])
 
 
 def mirrored(m: Mat) -> Mat:
-    """The upper triangle, mirrored: what is symmetric stays so to the last bit."""
+    """A matrix with its upper triangle mirrored, so that it is symmetric to the last bit."""
     return ((m[0][0], m[0][1], m[0][2]), (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
 
 

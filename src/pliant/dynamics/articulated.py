@@ -1,6 +1,6 @@
-"""Forward dynamics in O(n): each body's modes are eliminated before its joint (Featherstone's articulated body, with modes).
+"""Forward dynamics in O(n) by Featherstone's articulated-body recursion; each body's modes are eliminated before its joint.
 
-The wrench a subtree asks of the frame it hangs on is n = J alpha + H a + p_n, f = H^T alpha + M a + p_f.
+A subtree requires the wrench n = J alpha + H a + p_n, f = H^T alpha + M a + p_f from the frame that carries it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Articulated:
         return add(times(self.J, alpha), times(self.H, a)), add(transposed_times(self.H, alpha), times(self.M, a))
 
     def with_bias(self, alpha: Vec, a: Vec) -> Articulated:
-        """The same, seen before a known acceleration is added."""
+        """The same subtree, seen from the frame before a known acceleration is added."""
         n, f = self.wrench(alpha, a)
         return Articulated(self.J, self.H, self.M, add(self.n, n), add(self.f, f))
 
@@ -67,7 +67,7 @@ class Pivot:
     angular: Vec
     linear: Vec
     gain: Scalar
-    others: tuple[tuple[int, Scalar], ...] = ()  # couplings to own coordinates not eliminated yet, by number
+    others: tuple[tuple[int, Scalar], ...] = ()  # couplings to own coordinates that are not eliminated yet, by number
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def forward_dynamics(
     loads: Sequence[BodyLoad],
     known: dict[int, Scalar],
 ) -> Forward:
-    """Accelerations for efforts tau on the coordinates and loads on the bodies; `known` holds prescribed ones."""
+    """Accelerations for efforts tau on the coordinates and loads on the bodies; `known` holds prescribed accelerations."""
     all_steps, omegas = _outward_velocities(tree, q, v)
     try:
         pivots, seen, rows = _inward(tree, q, v, tau, loads, known, all_steps, omegas)
@@ -111,7 +111,7 @@ def forward_dynamics(
 
 
 class _Unresisted(Exception):
-    """Nothing resists coordinate number v."""
+    """No inertia resists coordinate number v."""
 
     def __init__(self, v: int) -> None:
         super().__init__(v)
@@ -119,7 +119,7 @@ class _Unresisted(Exception):
 
 
 def unresisted(name: str) -> str:
-    return f"coordinate {name!r}: inertia along it must be > 0, got 0: no mass or inertia of what it carries resists it"
+    return f"coordinate {name!r}: inertia along it must be > 0, got 0: no mass or inertia that it carries resists it"
 
 
 def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[StepsToBody], list[Vec]]:
@@ -139,7 +139,7 @@ def _outward_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) ->
 
 
 class _Block:
-    """A body with what hangs on it, before its own coordinates are eliminated."""
+    """A body with the subtrees it carries, before its own coordinates are eliminated."""
 
     def __init__(self, shape: Shape, omega: Vec, load: BodyLoad, tau: Sequence[Scalar], rotors: Sequence[Scalar]) -> None:
         moment, force, own = shape.bias(omega)
@@ -153,7 +153,7 @@ class _Block:
         self.p = [own[j] - tau[j] - load.own[j] for j in count]
 
     def hang(self, child: Articulated, step: Bend | None, bias: tuple[Vec, Vec]) -> None:
-        """Add a subtree that hangs on a place of this body."""
+        """Add a subtree that is attached to a place of this body."""
         if step is None:
             self._add(child)
             return
@@ -173,9 +173,10 @@ class _Block:
         self.n, self.f = add(self.n, child.n), add(self.f, child.f)
 
     def eliminate(self, numbers: range, known: Mapping[int, Scalar]) -> tuple[Articulated, list[Pivot], list[OwnRow]]:
-        """Gauss, from the last own coordinate to the first; pivots come back in the order to substitute.
+        """Gaussian elimination, from the last own coordinate to the first; pivots are returned in the order of back substitution.
 
-        Prescribed ones are no unknowns: their accelerations go to the bias, and their rows are kept for their efforts.
+        Prescribed coordinates are not unknowns: their accelerations go into the bias, and their rows are kept to compute their
+        efforts.
         """
         rows = [self._row(j, numbers) for j, number in enumerate(numbers) if number in known]
         for j, number in enumerate(numbers):
@@ -207,7 +208,7 @@ class _Block:
         return OwnRow(numbers[j], *self.columns[j], self.p[j], tuple(zip(numbers, self.own[j], strict=True)))
 
     def _tell(self, j: int, acceleration: Scalar) -> None:
-        """Put a prescribed acceleration of an own coordinate into the bias of all else."""
+        """Put a prescribed acceleration of an own coordinate into the bias of all other rows."""
         angular, linear = self.columns[j]
         self.n, self.f = add(self.n, scale(acceleration, angular)), add(self.f, scale(acceleration, linear))
         self.p = [p + self.own[k][j] * acceleration for k, p in enumerate(self.p)]
@@ -223,7 +224,7 @@ def _inward(
     all_steps: Sequence[StepsToBody],
     omegas: Sequence[Vec],
 ) -> tuple[dict[int, Pivot], dict[int, Articulated], list[list[OwnRow]]]:
-    """All pivots by coordinate, what is seen at each prescribed one, and the rows of prescribed own coordinates."""
+    """All pivots by coordinate, the subtree at each prescribed coordinate, and the rows of prescribed own coordinates."""
     blocks = []
     for k, node in enumerate(tree.nodes):
         own = [tree.rotors.get(i, 0.0) for i in node.own_v]
@@ -257,7 +258,7 @@ def _before(
     seen: dict[int, Articulated],
     rotors: Mapping[int, Scalar],
 ) -> Articulated:
-    """The subtree as seen before a joint step: free directions eliminated, then moved or turned."""
+    """The subtree as seen before a joint step: free directions are eliminated, then it is shifted or rotated."""
     for column in reversed(step_columns(step)):
         if column.prescribed:
             seen[column.v] = art
@@ -273,9 +274,10 @@ def _before(
 
 
 def eliminate(art: Articulated, column: Column, effort: Scalar, rotor: Scalar = 0.0) -> tuple[Articulated, Pivot]:
-    """Project a free direction out. Along it the subtree then has no inertia and hands on just the effort.
+    """Project a free direction out. Along it the subtree then has no inertia and transmits only the effort.
 
-    rotor: inertia along the direction alone, which turns against the frame before it; what it takes of the effort is handed on too.
+    rotor: inertia along this direction only, which moves relative to the frame before the step; its part of the effort is
+    transmitted too.
     """
     s = column.axis
     if column.angular:
@@ -296,7 +298,7 @@ def eliminate(art: Articulated, column: Column, effort: Scalar, rotor: Scalar = 
 
 
 def rank_one(art: Articulated, u: tuple[Vec, Vec], scaled: tuple[Vec, Vec], gain: Scalar) -> Articulated:
-    """I - u u^T / d and p + u gain; symmetric blocks by their upper triangle."""
+    """I - u u^T / d and p + u gain; symmetric blocks are computed from their upper triangle."""
     return Articulated(
         _symmetric_sub(art.J, u[0], scaled[0]),
         mat_sub(art.H, tuple(scale(x, scaled[1]) for x in u[0])),  # type: ignore[arg-type]
@@ -307,7 +309,7 @@ def rank_one(art: Articulated, u: tuple[Vec, Vec], scaled: tuple[Vec, Vec], gain
 
 
 def shifted(art: Articulated, r: Vec) -> Articulated:
-    """The subtree seen from an origin r before its own: a = a' + alpha x r."""
+    """The subtree seen from an origin at -r from its own: a = a' + alpha x r."""
     s = skew(r)
     h = mat_add(art.H, product(s, art.M))
     inertia = mat_sub(mat_add(art.J, product(s, transpose(art.H))), product(h, s))
@@ -380,7 +382,7 @@ def _along(column: Column, value: Scalar) -> tuple[Vec, Vec]:
 
 
 def _cleared(art: Articulated, column: Column, effort: Scalar) -> Articulated:
-    """What is exactly zero along a coordinate axis is made a structural zero, and its bias exactly the effort."""
+    """Make entries that are exactly zero along a coordinate axis structural zeros, and the bias there exactly the effort."""
     live = [k for k in range(3) if not is_zero(column.axis[k])]
     if len(live) != 1:
         return art

@@ -1,10 +1,10 @@
 """One body in its own frame: u = [omega, v, z'], Gibbs function M_b(z) u' + h_b(z, omega, z').
 
-A body's material moves by fixed fields: r = sum_A rho_A(z) W_A, section rotation sum_A rho_A(z) Theta_A. Which weights rho belong
-to the body's coordinates z is all that tells bodies apart: a rigid body has one field, its position, of weight one; a beam adds
-a field per mode, of weight z_j; a beam that foreshortens adds fields of weight z_j z_k; a telescopic link has fields whose
-integrals follow its free length. With the columns d rho/dz and the bias rho'' at z'' = 0 one set of formulas serves all.
-Accelerations are those of the frame's origin in space, so h_b never asks for its velocity.
+A body's material moves by fixed fields: r = sum_A rho_A(z) W_A, section rotation sum_A rho_A(z) Theta_A. Bodies differ only in the
+weights rho as functions of the body's coordinates z: a rigid body has one field, its position, of weight one; a beam adds a field
+of weight z_j for each mode; a beam that foreshortens adds fields of weight z_j z_k; a telescopic link has fields whose integrals
+depend on its free length. With the columns d rho/dz and the bias rho'' at z'' = 0, one set of formulas serves all bodies.
+Accelerations are those of the frame's origin in space, so h_b does not depend on its velocity.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pliant.dynamics.algebra import (
     transposed_times,
 )
 
-Weights = Mapping[int, Scalar]  # by field; what is missing is zero
+Weights = Mapping[int, Scalar]  # by field; missing entries are zero
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class FieldWeights:
     rate: Weights  # rho'
     columns: Sequence[Weights]  # d rho/dz, one per coordinate
     bias: Weights = field(default_factory=dict)  # rho'' with z'' = 0
-    coriolis: bool = True  # whether motion in a turning frame is felt; published models leave it out
+    coriolis: bool = True  # whether Coriolis terms are included; published models leave them out
 
 
 class Body(Protocol):
-    """What the recursions ask of a body."""
+    """The interface of a body to the recursions."""
 
     @property
     def coordinates(self) -> int: ...
@@ -79,7 +79,7 @@ class Body(Protocol):
 
 @dataclass(frozen=True)
 class Shape:
-    """A body at one state: the pieces of M_b and h_b that the recursions share."""
+    """A body at one state: the parts of M_b and h_b that the recursions share."""
 
     fields: Fields
     weights: FieldWeights
@@ -119,7 +119,7 @@ class Shape:
         return *self.frame_bias(omega), self.own_bias(omega)
 
     def frame_bias(self, omega: Vec) -> tuple[Vec, Vec]:
-        """h_b of the frame: moment about the origin, and force."""
+        """The frame part of h_b: moment about the origin, and force."""
         weights, fields = self.weights, self.fields
         rate = weights.rate if weights.coriolis else {}
         drift = combine(rate, fields.first)
@@ -133,11 +133,11 @@ class Shape:
         return moment, force
 
     def own_bias(self, omega: Vec) -> list[Scalar]:
-        """h_b of the coordinates."""
+        """The part of h_b that belongs to the body's coordinates."""
         return [self._own_bias(column, omega) for column in self.weights.columns]
 
     def _own_bias(self, column: Weights, omega: Vec) -> Scalar:
-        """int mu r_j . (omega x (omega x r) + 2 omega x r' + r''), and the sections' own."""
+        """int mu r_j . (omega x (omega x r) + 2 omega x r' + r''), plus the rotary terms of the sections."""
         own = _matrix(column, self.against)
         centrifugal = dot(omega, times(own, omega)) - dot(omega, omega) * trace(own)
         swirl = ZERO
@@ -147,7 +147,7 @@ class Shape:
         return centrifugal + 2.0 * dot(omega, swirl) + self._pair(column, self.weights.bias)
 
     def kinetic_energy(self, omega: Vec, velocity: Vec) -> Scalar:
-        """T, from the same integrals, for the witness and the ledger."""
+        """Kinetic energy T from the same integrals, for verification and for the energy ledger."""
         turning, drift = self._carried(self.weights.rate)
         own = self._pair(self.weights.rate, self.weights.rate)
         rigid = self.fields.mass * dot(velocity, velocity) + dot(omega, times(self.inertia(), omega)) + own
@@ -160,7 +160,7 @@ class Shape:
         return angular, add(add(scale(self.fields.mass, velocity), cross(omega, self.moment)), drift)
 
     def _carried(self, weights: Weights) -> tuple[Vec, Vec]:
-        """(int mu r x w + J theta, int mu w) of the field with these weights."""
+        """(int mu r x w + J theta, int mu w) for the field with these weights."""
         turning = axial(_matrix(weights, self.against))
         return add(turning, combine(weights, self.fields.rotary_first)), combine(weights, self.fields.first)
 
@@ -170,15 +170,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class BeamBody:
-    """A rigid body (no modes) or a beam: field 0 is the position at rest, the rest are modes of weight z_j.
+    """A rigid body (no modes) or a beam: field 0 is the undeformed position, the others are modes of weight z_j.
 
-    `products` of two or three modes, (j, k) or (j, k, l), have one more field each, of weight z_j z_k or z_j z_k z_l: what bending
-    draws the points back by, and what it leaves them short of across.
+    Each of the `products` of two or three modes, (j, k) or (j, k, l), adds a field of weight z_j z_k or z_j z_k z_l: the axial
+    shortening due to bending, and the corresponding correction of the transverse displacement.
     """
 
     constants: Fields
     modes: int
-    stiffness: tuple[tuple[float, ...], ...] = ()  # of the modes, N/m
+    stiffness: tuple[tuple[float, ...], ...] = ()  # stiffness matrix of the modes, N/m
     dampings: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...] = ()  # kind, matrix of the modal rates
     products: tuple[tuple[int, ...], ...] = ()
     coriolis: bool = True
@@ -230,7 +230,7 @@ def _product(z: Sequence[Scalar], modes: Sequence[int]) -> Scalar:
 
 
 def _without_each(modes: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
-    """Every one of the modes, with the others."""
+    """For each mode of a product, that mode and the remaining ones."""
     return [(j, (*modes[:k], *modes[k + 1 :])) for k, j in enumerate(modes)]
 
 

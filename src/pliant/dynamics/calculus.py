@@ -1,4 +1,4 @@
-"""What formulations that differentiate need of a tracer."""
+"""The tracer interface for formulations that differentiate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is zero when a closure is closed, kind by kind, over any scalar: distances, in the world's or b's axes, sines of angles."""
+"""Residuals of each kind of closure over any scalar, zero when it is closed: distances in world or b's axes, sines of angles."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ from pliant.model.closure import (
 )
 from pliant.scalar import sqrt
 
-MEETING = 1e-8  # of a spring's length: nearer than this its direction fades away; at its length that changes no digit of a double
+MEETING = 1e-8  # fraction of a spring's length: nearer, its direction fades to zero; at full length no digit of a double changes
 
 Residuals = tuple[list[Scalar], list[Scalar]]  # distances, angles
 
 
 @dataclass(frozen=True)
 class HeldFrames:
-    """Two frames that a closure holds, and where the motions are that it follows."""
+    """The two frames of a closure, and the present values of the motions that it prescribes."""
 
-    apart: Vec  # from b's origin to a's, world axes
+    apart: Vec  # from b's origin to a's origin, world axes
     a: Mat
     b: Mat
-    motions: Sequence[Scalar]  # None for what is free
+    motions: Sequence[Scalar]  # None for free motions
 
     def across(self, axis: Vec) -> list[Vec]:
-        """Two directions across an axis of b, world axes."""
+        """Two directions normal to an axis of b, in world axes."""
         return [times(self.b, t) for t in tangents_of(axis)]
 
     def along(self, axis: Vec) -> Scalar:
-        """How far a's origin is along an axis of b."""
+        """Position of a's origin along an axis of b."""
         return dot(times(self.b, axis), self.apart)
 
     def beside(self, axis: Vec) -> list[Scalar]:
-        """How far a's origin is from the line through b along an axis."""
+        """Offsets of a's origin from the line through b's origin along an axis of b."""
         return [dot(t, self.apart) for t in self.across(axis)]
 
     def leaning(self, axis: Vec) -> list[Scalar]:
-        """Sines of the angles that an axis of a is off the same axis of b."""
+        """Sines of the angles between an axis of a and the same axis of b."""
         return [dot(times(self.a, axis), t) for t in self.across(axis)]
 
     def turned(self) -> list[Scalar]:
-        """Sines of the small rotation between the two."""
+        """Sines of the small rotation between the two frames."""
         return list(scale(0.5, axial(product(transpose(self.a), self.b))))
 
 
@@ -71,10 +71,10 @@ def _weld(closure: WeldClosure, held: HeldFrames) -> Residuals:
 
 
 def _distance(closure: DistanceClosure, held: HeldFrames) -> Residuals:
-    """How much further apart the origins are than their length.
+    """The distance between the origins minus the length of the closure.
 
-    A spring pulls in proportion to d - L; what multipliers keep at zero may as well be (d^2 - L^2) / 2L, which is smooth and
-    has the same slope there. Where the origins meet, a spring has no direction to push in: it pushes in none.
+    A penalty spring pulls in proportion to d - L. With multipliers the residual is (d^2 - L^2) / 2L instead, which is smooth and
+    has the same slope at zero. If the origins coincide, the force of a spring has no direction, and it is zero.
     """
     squared = dot(held.apart, held.apart)
     length: Scalar = held.motions[0] if held.motions else closure.length
@@ -136,7 +136,7 @@ def _prescribed_coordinate(closure: PrescribedClosure, held: Sequence[JointPosit
     return held[0].beyond(motions[0])
 
 
-# c of the coordinate that is named first: an angle where that is one
+# the residual is in units of the first coordinate: an angle if that is an angle
 OF_COORDINATES: dict[type[Closure], Callable[[Any, Sequence[JointPosition], Sequence[Scalar]], Scalar]] = {
     GearClosure: _gear,
     PrescribedClosure: _prescribed_coordinate,

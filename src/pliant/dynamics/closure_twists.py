@@ -1,7 +1,7 @@
-"""Closures seen from the bodies they hold: c' = K t over the bodies' twists, so that multipliers are wrenches K^T lam on bodies.
+"""Closures in terms of body twists: c' = K t, so that the multipliers act on the bodies as wrenches K^T lam.
 
-Each of the two bodies is moved by a small twist of its own, joints left aside, and the residuals are differentiated. With t = N q'
-the Jacobian of the coordinates is A = K N; closures of coordinates have none.
+Each of the two bodies is moved by its own small twist, regardless of joints, and the residuals are differentiated. With t = N q'
+the Jacobian over the coordinates is A = K N. Closures between coordinates have no K.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pliant.model.closure import Closure
 
 @dataclass(frozen=True)
 class TwistRow:
-    """One row of K: by body, over its [omega, v, z'] in world axes."""
+    """One row of K: for each body, the entries over its [omega, v, z'] in world axes."""
 
     of: Mapping[int, Sequence[Scalar]]
 
@@ -36,7 +36,7 @@ def twist_rows(
     q: Sequence[Scalar],
     calculus: Calculus,
 ) -> list[TwistRow]:
-    """K of the same rows as those over the coordinates; prescribed: where motions of closures are, None for what is free."""
+    """Rows of K, in the order of the rows over the coordinates; prescribed: present values of closure motions, None if free."""
     pairs = zip(closures, prescribed, strict=True)
     every = [_directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]
     return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
@@ -50,7 +50,7 @@ def _directions(
     q: Sequence[Scalar],
     calculus: Calculus,
 ) -> list[TwistRow]:
-    if closure.frames is None:  # gears and prescribed coordinates act inside joints: no body is pushed from without
+    if closure.frames is None:  # gears and prescribed coordinates act inside joints, not as external wrenches on bodies
         return [TwistRow({}) for _ in closure_rows(tree, closure, bodies, q, prescribed)]
     held = sorted({tree.place(frame).node for frame in closure.frames} - {ROOT})
     widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
@@ -71,7 +71,7 @@ def _directions(
 
 
 def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[int, Wrench]:
-    """K^T lam by body: moment about its origin and force, world axes."""
+    """K^T lam for each body: moment about its origin, and force, in world axes."""
     wrenches_by_body: dict[int, Wrench] = {}
     for row, multiplier in zip(rows, multipliers, strict=True):
         for k, entries in row.of.items():
@@ -85,5 +85,5 @@ def _vec(entries: Sequence[Scalar], start: int) -> Vec:
 
 
 def _turned(rotation: Rotation, turn: Vec) -> Rotation:
-    """exp(turn) R to first order, which is all that first derivatives see."""
+    """exp(turn) R to first order, which is sufficient for first derivatives."""
     return Rotation(None, 0.0, product(mat_add(IDENTITY, skew(turn)), rotation.matrix))

@@ -1,8 +1,8 @@
 """Closed loops: residuals of closures, and the multipliers that keep them at zero.
 
-M a + h = tau + A^T lam with A = dc/dq and c'' = A a + gamma = 0: accelerations are linear in lam, so D lam = -(A a0 + gamma) with
-D = A M^-1 A^T, and M^-1 A^T is what unit multipliers do to the accelerations. Residuals are differentiated, not derived. Where a
-closure follows a motion, c(q, t) has a rate of its own: time is one more coordinate of the chart, of rate one.
+M a + h = tau + A^T lam with A = dc/dq and c'' = A a + gamma = 0: accelerations are linear in lam, so D lam = -(A a0 + gamma) with D
+= A M^-1 A^T, where M^-1 A^T are the accelerations due to unit multipliers. Residuals are differentiated automatically, not by hand.
+If a closure has a prescribed motion, c(q, t) depends on time too: time is then one more coordinate of the chart, with rate one.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from pliant.scalar import is_constant
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """Residuals of closures with their derivatives along the motion, one per independent direction."""
+    """Residuals of closures with their derivatives along the motion, one row per independent direction."""
 
-    owners: tuple[int, ...]  # number of the closure each belongs to
-    directions: tuple[int, ...]  # which of its closure's residuals each is
-    angular: tuple[bool, ...]  # whether it is an angle, not a distance
+    owners: tuple[int, ...]  # for each row: the index of its closure
+    directions: tuple[int, ...]  # for each row: its index among the residuals of its closure
+    angular: tuple[bool, ...]  # for each row: whether it is an angle rather than a distance
     residual: list[Scalar]  # c, m or rad
     rate: list[Scalar]  # c'
-    drift: list[Scalar]  # dc/dt where q stays: what a prescribed motion adds to c'
+    drift: list[Scalar]  # dc/dt at constant q: contribution of a prescribed motion to c'
     gamma: list[Scalar]  # c'' with a = 0
     jacobian: list[Row]  # A, sparse
 
 
-# Position, rate and acceleration of every motion a closure follows.
+# Position, rate and acceleration of every motion that a closure prescribes.
 PrescribedValues = tuple[Scalar, Scalar, Scalar]
 
 
 def residuals(
     tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], prescribed: Sequence[Sequence[Scalar]]
 ) -> list[tuple[int, int, bool, Scalar]]:
-    """(closure, direction, is it an angle, residual) of all that can change; what vanishes by structure is left out.
+    """(closure, direction, whether it is an angle, residual) of all residuals that are not structurally zero.
 
-    prescribed: where the motions of every closure are, None for what is free.
+    prescribed: present values of the motions of every closure, None for free ones.
     """
     bodies = poses(tree, q) if closures else []
     changing = []
@@ -59,7 +59,7 @@ def residuals(
 def closure_rows(
     tree: Tree, closure: Closure, bodies: Sequence[Pose], q: Sequence[Scalar], prescribed: Sequence[Scalar]
 ) -> list[tuple[bool, Scalar]]:
-    """(is it an angle, residual) of all directions of one closure, given where the bodies are."""
+    """(whether it is an angle, residual) of all directions of one closure, for given poses of the bodies."""
     if closure.frames is None:
         held = [_coordinate(tree, name, q, bodies) for name in closure.coordinates]
         return [(held[0].turns, OF_COORDINATES[type(closure)](closure, held, prescribed))]
@@ -70,7 +70,7 @@ def closure_rows(
 
 
 def stored_energy(tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], prescribed: Sequence[Sequence[Scalar]]) -> Scalar:
-    """What virtual springs hold: sum of Ks c^2 / 2."""
+    """Energy stored in penalty springs: sum of Ks c^2 / 2."""
     changing = residuals(tree, closures, q, prescribed)
     return total(0.5 * closures[owner].spring * c * c for owner, _, _, c in changing)
 
@@ -83,11 +83,11 @@ def rows(
     calculus: Calculus,
     prescribed: Sequence[Sequence[PrescribedValues | None]],
 ) -> ConstraintRows:
-    """Residuals and all their derivatives, charted around the present state and time as the witness does."""
+    """Residuals and all their derivatives, on a chart around the present state and time."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count + 1)
     rate, _ = calculus.symbols("xi_rate", count + 1)
-    late = shift[count]  # a motion to second order in it is all that c'' sees
+    late = shift[count]  # c'' needs a motion to second order in it only
     moved = [[None if m is None else m[0] + late * (m[1] + 0.5 * m[2] * late) for m in motions] for motions in prescribed]
     changing = residuals(tree, closures, retract(tree, q, shift), moved)
     entries = [c for _, _, _, c in changing]
@@ -107,7 +107,7 @@ def rows(
 
 
 def _coordinate(tree: Tree, name: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
-    """A coordinate by name; it may be of a joint apart from the tree."""
+    """A coordinate by name; it may belong to a joint outside the tree."""
     if name not in tree.positions:
         return joint_position(tree, name, q, bodies)
     k = tree.positions.index(name)

@@ -1,7 +1,7 @@
-"""Contact: gap, closing speed and slip of every pair, and the forces their laws give.
+"""Contact: gap, closing speed and slip of every pair, and the forces of their laws.
 
-A ball of radius r at x_A meets a plane (n its normal) or another ball (n along the centres). Both bodies feel the force at the one
-point c = x_A - r n, so momentum is kept and the power of the force is F . (v_A(c) - v_B(c)).
+A sphere of radius r at x_A touches a plane with normal n, or another sphere, where n is along the line of centres. The force acts
+on both bodies at the same point c = x_A - r n, so momentum is conserved and the power of the force is F . (v_A(c) - v_B(c)).
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
-COINCIDENT = 1e-100  # m between centres: nearer, two balls have no normal, and for this moment no force
+COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
 
 
 @dataclass(frozen=True)
 class ContactKinematics:
-    """One pair at a state: where the surfaces are and how they move."""
+    """One contact pair at a state: positions and velocities of its surfaces."""
 
     pair: Pair
-    places: tuple[Place, ...]  # two; none of a coordinate
-    gap: Scalar  # m, negative when pressed
-    closing: Scalar  # m/s, rate of the depth
-    normal: Vec  # out of B into A, world axes
-    tangents: tuple[Vec, ...]  # world axes, without those along which nothing can slip
-    slip: tuple[Scalar, ...]  # m/s, A against B along the tangents
+    places: tuple[Place, ...]  # two; none if the pair acts on a coordinate
+    gap: Scalar  # m, negative in contact
+    closing: Scalar  # m/s, rate of the penetration depth
+    normal: Vec  # from B to A, world axes
+    tangents: tuple[Vec, ...]  # world axes, without directions in which slip is impossible
+    slip: tuple[Scalar, ...]  # m/s, velocity of A relative to B along the tangents
     point: Vec  # c, world axes
     centres: tuple[Vec, ...]  # origins of the places, world axes
-    drift: Vec  # m/s, of A's centre against B's, world axes
-    turning: tuple[Vec, Vec]  # rad/s, of what carries the two centres round, own axes
-    efforts: tuple[tuple[int, Scalar], ...] = ()  # of a coordinate: the rate's number, and its effort for a unit of force
+    drift: Vec  # m/s, velocity of A's centre relative to B's, world axes
+    turning: tuple[Vec, Vec]  # rad/s, angular velocities of the bodies that carry the two centres, in their own axes
+    efforts: tuple[tuple[int, Scalar], ...] = ()  # for a pair on a coordinate: index of the rate, and its effort per unit force
 
     @property
     def motion(self) -> tuple[Scalar, ...]:
-        """What bounds a step: nine numbers."""
+        """The nine numbers that bound a step."""
         return (*self.drift, *self.turning[0], *self.turning[1])
 
     @property
@@ -58,23 +58,23 @@ class ContactForce:
     """The forces of one pair, zero while it is open."""
 
     kinematics: ContactKinematics
-    raw: Scalar  # N, what the law says, which may pull
-    force: Scalar  # N, what acts
-    elastic: Scalar  # N, the part that a potential gives
+    raw: Scalar  # N, value of the law, which may be negative (adhesive)
+    force: Scalar  # N, force that acts
+    elastic: Scalar  # N, part that derives from a potential
     stored: Scalar  # J
     friction: tuple[Scalar, ...]  # N on A along the tangents
-    bristle_rates: tuple[Scalar, ...] = ()  # of the friction law's own states
-    strength: Scalar = 0.0  # N, the most a law that holds can hold
-    grip: Grip | None = None  # of a law that holds
+    bristle_rates: tuple[Scalar, ...] = ()  # rates of the friction law's internal states
+    strength: Scalar = 0.0  # N, largest force of a law that can stick
+    grip: Grip | None = None  # state of a law that can stick
 
     @property
     def vector(self) -> Vec:
-        """The force on A, world axes."""
+        """The force on A, in world axes."""
         return add(scale(self.force, self.kinematics.normal), self.friction_vector)
 
     @property
     def friction_vector(self) -> Vec:
-        """Friction on A, world axes."""
+        """The friction force on A, in world axes."""
         force = ZERO
         for t, f in zip(self.kinematics.tangents, self.friction, strict=True):
             force = add(force, scale(f, t))
@@ -82,7 +82,7 @@ class ContactForce:
 
     @property
     def powers(self) -> tuple[Scalar, Scalar]:
-        """(of the normal force without its potential part, of friction), W put into the mechanism."""
+        """Power into the mechanism, W: (of the normal force without its potential part, of friction)."""
         lost = -(self.force - self.elastic) * self.kinematics.closing
         return lost, total(f * s for f, s in zip(self.friction, self.kinematics.slip, strict=True))
 
@@ -107,16 +107,16 @@ def contact_force(
     bristles: Sequence[Scalar],
     held: Sequence[Scalar],
 ) -> ContactForce:
-    """Normal and friction force; `closed` is 1 or 0, `entry` the speed at which the pair met.
+    """Normal and friction force; `closed` is 1 or 0, `entry` is the closing speed at first contact.
 
-    held: the force along each tangent of a law that holds while it sticks, to be solved for by the caller.
+    held: forces along the tangents of a law that sticks, to be solved for by the caller.
     """
     law, friction = kinematics.pair.normal, kinematics.pair.friction
     depth = maximum(-kinematics.gap, 0.0)
     on = closed > 0.5
     raw = law.force(depth, kinematics.closing, entry)
     force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
-    held_back = law.stored(depth)  # a law that tells of no potential has no elastic part: all its work is in the ledger
+    held_back = law.stored(depth)  # a law without a potential has no elastic part: all its work goes into the ledger
     elastic = 0.0 if is_zero(held_back) else where(on, law.elastic(depth), 0.0)
     stored = where(on, held_back, 0.0)
     if friction is None or not kinematics.slip:
@@ -135,7 +135,7 @@ def contact_force(
 
 def apply(tree: Tree, contact: ContactForce, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
           applied: AppliedForces) -> None:  # fmt: skip
-    """Put the force on both bodies, or on the coordinates that touch."""
+    """Apply the force to both bodies, or to the coordinates of the pair."""
     for number, share in contact.kinematics.efforts:
         applied.tau[number] = applied.tau[number] + share * contact.force
     if not contact.kinematics.places:
@@ -152,25 +152,25 @@ def apply(tree: Tree, contact: ContactForce, bodies: Sequence[Pose], q: Sequence
 
 
 def bristle_count(kinematics: ContactKinematics) -> int:
-    """Internal states of a pair's friction law: deflections along the tangents, and its memory of rest if it has one."""
+    """Number of internal states of a friction law: bristle deflections along the tangents, and a dwell state if it has one."""
     friction = kinematics.pair.friction
     return len(kinematics.slip) + friction.dwells if isinstance(friction, BristleLaw) and kinematics.slip else 0
 
 
 def holds(kinematics: ContactKinematics) -> bool:
-    """Whether a force that holds must be solved for."""
+    """Whether a sticking force must be solved for."""
     return isinstance(kinematics.pair.friction, FrictionLaw) and kinematics.pair.friction.holds and bool(kinematics.slip)
 
 
-LONGEST_TURN = 0.25  # rad in a step: what looks at its quarters can miss of an arc is 5e-4 of its radius
+LONGEST_TURN = 0.25  # rad per step: checks at its quarters miss at most 5e-4 of the radius of an arc
 
 
 def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar] | None = None) -> Scalar | None:
-    """A step in which nothing passes unseen, though the states themselves may be so smooth that any step would do.
+    """The longest step in which no contact can be missed, even if the states are so smooth that any step would be accurate.
 
-    Two balls get no further than the gap, or half the smaller ball; a plane is a half-space, and what has passed it is still
-    behind it. Bodies turn by LONGEST_TURN at most, so that no end dips into anything and out again between two looks.
-    changes: rates of all `motion`, contact by contact; with them h solves v h + a h^2/2 = way, without them v h = way.
+    Two spheres approach by at most the gap or half the sum of their radii, whichever is larger; a plane is a half-space, so a body
+    that has passed it is still behind it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another body and out
+    again between two checks. changes: rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way, not v h = way.
     """
     longest: Scalar | None = None
     for k, kinematics in enumerate(contacts):
@@ -186,7 +186,7 @@ def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar
 
 
 def _step_within(way: Scalar, velocity: Sequence[Scalar], acceleration: Sequence[Scalar]) -> Scalar | None:
-    """h of v h + a h^2/2 = way, s; None where nothing moves."""
+    """The time h, s, with v h + a h^2/2 = way; None if nothing moves."""
     if vanishes(velocity):
         return None
     v2, a2 = (total(x * x for x in vector if not is_zero(x)) for vector in (velocity, acceleration))
@@ -234,7 +234,7 @@ def _pair_kinematics(
 
 
 def _coordinate_kinematics(tree: Tree, pair: CoordinatePair, q: Sequence[Scalar], v: Sequence[Scalar]) -> ContactKinematics:
-    """gap = side (limit - x), x a coordinate, or a - ratio b counted from where these start; the force works along -side x'."""
+    """gap = side (limit - x), where x is a coordinate, or a - ratio b measured from the start; the force acts along -side x'."""
     weights = (1.0, -pair.ratio)[: len(pair.coordinates)]
     geared = len(pair.coordinates) > 1
     beyond, rate, efforts = pair.limit, 0.0, []
@@ -263,7 +263,7 @@ def _coordinate_kinematics(tree: Tree, pair: CoordinatePair, q: Sequence[Scalar]
 def _velocity_at(
     tree: Tree, place: Place, pose: Pose, point: Vec, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> Vec:
-    """Velocity, in world axes, of the material of a place's body at a point."""
+    """Velocity, in world axes, of the material of a body at a point."""
     if place.node == ROOT:
         return ZERO
     twist = place_twist(tree, place, moving, q, v)
@@ -278,9 +278,9 @@ def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: 
 
 
 def _turning(tree: Tree, place: Place, moving: Sequence[Twist], plane: bool = False) -> Vec:
-    """Angular velocity of what carries a place round: its body, or what that stands on if it is the body's own origin.
+    """Angular velocity of the body that carries a place round; if the place is a body's own origin, that of its inboard body.
 
-    A plane turns with its body wherever it is.
+    A plane always turns with its own body.
     """
     node = place.node
     at_origin = vanishes((*place.offset, *(x for field in place.displacement for x in field)))

@@ -1,8 +1,8 @@
-"""Coordinates of joints that both sides of float: read from two frames, with the directions in which efforts along them push.
+"""Coordinates of joints between two floating bodies: measured between two frames, with the directions of their efforts.
 
-With R from a's axes to b's, r from b's origin to a's in b's axes, omega = omega_a - R^T omega_b in a's axes and
-u = R v_a - v_b - omega_b x r in b's axes: a slide along s is s . r with rate s . u, a turn about s has the rate s . omega. The
-directions that make rates are those that efforts push along (virtual power).
+With R from a's axes to b's, r from b's origin to a's in b's axes, omega = omega_a - R^T omega_b in a's axes and u = R v_a - v_b -
+omega_b x r in b's axes: a translation along s is s . r with rate s . u, a rotation about s has the rate s . omega. By virtual
+power, efforts act along the same directions that define the rates.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Coordinate:
 
     motion: Motion
     label: str
-    positions: tuple[Scalar, ...]  # one, or a ball's quaternion
+    positions: tuple[Scalar, ...]  # one value, or the quaternion of a ball joint
     rates: tuple[Scalar, ...]
-    pushes: tuple[Vec, ...]  # one per rate: of a force in b's axes, or of a moment in a's
+    pushes: tuple[Vec, ...]  # one per rate: direction of a force in b's axes, or of a moment in a's axes
 
     @property
     def away(self) -> tuple[Scalar, ...]:
-        """What a spring sees: the coordinate, or a ball's rotation vector."""
+        """The deflection of a spring: the coordinate, or the rotation vector of a ball joint."""
         return rotation_vector(self.positions) if self.motion.kind == BALL else self.positions
 
     @property
@@ -43,7 +43,7 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class CutJointState:
-    """A cut joint at a state: its coordinates, and what is needed to push on both frames."""
+    """A cut joint at a state: its coordinates, and the data needed to apply efforts to both frames."""
 
     cut_joint: CutJoint
     a: Place
@@ -55,7 +55,7 @@ class CutJointState:
     coordinates: tuple[Coordinate, ...]
 
     def wrenches(self, efforts: Sequence[Sequence[Scalar]]) -> tuple[tuple[Vec, Vec], tuple[Vec, Vec]]:
-        """(moment, force) on a in a's axes and on b in b's axes, of efforts along the coordinates."""
+        """(moment, force) on a in a's axes and on b in b's axes, due to efforts along the coordinates."""
         moment, force = ZERO, ZERO  # in a's axes, in b's axes
         for coordinate, along in zip(self.coordinates, efforts, strict=True):
             for effort, push in zip(along, coordinate.pushes, strict=True):
@@ -101,7 +101,7 @@ def cut_joint_state(
 
 
 def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence[Pose]) -> JointPosition:
-    """A joint's coordinate read from two frames."""
+    """A joint coordinate measured between two frames."""
     cut_joint = next(joint for joint in tree.cut_joints if label in joint.positions)
     number = cut_joint.positions.index(label)
     still = [0.0] * len(tree.rates)
@@ -113,25 +113,25 @@ def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence
 @dataclass(frozen=True)
 class JointPosition:
     x: Scalar
-    turns: bool  # an angle
+    turns: bool  # whether it is an angle
     start: float
-    counted: bool = True  # full turns too
+    counted: bool = True  # whether full turns are counted
 
     def beyond(self, prescribed: Scalar) -> Scalar:
-        """How far it is from where it is prescribed to be; of an angle whose full turns are not counted, within half a turn."""
+        """Deviation from the prescribed value; for an angle whose full turns are not counted, within half a turn."""
         away = self.x - prescribed
         return away if self.counted or not self.turns else atan2(sin(away), cos(away))
 
 
 def _between(b: Rotation, a: Rotation) -> Rotation:
-    """From a's axes to b's; about a common coordinate axis angles subtract, and full turns are kept."""
+    """Rotation from a's axes to b's; about a common coordinate axis angles are subtracted, so that full turns are kept."""
     if b.index is not None and b.index == a.index:
         return Rotation(a.index, a.angle - b.angle)
     return Rotation(None, 0.0, product(transpose(b.matrix), a.matrix))
 
 
 def _angles(cut_joint: CutJoint, turn: Rotation) -> dict[str, tuple[Scalar, Vec]]:
-    """Angle and push (in a's axes) of each turn; two turns share what is between them as dual directions."""
+    """Angle and effort direction (in a's axes) of each rotation; for two rotations the directions are dual to the axes."""
     turns = [motion for motion in cut_joint.joint.motions if motion.kind == ROTATION]
     if len(turns) == 2:
         return _two_angles(turns[0], turns[1], turn)
@@ -147,7 +147,7 @@ def _angle_about(axis: Vec, turn: Rotation) -> Scalar:
 
 
 def _across(axis: Vec) -> Vec:
-    """A unit direction across a constant axis."""
+    """A unit vector normal to a constant axis."""
     least = min(range(3), key=lambda k: abs(axis[k]))
     aside = cross(axis, UNIT[least])
     return scale(1.0 / sqrt(dot(aside, aside)), aside)
@@ -169,7 +169,7 @@ def _two_angles(first: Motion, second: Motion, turn: Rotation) -> dict[str, tupl
 
 
 def _near(angle: Scalar, start: float, turn: Rotation) -> Scalar:
-    """The angle within half a turn of where it started; one that is a difference of angles knows its turns already."""
+    """The angle within half a turn of its start; a difference of angles already includes full turns."""
     if turn.index is not None:
         return angle
     return start + atan2(sin(angle - start), cos(angle - start))

@@ -1,11 +1,11 @@
 """The decoupled natural orthogonal complement: t = N_l N_d q', I = N_d^T N_l^T M N_l N_d, convective C (Saha; Raoofian 2017).
 
-Twists t_i = [omega, v, z'] are those of the bodies' frames, in world axes, with the rates of a body's own coordinates behind. A
-body hands its twist on, t_i = B_i t_parent + P_i q_i': B_i moves it (and adds what a bent parent does), P_i holds the joint's axes.
-N_l = (1 - B)^-1 is lower triangular, N_d = diag(P_i). Newton and Euler for all bodies read M t' + H t = w, so that (eq. 17)
+Twists t_i = [omega, v, z'] are those of the bodies' frames in world axes, followed by the rates of the body's own coordinates.
+Twists propagate as t_i = B_i t_parent + P_i q_i': B_i shifts the twist and adds the deformation rates of the parent, P_i holds the
+joint axes. N_l = (1 - B)^-1 is lower triangular, N_d = diag(P_i). Newton-Euler for all bodies: M t' + H t = w, so that (eq. 17)
     C = N_d^T N_l^T (M N_l' N_d + M N_l N_d' + H N_l N_d),      I q'' + C q' = N_d^T N_l^T w.
-N_l', N_d' and M' are differentiated, not derived. H is chosen with M' - 2 H skew, hence I' - 2 C skew too. In the plane it is the
-paper's M', moved from mass centres to joints.
+N_l', N_d' and M' are differentiated automatically. H is chosen such that M' - 2 H is skew, hence I' - 2 C is skew too. In the plane
+H is the paper's M', shifted from mass centres to joints.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TWIST = 6  # omega and v; rates of the body's own coordinates follow
 
 @dataclass(frozen=True)
 class Complement:
-    """N_l and N_d by blocks: N_l of (body, ancestor or itself), N_d of a body over its own numbers in v."""
+    """N_l and N_d by blocks: N_l by (body, ancestor or itself), N_d by body, over the body's entries of v."""
 
     tree: Tree
     lower: Mapping[tuple[int, int], Block]
@@ -52,7 +52,7 @@ class Complement:
 
     @cached_property
     def product(self) -> list[dict[int, Column]]:
-        """N = N_l N_d: for each body the columns of the coordinates that move it."""
+        """N = N_l N_d: for each body, the columns of the coordinates that move it."""
         found: list[dict[int, Column]] = [{} for _ in self.tree.nodes]
         for (i, j), block in self.lower.items():
             for number, column in self.columns(j):
@@ -74,7 +74,7 @@ class Complement:
 
 @dataclass(frozen=True)
 class Natural:
-    """All matrices of one state; M and H one block a body."""
+    """All matrices at one state; M and H have one block per body."""
 
     complement: Complement
     rate: Complement  # N_l', N_d'
@@ -97,7 +97,7 @@ def natural(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calc
         M.append(mass)
         H.append(convective)
     inertia, coriolis = _assembled(complement, rate, M, H, len(tree.rates))
-    for number, rotor in tree.rotors.items():  # of motors, which turn against the bodies that carry them
+    for number, rotor in tree.rotors.items():  # rotors of motors, which turn relative to the bodies that carry them
         inertia[number][number] = inertia[number][number] + rotor
     weights = [matvec(mass, _falling(node, tree.gravity)) for mass, node in zip(M, tree.nodes, strict=True)]
     return Natural(complement, rate, M, H, inertia, coriolis, complement.project(weights))
@@ -132,7 +132,7 @@ def inverse_dynamics(
 
 
 def _bias(made: Natural, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], loads: Sequence[BodyLoad]) -> list[Scalar]:
-    """C v less what gravity and the loads on the bodies give."""
+    """C v minus the efforts of gravity and of the loads on the bodies."""
     given = made.complement.project(wrenches(poses(tree, q), loads))
     return [inner(row, v) - g - w for row, g, w in zip(made.C, made.gravity, given, strict=True)]
 
@@ -149,12 +149,12 @@ def wrenches(bodies: Sequence[Pose], loads: Sequence[BodyLoad]) -> list[Column]:
 
 
 def size(node: Node) -> int:
-    """Entries of a body's twist."""
+    """Number of entries of a body's twist."""
     return TWIST + node.body.coordinates
 
 
 def numbers(node: Node) -> list[int]:
-    """Numbers in v that belong to a body: its joint's, then its own."""
+    """Indices in v that belong to a body: those of its joint, then its own coordinates."""
     joint = [slot.v + k for slot in node.slots for k in range(len(slot.motion.rates))]
     return [*joint, *node.own_v]
 
@@ -182,7 +182,7 @@ def _links(tree: Tree, node: Node, q: Sequence[Scalar], bodies: Sequence[Pose]) 
     for step in steps_to_body(node, parent, q, [0.0] * len(tree.rates)):
         rotation = rotation.then(step.rotation) if isinstance(step, Turn) else rotation
         passed.append((step, rotation))
-    arm = ZERO  # from the step at hand to the body's origin
+    arm = ZERO  # from the current step to the body's origin
     generated: dict[int, Column] = {}
     bent: list[Column] = []
     for step, turned in reversed(passed):
@@ -202,7 +202,7 @@ def _links(tree: Tree, node: Node, q: Sequence[Scalar], bodies: Sequence[Pose]) 
 
 
 def _propagation(arm: Vec, bent: Sequence[Column], own: int, above: int) -> Block:
-    """[1 0 Theta; -[r] 1 Phi; 0 0 0]: what a body's twist is of its parent's."""
+    """[1 0 Theta; -[r] 1 Phi; 0 0 0]: maps the parent's twist to the body's."""
     columns = bent if bent else [[0.0] * TWIST for _ in range(above)]
     block = [[*row, *(column[r] for column in columns)] for r, row in enumerate(unit(TWIST))]
     for r, row in enumerate(skew(arm)):
@@ -212,7 +212,7 @@ def _propagation(arm: Vec, bent: Sequence[Column], own: int, above: int) -> Bloc
 
 
 def _rate(complement: Complement, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus) -> Complement:
-    """N_l' and N_d' along the motion, on the chart of the witness."""
+    """N_l' and N_d' along the motion, by differentiation on the chart around the state."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count)
     charted = retract(tree, q, shift)
@@ -238,7 +238,7 @@ def body_inertia(body: Body, z: Sequence[Scalar]) -> Block:
 
 
 def _inertia(node: Node, rotation: Rotation, q: Sequence[Scalar], twist: Column, calculus: Calculus) -> tuple[Block, Block]:
-    """M and H of one body in world axes: M t' + H t is what its motion asks for."""
+    """M and H of one body in world axes: its motion requires the wrench M t' + H t."""
     z = [q[k] for k in node.own_q]
     mass = body_inertia(node.body, z)
     slopes = _slopes(node.body, z, calculus)
@@ -260,10 +260,10 @@ def _slopes(body: Body, z: Sequence[Scalar], calculus: Calculus) -> list[Block]:
 
 
 def _convective(mass: Block, slopes: Sequence[Block], omega: Vec, rates: Column) -> Block:
-    """H in the body's axes, for accelerations seen from space. Column v is zero: where the frame flies to changes nothing.
+    """H in the body's axes, for accelerations in space. The columns of v are zero: translation has no convective terms.
 
-    Force rows are those of M' (the momentum's rate). Between omega and z', with p the angular momentum about the frame's origin at
-    v = 0 and D_j = dM/dz_j u: H = M'/2 + (D - D^T)/2 - [p] - M [omega], Kirchhoff's and Lagrange's equations in one.
+    The force rows are those of M' (rate of momentum). Between omega and z', with p the angular momentum about the frame's origin at
+    v = 0 and D_j = dM/dz_j u: H = M'/2 + (D - D^T)/2 - [p] - M [omega], which combines Kirchhoff's and Lagrange's equations.
     """
     width = len(mass)
     still = [*omega, 0.0, 0.0, 0.0, *rates]
@@ -320,7 +320,7 @@ def _turned_rows(rotation: Rotation, column: Column) -> Column:
 def _assembled(
     complement: Complement, rate: Complement, M: Sequence[Block], H: Sequence[Block], count: int
 ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
-    """I = N^T M N, symmetric by its upper triangle, and C = N^T (M N' + H N)."""
+    """I = N^T M N, computed from its upper triangle, and C = N^T (M N' + H N)."""
     inertia: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
     coriolis: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
     drifting = _product_rate(complement, rate)
@@ -348,7 +348,7 @@ def _product_rate(complement: Complement, rate: Complement) -> list[dict[int, Co
 
 
 def _moved(columns: Mapping[int, Column], v: Sequence[Scalar], width: int) -> Column:
-    """N v of one body."""
+    """N v for one body."""
     return [total(column[r] * v[number] for number, column in columns.items()) for r in range(width)]
 
 
@@ -364,7 +364,7 @@ def unit(count: int) -> Block:
 
 
 def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """a . b, structural zeros skipped."""
+    """a . b, skipping structural zeros."""
     return total(x * y for x, y in zip(a, b, strict=True) if not is_zero(x) and not is_zero(y))
 
 

@@ -1,4 +1,4 @@
-"""Where the energy stands: kinetic, gravity, strain, springs; and both momenta."""
+"""Energies (kinetic, gravity, springs), and linear and angular momentum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pliant.scalar import where
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving: Sequence[Twist]) -> Scalar:
-    """Of the bodies, and of the rotors of motors."""
+    """Kinetic energy of the bodies and of the rotors of motors."""
     bodies = total(
         node.shape(q, v).kinetic_energy(twist.omega, twist.velocity) for node, twist in zip(tree.nodes, moving, strict=True)
     )
@@ -22,7 +22,7 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], moving:
 
 
 def rotor_energy(tree: Tree, v: Sequence[Scalar]) -> Scalar:
-    """Of rotors that turn with their coordinates: 1/2 n^2 J v^2."""
+    """Kinetic energy of rotors that turn with their coordinates: 1/2 n^2 J v^2."""
     return total(0.5 * rotor * v[number] * v[number] for number, rotor in tree.rotors.items())
 
 
@@ -40,7 +40,7 @@ def strain_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
-    """Joint springs and what end stops store."""
+    """Energy stored in joint springs and end stops."""
     energy: Scalar = 0.0
     for node in tree.nodes:
         sleeve = sleeve_stop(node)
@@ -58,7 +58,7 @@ def spring_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
 
 
 def cut_joint_energy(cut_joints: Sequence[CutJointState]) -> Scalar:
-    """The same of joints apart from the tree."""
+    """Energy stored in springs and end stops of joints outside the tree."""
     energy: Scalar = 0.0
     for cut in cut_joints:
         joint = cut.cut_joint.joint
@@ -73,14 +73,14 @@ def cut_joint_energy(cut_joints: Sequence[CutJointState]) -> Scalar:
 
 def _stop_energy(stop: Limits, x: Scalar) -> Scalar:
     depths = (x - stop.high, stop.low - x)
-    assert stop.stiffness is not None  # of a stop without a law
+    assert stop.stiffness is not None  # a stop without a contact law has one
     return total(where(depth > 0.0, 0.5 * stop.stiffness * depth * depth, 0.0) for depth in depths)
 
 
 def momenta(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
 ) -> tuple[Vec, Vec]:
-    """Momentum and angular momentum about the world's origin, in world axes."""
+    """Linear momentum, and angular momentum about the world's origin, in world axes."""
     momentum, angular = ZERO, ZERO
     for node, pose, twist in zip(tree.nodes, bodies, moving, strict=True):
         turning, linear = node.shape(q, v).momentum(twist.omega, twist.velocity)

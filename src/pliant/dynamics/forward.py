@@ -1,4 +1,4 @@
-"""What every formulation of forward dynamics gives."""
+"""The result of forward dynamics, common to all formulations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.dynamics.algebra import Scalar
 
 @dataclass(frozen=True)
 class Forward:
-    """Accelerations of all coordinates, and the efforts that prescribed ones need."""
+    """Accelerations of all coordinates, and the efforts that prescribed motions require."""
 
     accelerations: list[Scalar]
     efforts: dict[int, Scalar]

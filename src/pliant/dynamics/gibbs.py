@@ -1,7 +1,7 @@
-"""The Gibbs function itself, S = 1/2 int mu r''^2, differentiated by accelerations: a second witness.
+"""The Gibbs function S = 1/2 int mu r''^2, differentiated by the accelerations: a second independent derivation.
 
-Accelerations are those of points in space, from derivatives of positions; no rotation matrix is taken to be one. So this form alone
-can follow papers that turn a tip by 1 + skew(theta) (Korayem, Shafei, Dehkordi), where the others rely on R^T R = 1.
+Accelerations of points in space come from derivatives of positions, and no matrix is assumed to be a rotation. This form alone can
+therefore reproduce papers that rotate a tip by 1 + skew(theta) (Korayem, Shafei, Dehkordi); the others rely on R^T R = 1.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def forward_dynamics(
 
 
 def equations(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """M and bias at (q, v), gravity included; strain and springs come as efforts."""
+    """M and bias at (q, v), including gravity; strain and spring forces enter as efforts."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count)
     rate, rates = calculus.symbols("xi_rate", count)
@@ -70,7 +70,7 @@ def equations(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Ca
         _gibbs(tree, node, pose.position, pose.rotation.matrix, charted, rates, seconds, derivatives)
         for node, pose in zip(tree.nodes, poses(tree, charted), strict=True)
     )
-    gibbs = gibbs + rotor_energy(tree, seconds)  # of accelerations: 1/2 J a^2
+    gibbs = gibbs + rotor_energy(tree, seconds)  # the same form in the accelerations: 1/2 J a^2
     asked = calculus.gradient(gibbs, second)
     mass = calculus.jacobian(asked, second)
     flat = [m for row in mass for m in row] + asked
@@ -136,7 +136,7 @@ def _sections(
     omega = spin(matrix, turning)
     _, seconds = derivatives([x for row in matrix for x in row])
     bending = _matrix(seconds)
-    # (R^T R')' = R'^T R' + R^T R''; the first is symmetric, so the spin of R'' is omega'
+    # (R^T R')' = R'^T R' + R^T R''; the first term is symmetric, so the spin of R'' is omega'
     alpha = spin(matrix, bending)
     momentum = add(times(fields.rotary, omega), combine(weights.rate, fields.rotary_first))
     pushed = add(scale(0.5, times(fields.rotary, alpha)), combine(rho, fields.rotary_first))

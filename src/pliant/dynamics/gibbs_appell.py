@@ -1,4 +1,4 @@
-"""The recursive Gibbs-Appell form: efforts from a motion, outward then inward; and forward dynamics through M.
+"""The recursive Gibbs-Appell form: inverse dynamics by an outward and an inward sweep, and forward dynamics by the mass matrix.
 
 dS/dq'' of Korayem, Shafei, Dehkordi (eq. 64-68) and Yousefzadeh, Shafei (eq. 12), with one projection per coordinate.
 """
@@ -21,7 +21,7 @@ Wrench = tuple[Vec, Vec]  # moment, force
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """A body's frame in motion, in its own axes, and the steps that lead to it."""
+    """The motion of a body's frame, in its own axes, and the steps that lead to it."""
 
     steps: list[Step]
     omega: Vec
@@ -43,7 +43,7 @@ def inverse_dynamics(
 
 
 def outward(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], gravity: Vec) -> list[BodyMotion]:
-    """Angular velocity and both accelerations of every body frame; the ground accelerates against gravity."""
+    """Angular velocity and accelerations of every body frame; gravity enters as an upward acceleration of the ground."""
     motions: list[BodyMotion] = []
     for node in tree.nodes:
         parent = None if node.parent == ROOT else tree.nodes[node.parent]
@@ -71,7 +71,7 @@ def inward(
     motions: Sequence[BodyMotion],
     loads: Sequence[BodyLoad] | None,
 ) -> list[Scalar]:
-    """What each body asks of its joint and its modes, from the tips to the ground."""
+    """Efforts required at each body's joint and modes, from the tips to the ground."""
     tau: list[Scalar] = [0.0] * len(tree.rates)
     wrenches: list[Wrench] = []
     for k, node in enumerate(tree.nodes):
@@ -136,7 +136,7 @@ def _project(step: Step, n: Vec, f: Vec, tau: list[Scalar]) -> Wrench:
 
 
 def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """M, one column per unit acceleration of a system at rest without gravity; symmetric by its upper triangle."""
+    """M, one column per unit acceleration of the system at rest without gravity; computed from its upper triangle."""
     count = len(tree.rates)
     still = [0.0] * count
     columns = []
@@ -154,7 +154,7 @@ def forward_dynamics(
     loads: Sequence[BodyLoad],
     known: dict[int, Scalar],
 ) -> Forward:
-    """Accelerations through M and its L D L^T; cheaper than the articulated recursion for very few coordinates only."""
+    """Accelerations from M by L D L^T; cheaper than the articulated recursion only for very few coordinates."""
     bias = inverse_dynamics(tree, q, v, [0.0] * len(tree.rates), loads)
     return solve_with_known(mass_matrix(tree, q), bias, tau, known)
 
@@ -162,7 +162,7 @@ def forward_dynamics(
 def solve_with_known(
     mass: Sequence[Sequence[Scalar]], bias: Sequence[Scalar], tau: Sequence[Scalar], known: dict[int, Scalar]
 ) -> Forward:
-    """M a = tau - bias where some accelerations are prescribed; their efforts follow."""
+    """Solve M a = tau - bias with some accelerations prescribed; their efforts follow."""
     free = [k for k in range(len(tau)) if k not in known]
     right = [tau[i] - bias[i] - total(mass[i][k] * known[k] for k in known) for i in free]
     solved = solve_symmetric([[mass[i][j] for j in free] for i in free], right)

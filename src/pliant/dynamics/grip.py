@@ -1,4 +1,4 @@
-"""Friction that holds: what a contact or a joint whose law holds is doing, and the force that this gives."""
+"""Friction laws with true sticking: the state of such a contact or joint, and its force."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pliant.integrate.grip_states import REST_SHARE
 from pliant.model.friction_law import RETURN_SHARE, STOP_SHARE
 from pliant.scalar import maximum, where
 
-SMALLEST_SPEED = 1e-30  # m/s: what slip is divided by at rest, where the force is zero anyway
+SMALLEST_SPEED = 1e-30  # m/s: divisor of the slip at rest, where the force is zero anyway
 
 
 class Slipping(Protocol):
-    """Two surfaces that slip on each other."""
+    """Two surfaces in sliding contact."""
 
     @property
     def slip(self) -> tuple[Scalar, ...]: ...  # m/s
@@ -27,16 +27,16 @@ class Slipping(Protocol):
 
 @dataclass(frozen=True)
 class Grip:
-    """What a contact or a joint whose law holds is doing, as the run decided at its events: within a phase no force of it jumps.
+    """The state of a contact or joint that can stick, as the run decided at its events; its force does not jump within a phase.
 
-    SLIDES: outside the band, kinetic friction against the slip. STICKS: inside, the force is solved for. YIELDS: at rest, but more
-    is asked than it can hold; it gives all it can in a direction that stays. CREEPS: inside and no longer at rest,
-    it gives all it can against the slip. RETURNS: slides, having broken away; it holds again a little further inside the band,
-    so that it cannot enter and leave without end.
+    SLIDES: outside the speed band; kinetic friction opposes the slip. STICKS: inside the band; the force is solved for. YIELDS: at
+    rest, but more force is needed than friction can supply; it applies its largest force in a fixed direction. CREEPS: inside the
+    band but moving; it applies its largest force against the slip. RETURNS: sliding after it broke away; it sticks again only a
+    little further inside the band, so that it cannot enter and leave endlessly.
     """
 
     doing: Scalar
-    resists: Vec  # the direction of a force that yields, world axes
+    resists: Vec  # direction of the force while yielding, world axes
 
     @property
     def sticks(self) -> Scalar:
@@ -44,15 +44,15 @@ class Grip:
 
     @property
     def rests(self) -> Scalar:
-        """Whether it is at rest: it sticks, or yields and others hold it."""
+        """Whether it is at rest: it sticks, or it yields and is held by other contacts."""
         return self._one_of(0.0, 1.0, 1.0, 0.0)
 
     def edge(self, band: float) -> Scalar:
-        """The slip speed at which it enters or leaves its band, or creeps instead of yielding, m/s."""
+        """The slip speed at which it enters or leaves the band, or begins to creep after yielding, m/s."""
         return where(self.doing < -0.5, RETURN_SHARE * band, self._one_of(band, band, REST_SHARE * band, band))
 
     def reserve(self, margin: Scalar, slipping: Slipping, band: float) -> Scalar:
-        """Falls to zero where it must yield, having stuck; or where it has come to rest, having yielded or crept."""
+        """Falls to zero when sticking friction must yield, or when yielding or creeping friction has come to rest."""
         backwards = total(-d * s for d, s in zip(self.along(slipping), slipping.slip, strict=True))
         return self._one_of(1.0, margin, backwards, slipping.speed - STOP_SHARE * band)
 
@@ -65,7 +65,7 @@ class Grip:
         return tuple(self._one_of(slid, h, strength * d, -strength * (s / safe)) for slid, h, d, s in each)
 
     def along(self, slipping: Slipping) -> tuple[Scalar, ...]:
-        """The direction of a force that yields, along the tangents."""
+        """The direction of the force while yielding, along the tangents."""
         return tuple(dot(self.resists, t) for t in slipping.tangents)
 
     def _one_of(self, slides: Scalar, sticks: Scalar, yields: Scalar, creeps: Scalar) -> Scalar:

@@ -1,7 +1,7 @@
-"""Joints that rub: the slip of their surfaces, what their friction pushes along, and the reactions that press them.
+"""Joint friction: slip of the surfaces, direction of the friction efforts, and the reactions that press the surfaces together.
 
-A surface slips with s in m/s: the rate of a slide, radius times the rate of a turn. Friction f in N along s is the effort f of a
-slide and radius f of a turn. What presses is the part of the joint's reaction that is across the free motion.
+The slip speed s, in m/s, is the rate of a slide, or the radius times the rate of a rotation. A friction force f, in N, along s is
+the effort f of a slide, or radius f of a rotation. The normal force is the part of the joint reaction normal to the free motion.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from pliant.scalar import absolute, sqrt
 
 @dataclass(frozen=True)
 class RubbingJoint:
-    """A joint, or a closure, with friction at a state; of a cylindrical joint perhaps one of its two motions."""
+    """A joint or closure with friction at a state; for a cylindrical joint possibly only one of its two motions."""
 
-    part: str  # what errors call it
-    label: str  # what a result calls it
+    part: str  # its name in error messages
+    label: str  # its name in results
     friction: JointFriction
     motions: tuple[Motion, ...]
-    rates: tuple[str, ...]  # names of the rates it acts along
-    levers: tuple[Scalar, ...]  # m per rad of a turn, 1 of a slide
+    rates: tuple[str, ...]  # names of the rates along which it acts
+    levers: tuple[Scalar, ...]  # m per rad for a rotation, 1 for a slide
     slip: tuple[Scalar, ...]  # m/s
-    free: bool  # whether its motion follows from the equations: not prescribed
-    slides: bool  # whether the joint slides along its axis, so that only what is across the axis presses
-    slots: tuple[Slot, ...] = ()  # in the tree
-    node: int = ROOT  # the body it carries, in the tree or apart from it
-    cut: CutJointState | None = None  # where it is between two frames
-    closure: str | None = None  # whose multipliers press it; None: the reaction of the body's inboard joint
+    free: bool  # whether its motion follows from the equations, that is, is not prescribed
+    slides: bool  # whether the joint slides along its axis, so that only forces normal to the axis press
+    slots: tuple[Slot, ...] = ()  # if it is part of the tree
+    node: int = ROOT  # the body it carries, in or outside the tree
+    cut: CutJointState | None = None  # if it acts between two frames
+    closure: str | None = None  # closure whose multipliers press it; None: the reaction of the body's inboard joint presses it
 
     @property
     def speed(self) -> Scalar:
@@ -49,13 +49,13 @@ class RubbingJoint:
 
     @property
     def tangents(self) -> tuple[Vec, ...]:
-        """Directions of the slip, in axes of its own."""
+        """Directions of the slip, in its own axes."""
         return IDENTITY[: len(self.slip)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _FreeMotions(Joint):
-    """What a closure leaves free, as a joint whose coordinates are read from two frames."""
+    """The free motions of a closure, as a joint whose coordinates are measured between two frames."""
 
     free: tuple[Motion, ...]
 
@@ -68,7 +68,7 @@ def rubbing_joints(
     system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist],
     cut_joints: Sequence[CutJointState],
 ) -> list[RubbingJoint]:  # fmt: skip
-    """All joints with friction: of the tree, apart from it, and closures."""
+    """All joints with friction: in the tree, outside the tree, and closures."""
     joints = [_of_node(k, node, key, v) for k, node in enumerate(tree.nodes) for key in node.link.joint.frictions]
     for cut in cut_joints:
         node = tree.place(cut.cut_joint.a).node
@@ -142,21 +142,21 @@ def _lever(motion: Motion, friction: JointFriction) -> Scalar:
 def _cut(
     tree: Tree, closure: Closure, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
 ) -> CutJointState:
-    """A closure's two frames with the motions it leaves free between them."""
-    assert closure.frames is not None  # those of coordinates have no friction
+    """A closure's two frames with the motions that it leaves free."""
+    assert closure.frames is not None  # closures between coordinates have no friction
     motions = closure.free_motions
-    start = tuple(0.0 for motion in motions for _ in motion.positions)  # angles are not asked for, only rates
+    start = tuple(0.0 for motion in motions for _ in motion.positions)  # only rates are needed, not angles
     return cut_joint_state(tree, CutJoint(closure.name, _FreeMotions(free=motions), *closure.frames, start), q, v, bodies, moving)
 
 
-# ---- what friction pushes
+# ---- friction as efforts and loads
 
 
 def push(
     tree: Tree, joint: RubbingJoint, force: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose],
     applied: AppliedForces,
 ) -> None:  # fmt: skip
-    """Put friction, N along the slip, on the coordinates of the tree or on the two bodies."""
+    """Apply the friction force, N along the slip, to the coordinates of the tree or to the two bodies."""
     efforts = [lever * f for lever, f in zip(joint.levers, force, strict=True)]
     if joint.cut is None:
         numbers = [slot.v + i for slot in joint.slots for i in range(len(slot.motion.rates))]
@@ -170,22 +170,22 @@ def push(
         if place.node == ROOT:
             continue
         turn = bodies[place.node].rotation
-        frame = cut.pose_a.rotation if place is cut.a else cut.pose_b.rotation  # of the place; the load is in its body's axes
+        frame = cut.pose_a.rotation if place is cut.a else cut.pose_b.rotation  # the load is in axes of the body
         load = at_place(tree, place, turn.into(frame.out(pushed)), turn.into(frame.out(moment)), q, v)
         applied.loads[place.node] = applied.loads[place.node].plus(load)
-        if joint.closure is None:  # it is part of what the joint transmits
+        if joint.closure is None:  # it is part of the wrench that the joint transmits
             before = applied.inner.get(place.node)
             applied.inner[place.node] = load if before is None else before.plus(load)
 
 
-# ---- what presses
+# ---- normal forces
 
 
 def pressing(joint: RubbingJoint, reaction: Wrench, bodies: Sequence[Pose]) -> list[list[Scalar]]:
-    """The forces, N, whose magnitudes add up to what presses, by components that are not zero; reaction: moment, force, world axes.
+    """The forces, N, whose magnitudes add up to the normal force, by their nonzero components; reaction: moment, force, world axes.
 
-    One force, or where a guide carries a couple too, one at each of its ends: F/2 +- M x a/length. M: about the body's origin, or
-    where a closure's frame is, about that.
+    One force; for a guide that also carries a couple, one force at each of its ends: F/2 +- M x a/length. M is about the body's
+    origin, or for a closure about the origin of its frame.
     """
     moment, force = reaction
     turning = joint.cut.pose_b.rotation if joint.cut is not None else bodies[joint.node].rotation
@@ -204,7 +204,7 @@ def pressing(joint: RubbingJoint, reaction: Wrench, bodies: Sequence[Pose]) -> l
 
 
 def _arm(joint: RubbingJoint, bodies: Sequence[Pose]) -> Vec:
-    """From the origin of the body that a reaction's moment is about to the middle of the guide, world axes."""
+    """Vector from the body's origin, about which the reaction moment is taken, to the middle of the guide, world axes."""
     if joint.closure is None:
         return ZERO
     assert joint.cut is not None

@@ -1,4 +1,4 @@
-"""Where everything is and how fast it moves."""
+"""Positions and velocities of all bodies and places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.dynamics.tree import ROOT, Node, Place, Tree
 
 @dataclass(frozen=True)
 class Pose:
-    """A frame in space: origin in world axes, and its rotation to them."""
+    """A frame in space: its origin in world axes, and its rotation to world axes."""
 
     position: Vec
     rotation: Rotation

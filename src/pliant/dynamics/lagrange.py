@@ -1,7 +1,7 @@
-"""Lagrange's equations with T and V differentiated automatically: the independent witness.
+"""Lagrange's equations with T and V differentiated automatically: an independent derivation to verify the recursions.
 
-Velocities here are derivatives of positions, not the recursions' formulas. Positions are charted around the present state,
-q = q0 (+) xi, so that quaternions need no multipliers: at xi = 0 the chart's second derivatives are the accelerations.
+Velocities are derivatives of positions, independent of the recursions' formulas. Positions are expressed on a chart around the
+present state, q = q0 (+) xi, so that quaternions need no multipliers: at xi = 0 the second derivatives of xi are the accelerations.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def forward_dynamics(
     calculus: Calculus,
     stored: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> Forward:
-    """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads; `stored` gives energy of q that belongs to V."""
+    """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads; `stored` returns further energy of q that is part of V."""
     return solve(equations(tree, q, v, calculus, stored), tree, q, tau, loads, known, calculus)
 
 
@@ -57,7 +57,7 @@ def equations(
     calculus: Calculus,
     stored: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """M and bias at (q, v); V is gravity's and what is `stored`, strain and joint springs come as efforts."""
+    """M and bias at (q, v); V is the energy of gravity plus `stored`; strain and joint springs enter as efforts."""
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count)
     rate, rates = calculus.symbols("xi_rate", count)

@@ -1,4 +1,4 @@
-"""Bodies as the recursions have them, integrated once for all beams of equal content: shapes, integrals, values at stations."""
+"""Bodies with their shapes, integrals and values at stations; beams with equal data are integrated once."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from pliant.model.rigid import RigidBody
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.value_keys import value_key
 
-MOST_KEPT = 512  # beams whose integrals a process remembers
-SAME_INTEGRAL = 1e-12  # of itself: what round-off of quadrature leaves between two ways to one number
+MOST_KEPT = 512  # number of beams whose integrals a process remembers
+SAME_INTEGRAL = 1e-12  # relative difference that quadrature round-off may leave between two computations of the same number
 
 
 @dataclass(frozen=True)
 class Station:
-    """What the fields of a body are at a station."""
+    """The values of a body's fields at a station."""
 
     displacement: tuple[Vec, ...]  # W_A, one per field of the body, m
     rotation: tuple[Vec, ...]  # Theta_A, rad
 
 
-STILL = Station((), ())  # on a rigid body, or at the root of any: nothing is carried
+STILL = Station((), ())  # on a rigid body, or at the root of any body: no displacement by fields
 
 
 @dataclass(frozen=True, eq=False)
 class Integrated:
-    """A body with its integrals, and the stations of it that were asked for."""
+    """A body with its integrals, and the stations requested so far."""
 
     model: ModelBody
     body: Body
-    shapes: Shapes | None = None  # of a beam
+    shapes: Shapes | None = None  # for beams only
     _stations: dict[float, Station] = field(default_factory=dict)
 
     def station(self, x: float | None) -> Station:
-        """The fields x m along a beam, or at the tip of a telescopic link; None: at the body's own frame."""
+        """The fields at x, m, along a beam, or at the tip of a telescopic link; x = None: at the body's own frame."""
         if x is None or isinstance(self.model, RigidBody):
             return STILL
         if isinstance(self.body, TelescopicBody):
@@ -59,7 +59,7 @@ class Integrated:
         return self._stations[x]
 
     def turns_to_first_order(self, x: float | None) -> bool:
-        """Whether a frame there is turned by 1 + skew(theta), as some papers do."""
+        """Whether a frame at the station is rotated by 1 + skew(theta), as in some papers."""
         return x is not None and isinstance(self.model, TelescopicBeam) and self.model.tip_rotation == "first-order"
 
 
@@ -67,7 +67,7 @@ _KEPT: OrderedDict[Hashable, Integrated] = OrderedDict()
 
 
 def integrated(model: ModelBody, known: dict[int, Integrated]) -> Integrated:
-    """A body of the model with its integrals; known: those of this tree, by the identity of the model's body."""
+    """A body of the model with its integrals; known: those of this tree so far, by the identity of the model's body."""
     if id(model) not in known:
         known[id(model)] = _remembered(model)
     return known[id(model)]
@@ -83,7 +83,7 @@ def _remembered(model: ModelBody) -> Integrated:
         _KEPT[key] = found
         while len(_KEPT) > MOST_KEPT:
             _KEPT.popitem(last=False)
-    if isinstance(found.body, TelescopicBody) and isinstance(model, TelescopicBeam):  # which holds the model's own object
+    if isinstance(found.body, TelescopicBody) and isinstance(model, TelescopicBeam):  # it refers to the model's own object
         return Integrated(model, TelescopicBody(model, found.body.shapes))
     return found
 
@@ -99,7 +99,7 @@ def _integrate(model: ModelBody) -> Integrated:
 
 
 def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
-    """A point mass at the mass centre, with the rest as rotary inertia."""
+    """A point mass at the centre of mass; the remaining inertia is rotary inertia."""
     second: Mat = tuple(scale(mass, row) for row in outer(com, com))  # type: ignore[assignment]
     fields = Fields(
         mass=mass,
@@ -124,23 +124,23 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
         rotary_first=merge(of_fields.rotary_first),
         pair=merge(of_fields.pair),
     )
-    merge = EqualNumbers().merged  # forces have nothing to do with masses
+    merge = EqualNumbers().merged  # a separate table: stiffnesses are unrelated to masses
     dampings = tuple((kind, merge(matrix)) for kind, matrix in of_modes.damping.items())
     return BeamBody(fields, shapes.count, merge(of_modes.stiffness), dampings, of_fields.products,
                     coriolis=beam.stiffening_taken != "as-published")  # fmt: skip
 
 
 class EqualNumbers:
-    """Numbers that are equal by symmetry, or the same integral, or one by their scale differ by round-off: each is taken once.
+    """Merges numbers that differ only by round-off: equal by symmetry, the same integral, or scaled to one.
 
-    Else which of them are equal to the last bit, and with it the structure of the equations, would be a matter of luck.
+    Otherwise it would be a matter of luck which of them are equal to the last bit, and so which structure the equations have.
     """
 
     def __init__(self) -> None:
-        self._known = [-1.0, 1.0]  # in ascending order; shapes are scaled to one somewhere
+        self._known = [-1.0, 1.0]  # in ascending order; shapes are scaled to one at some point
 
     def merged(self, array: Any) -> Any:
-        """Nested tuples of Python floats: what the scalar-generic formulas take."""
+        """Arrays as nested tuples of Python floats, as the scalar-generic formulas expect."""
         if np.ndim(array) == 0:
             return self._one(float(array))
         return tuple(self.merged(row) for row in array)
@@ -155,7 +155,7 @@ class EqualNumbers:
 
 
 def _clean(column: Any) -> Any:
-    """Shape values that are zero by the end conditions come out as round-off: make them structural zeros.
+    """Replace shape values at round-off, which are zero by the end conditions, with structural zeros.
 
     Shapes are of order one (displacement) or one over a length (rotation), so 1e-13 is far below any real value.
     """

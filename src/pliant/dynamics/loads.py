@@ -1,4 +1,4 @@
-"""Everything but inertia that acts: elastic modes, dampers, springs, stops, drives and loads, with the power of each."""
+"""All applied forces: elastic modes, dampers, springs, stops, drives and loads, with the power of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Read = Callable[[Signal], Scalar]
 
 @dataclass(frozen=True)
 class BodyLoad:
-    """What acts on one body: moment about its origin and force in its own axes, and one entry per own coordinate."""
+    """The load on one body: moment about its origin and force, in its own axes, and one entry per own coordinate."""
 
     moment: Vec
     force: Vec
@@ -44,25 +44,25 @@ class BodyLoad:
 
 @dataclass
 class AppliedForces:
-    """Efforts on the coordinates, loads on the bodies, and the power of every source that is not a potential."""
+    """Efforts on the coordinates, loads on the bodies, and the power of every source without a potential."""
 
     tau: list[Scalar]
     loads: list[BodyLoad]
     power: dict[str, Scalar] = field(default_factory=dict)
-    # Whether end stops that damp are pressed, by label: 1 or 0; where it is not told, their depth decides
+    # Whether damped end stops are in contact, by label: 1 or 0; if not given, their depth decides
     pressed: Mapping[str, Scalar] = field(default_factory=dict)
-    inner: dict[int, BodyLoad] = field(default_factory=dict)  # of loads, what joints apart from the tree do, by body
-    dissipative: dict[str, bool] = field(default_factory=dict)  # sources that must only take energy; see `dissipate`
+    inner: dict[int, BodyLoad] = field(default_factory=dict)  # the part of `loads` due to joints outside the tree, by body
+    dissipative: dict[str, bool] = field(default_factory=dict)  # sources that may only remove energy; see `dissipate`
     struts: list[StrutForce] = field(default_factory=list)
 
     def dissipate(self, source: str, power: Scalar, returns: bool = False) -> None:
-        """Power of a source that must take energy: at every moment, or on the whole where it `returns` what it has stored."""
+        """Record the power of a source that must dissipate: at every moment, or on the whole if it `returns` stored energy."""
         self.power[source] = power
         self.dissipative[source] = returns
 
     @property
     def outer(self) -> list[BodyLoad]:
-        """Loads but for those of joints."""
+        """Loads other than those of joints."""
         return [load.less(self.inner[k]) if k in self.inner else load for k, load in enumerate(self.loads)]
 
 
@@ -74,7 +74,7 @@ def applied_forces(
     read: Read,
     pressed: Mapping[str, Scalar] | None = None,
 ) -> AppliedForces:
-    """All that acts at a state; `read` gives the value of a signal now. pressed: see `AppliedForces`."""
+    """All applied forces at a state; `read` returns the present value of a signal. pressed: see `AppliedForces`."""
     unloaded = [BodyLoad.none(node.body.coordinates) for node in tree.nodes]
     applied = AppliedForces([0.0] * len(tree.rates), unloaded, pressed=pressed or {})
     for node in tree.nodes:
@@ -128,7 +128,7 @@ def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Sca
 def joint_efforts(
     joint: Joint, motion: Motion, label: str, away: Sequence[Scalar], rates: Sequence[Scalar], applied: AppliedForces
 ) -> list[Scalar]:
-    """What the spring, the damper and the stops of one motion of a joint do along its rates."""
+    """Efforts of the spring, the damper and the stops of one joint motion, along its rates."""
     efforts: list[Scalar] = [0.0] * len(rates)
     spring, damper, stop = joint.springs.get(motion.name), joint.dampers.get(motion.name), joint.stops.get(motion.name)
     if spring is not None:
@@ -158,7 +158,7 @@ def _cut_joint_elements(
     read: Read,
     applied: AppliedForces,
 ) -> None:
-    """Springs, dampers, stops and drives of a joint apart from the tree, as loads on the two bodies."""
+    """Springs, dampers, stops and drives of a joint outside the tree, as loads on its two bodies."""
     joint, efforts = state.cut_joint.joint, []
     for coordinate in state.coordinates:
         along = joint_efforts(joint, coordinate.motion, coordinate.label, coordinate.away, coordinate.rates, applied)
@@ -193,26 +193,26 @@ def ball_turn(slot: Slot, q: Sequence[Scalar]) -> Vec:
 
 
 def stop_force(stop: Limits, x: Scalar, rate: Scalar, label: str, pressed: Mapping[str, Scalar]) -> tuple[Scalar, Scalar]:
-    """Force of both end stops, and the part of it that no potential gives.
+    """Force of both end stops, and the part of it that has no potential.
 
-    The damper's force jumps as a stop is reached. A step of the integration sees one side of that only: a flag tells which.
+    The damper's force jumps when a stop is reached. A flag says on which side an integration step is, so that it sees no jump.
     """
     total: Scalar = 0.0
     lost: Scalar = 0.0
-    assert stop.stiffness is not None  # of a stop without a law
+    assert stop.stiffness is not None  # a stop without a contact law has one
     for end, depth, closing, sign in (("high", x - stop.high, rate, -1.0), ("low", stop.low - x, -rate, 1.0)):
         spring = stop.stiffness * depth
         pushed = maximum(spring + stop.damping * closing, 0.0) if stop.damping > 0.0 else spring
         flag = pressed.get(f"{label} {end}")
         on = depth > 0.0 if flag is None else flag > 0.5
-        stored = spring if flag is None else stop.stiffness * maximum(depth, 0.0)  # a trial step may look beyond the stop's end
+        stored = spring if flag is None else stop.stiffness * maximum(depth, 0.0)  # a trial step may leave the stop
         total = total + sign * where(on, pushed, 0.0)
         lost = lost + sign * where(on, pushed - stored, 0.0)
     return total, lost
 
 
 def damped_stops(system: System, tree: Tree) -> list[str]:
-    """Labels of all end stops that damp, as `AppliedForces.pressed` has them."""
+    """Labels of all damped end stops, as used in `AppliedForces.pressed`."""
     joints = [(node.name, node.link.joint) for node in tree.nodes]
     joints += [(cut_joint.name, cut_joint.joint) for cut_joint in system.cut_joints.values()]
     return [f"{name}.{motion} {end}" for name, joint in joints for motion, stop in joint.stops.items() if stop.damping > 0.0
@@ -250,7 +250,7 @@ def _push_strut(
     read: Read,
     applied: AppliedForces,
 ) -> None:
-    """A strut's force on its two bodies; its damper and its actuator are sources, its spring is a potential."""
+    """Apply a strut's force to its two bodies; its damper and actuator are sources, its spring has a potential."""
     strut = state.strut
     force = -strut.stiffness * state.stretch
     if strut.damping > 0.0:
@@ -269,7 +269,7 @@ def _push_strut(
 
 
 def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scalar], v: Sequence[Scalar]) -> BodyLoad:
-    """A force and a moment at a place, both in the body's axes, as a load on the body and its modes."""
+    """The load on a body and its modes due to a force and a moment at a place, both in the body's axes."""
     node = tree.nodes[place.node]
     steps, _ = steps_to_place(place, node, q, v)
     bent: Bend | None = None

@@ -1,4 +1,4 @@
-"""Motors at a state: what their rotors give, what their gears pass on, and where their power goes."""
+"""Motors at a state: rotor torque, effort behind the gear, and the flow of power."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pliant.scalar import absolute, tanh, where
 
 @dataclass(frozen=True)
 class MotorState:
-    """One motor: its rotor's speed and torque, and the effort on its coordinate."""
+    """One motor: speed and torque of its rotor, and the effort on its coordinate."""
 
     drive: MotorDrive
-    speed: Scalar  # rad/s, of the rotor against its stator
-    torque: Scalar  # N m, that the motor gives to its rotor
-    effort: Scalar  # N m or N, behind the gear, without the rotor's inertia and damping
+    speed: Scalar  # rad/s, rotor relative to stator
+    torque: Scalar  # N m, torque on the rotor
+    effort: Scalar  # N m or N, effort behind the gear, without the rotor's inertia and damping
 
 
 def push_motors(
@@ -30,7 +30,7 @@ def push_motors(
     own: Mapping[str, Scalar],
     applied: AppliedForces,
 ) -> list[MotorState]:
-    """Efforts of all motors, and their lines in the ledger. commands: of those that have one; own: states by name."""
+    """Apply the efforts of all motors and enter their powers in the ledger. commands: values by motor; own: states by name."""
     return [_push(tree, drive, v, commands.get(drive.name), own, applied) for drive in drives]
 
 
@@ -51,7 +51,7 @@ def _push(
     if command is None:
         return MotorState(drive, speed, 0.0, 0.0)
     settled = motor.settled(command, speed)
-    flowing = settled if drive.state is None else own[drive.state]  # the current, or without electrical numbers the torque
+    flowing = settled if drive.state is None else own[drive.state]  # the current, or the torque if the motor has no electrical data
     torque = motor.constant * flowing if motor.is_electrical else flowing
     _electrical(drive, settled, flowing, torque * speed, applied)
     effort = motor.ratio * (torque - _gear_loss(drive, torque, speed))
@@ -62,9 +62,9 @@ def _push(
 
 
 def _electrical(drive: MotorDrive, settled: Scalar, flowing: Scalar, given: Scalar, applied: AppliedForces) -> None:
-    """V i in, R i^2 lost in copper, i L i' into the field and back; given: W to the rotor, which is the rest.
+    """Electrical powers: V i in, R i^2 lost in copper, i L i' stored in the field. given: the remainder, W to the rotor.
 
-    What limits the current lowers the voltage, so that V = R i_settled + k w. Of a line R i^2 = T^2/slope.
+    A current limit lowers the voltage, so that V = R i_settled + k w. For a torque-speed line, R i^2 = T^2/slope.
     """
     motor = drive.motor
     if not motor.is_electrical and not motor.has_line:
@@ -78,7 +78,7 @@ def _electrical(drive: MotorDrive, settled: Scalar, flowing: Scalar, given: Scal
 
 
 def _gear_loss(drive: MotorDrive, torque: Scalar, speed: Scalar) -> Scalar:
-    """The torque that the gear takes: against the speed, a share of the motor's own, whoever drives; none at rest."""
+    """The torque lost in the gear, against the speed: a fraction of the motor torque, by the side that drives; zero at rest."""
     driving, driven = drive.motor.losses
     if is_zero(driving) and is_zero(driven):
         return 0.0

@@ -1,8 +1,8 @@
-"""What every joint transmits: Newton and Euler for each body, from the tips to the ground, at known accelerations.
+"""Joint reactions: Newton-Euler equations for each body, from the tips to the ground, at known accelerations.
 
-The wrench on a body from its inboard joint is what its own motion asks for, less what acts on it, plus what it hands on to the
-bodies it carries. It holds all that goes through the joint: reactions across the free directions, and along them the efforts of
-springs, dampers, drives and prescribed motions. Where joints are apart from the tree (`absolute_coordinates`) it is theirs too.
+The wrench of the inboard joint on a body is the wrench required by the body's motion, minus the applied loads, plus the wrenches on
+the bodies it carries. It includes everything that the joint transmits: reactions normal to the free directions, and along them the
+efforts of springs, dampers, drives and prescribed motions. The same holds for joints outside the tree (`absolute_coordinates`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def reactions(
 ) -> list[Wrench]:
     """(moment about the body's origin, force) of every inboard joint on its body, in world axes.
 
-    closing: what closures do to bodies, moment about the body's origin and force, in world axes too.
+    closing: wrenches of closures on bodies, moment about the body's origin and force, also in world axes.
     """
     motions = outward(tree, q, v, a, tree.gravity)
     found: list[Wrench] = []
@@ -47,7 +47,7 @@ def reactions(
 
 
 def _stands_on(tree: Tree, k: int) -> int:
-    """What carries a body: its parent, or where both float, the body its joint stood on, which comes earlier too."""
+    """The body that carries a body: its parent, or if both float, the inboard body of its joint, which also comes earlier."""
     for cut_joint in tree.cut_joints:
         if cut_joint.a.body == tree.nodes[k].name:
             return tree.place(cut_joint.b).node

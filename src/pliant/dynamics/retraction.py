@@ -1,4 +1,4 @@
-"""The chart around a state: coordinates moved along rates, so that quaternions need no multipliers."""
+"""The chart around a state: coordinates displaced along the rates, so that quaternions need no multipliers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.dynamics.tree import Tree
 
 
 def retract(tree: Tree, q: Sequence[Scalar], xi: Sequence[Scalar]) -> list[Scalar]:
-    """q (+) xi: addition, and for balls q (1, xi/2) to second order, which is all that first and second derivatives see."""
+    """q (+) xi: addition, and for ball joints q (1, xi/2) to second order, which is sufficient for first and second derivatives."""
     moved = list(q)
     for node in tree.nodes:
         for slot in node.slots:

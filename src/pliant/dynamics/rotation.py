@@ -1,4 +1,4 @@
-"""Rotations over any scalar. One about a coordinate axis stays an angle, so that neighbours about the same axis add up."""
+"""Rotations over any scalar. A rotation about a coordinate axis is stored as an angle, so that successive angles add up."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Rotation:
         return v if self.is_identity else transposed_times(self.matrix, v)
 
     def then(self, after: Rotation) -> Rotation:
-        """First this one, then `after` about the turned axes."""
+        """This rotation, followed by `after` about the rotated axes."""
         if self.is_identity or after.is_identity:
             return after if self.is_identity else self
         if self.index is not None and self.index == after.index:
@@ -83,7 +83,7 @@ class Rotation:
         return product(self.matrix, product(m, transpose(self.matrix)))
 
     def _symmetric_about_axis(self, m: Mat) -> Mat:
-        """The plane across the axis by two shears and the trace it keeps: 14 operations instead of 21."""
+        """R m R^T about a coordinate axis; the invariant trace of the plane normal to it reduces 21 operations to 14."""
         assert self.index is not None
         i, j, k = self.index, (self.index + 1) % 3, (self.index + 2) % 3
         c, s = self.matrix[j][j], self.matrix[k][j]
@@ -104,7 +104,7 @@ NO_TURN = Rotation(2, 0.0)
 
 
 def about(axis: Sequence[float], angle: Scalar) -> Rotation:
-    """By `angle` about a constant unit axis."""
+    """Rotation by `angle` about a constant unit axis."""
     for index in range(3):
         if abs(axis[index]) == 1.0:
             return Rotation(index, angle if axis[index] > 0.0 else -angle)
@@ -116,7 +116,7 @@ def about(axis: Sequence[float], angle: Scalar) -> Rotation:
 
 
 def from_quaternion(q: Sequence[Scalar]) -> Rotation:
-    """R of (w, x, y, z), divided by |q|^2: a norm that drifts does not deform space."""
+    """R of the quaternion (w, x, y, z), divided by |q|^2, so that R stays a rotation if the norm drifts."""
     w, x, y, z = q
     s = 2.0 / (w * w + x * x + y * y + z * z)
     return Rotation(None, 0.0, (
@@ -127,7 +127,7 @@ def from_quaternion(q: Sequence[Scalar]) -> Rotation:
 
 
 def quaternion_of(rotation: Rotation) -> tuple[Scalar, ...]:
-    """A unit quaternion (w, x, y, z) of a rotation; of its four parts the largest is found first (Shepperd 1978)."""
+    """A unit quaternion (w, x, y, z) of a rotation; the largest of its four components is computed first (Shepperd 1978)."""
     if rotation.index is not None:
         half = [0.0, 0.0, 0.0]
         half[rotation.index] = sin(0.5 * rotation.angle)
@@ -149,7 +149,7 @@ def quaternion_of(rotation: Rotation) -> tuple[Scalar, ...]:
 
 
 def quaternion_rate(q: Sequence[Scalar], omega: Vec) -> tuple[Scalar, ...]:
-    """q' = q (0, omega) / 2 for omega in the turned axes."""
+    """q' = q (0, omega) / 2 for omega in the rotated axes."""
     w, x, y, z = q
     a, b, c = omega
     return (
@@ -162,7 +162,7 @@ def quaternion_rate(q: Sequence[Scalar], omega: Vec) -> tuple[Scalar, ...]:
 
 @dataclass(frozen=True)
 class SmallTurn:
-    """exp(psi) of a rotation vector and the exact tangent that goes with it, in the base axes.
+    """exp(psi) of a rotation vector, and its exact tangent map in the base axes.
 
     omega = J psi', J = 1 + a [psi] + b [psi]^2 (the left Jacobian), a = (1 - cos)/theta^2, b = (theta - sin)/theta^3.
     """
@@ -183,7 +183,7 @@ class SmallTurn:
         return Rotation(None, 0.0, mat_add(IDENTITY, mat_add(mat_scale(s, k), mat_scale(a, product(k, k)))))
 
     def tangent(self, rate: Vec) -> Vec:
-        """J psi' for one column or one rate."""
+        """J psi' for a column or a rate."""
         if self._parallel(rate):
             return rate
         first = cross(self.psi, rate)
@@ -200,7 +200,7 @@ class SmallTurn:
         return add(drift, scale(self._b, cross(rate, first)))
 
     def _parallel(self, rate: Vec) -> bool:
-        """Structurally along the one axis the rotation has."""
+        """Whether a vector is structurally parallel to the single axis of the rotation."""
         axis = self.single_axis
         return axis is not None and all(is_zero(rate[k]) for k in range(3) if k != axis)
 
@@ -218,7 +218,7 @@ class SmallTurn:
 
 
 class FirstOrderTurn(SmallTurn):
-    """1 + skew(psi) with omega = psi', its transpose taken as its inverse: no rotation, but what small-angle papers write."""
+    """1 + skew(psi) with omega = psi', its transpose used as inverse: not a rotation, but the small-angle form of some papers."""
 
     @cached_property
     def rotation(self) -> Rotation:
@@ -231,8 +231,8 @@ class FirstOrderTurn(SmallTurn):
         return (0.0, 0.0, 0.0)
 
 
-# Functions of x = theta^2 that are smooth at 0. Below SERIES_BELOW a Taylor series takes over: its first omitted
-# term is under 1e-17 there, and the closed form's cancellation above it costs under 1e-14.
+# Functions of x = theta^2 that are smooth at 0. Below SERIES_BELOW a Taylor series is used: its first omitted term is under 1e-17
+# there, and above it cancellation in the closed form costs less than 1e-14.
 SERIES_BELOW = 1.0
 SERIES_TERMS = 10
 
@@ -260,7 +260,7 @@ _SLOPES = {name: [n * c for n, c in enumerate(series)][1:] for name, series in (
 
 
 def _safe(x: Scalar) -> Scalar:
-    """x kept away from 0 where the series is used, so that neither value nor derivative is nan."""
+    """x, kept away from 0 where the series is used, so that neither value nor derivative is nan."""
     return where(x < SERIES_BELOW, 1.0, x)
 
 
@@ -296,7 +296,7 @@ def _b_slope(x: Scalar) -> Scalar:
 
 
 def rotation_vector(q: Sequence[Scalar]) -> Vec:
-    """The rotation vector of a quaternion (any norm), |theta| <= pi, smooth at no turn."""
+    """The rotation vector of a quaternion of any norm, |theta| <= pi, smooth at zero rotation."""
     w, x, y, z = q
     sine = x * x + y * y + z * z
     tiny = 1e-16 * (w * w + sine)
@@ -307,6 +307,6 @@ def rotation_vector(q: Sequence[Scalar]) -> Vec:
 
 
 def spin(matrix: Mat, rate: Mat) -> Vec:
-    """omega in turned axes from R and R': the vector of R^T R'."""
+    """omega in the rotated axes, from R and R': the vector of R^T R'."""
     w = product(transpose(matrix), rate)
     return (0.5 * (w[2][1] - w[1][2]), 0.5 * (w[0][2] - w[2][0]), 0.5 * (w[1][0] - w[0][1]))

@@ -1,7 +1,7 @@
-"""Sparse symmetric systems over any scalar, and sparse least squares over floats: rows are dicts of what is not zero by structure.
+"""Sparse symmetric systems over any scalar, and sparse least squares over floats; rows are dicts of structural nonzeros.
 
-Multipliers of a mechanism couple only where closures share bodies. Eliminated in an order of least degree, many small loops in a
-row cost as many times what one costs.
+Multipliers of a mechanism couple only if closures share bodies. With elimination in minimum-degree order, the cost of a row of many
+small loops is proportional to their number.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def matvec(rows: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]) -> list[Sc
 
 
 def symmetric_product(left: Sequence[Mapping[int, Scalar]], right: Sequence[Mapping[int, Scalar]]) -> list[Row]:
-    """left times right where that is symmetric: the lower triangle is computed, the upper is the same scalars."""
+    """left times right, known to be symmetric: the lower triangle is computed, and the upper one shares its scalars."""
     found: list[Row] = [{} for _ in left]
     for i, row in enumerate(left):
         for k, a in row.items():
@@ -55,8 +55,8 @@ class Factor:
     """P^T L D L^T P, ready to solve with."""
 
     order: tuple[int, ...]
-    columns: tuple[Row, ...]  # of L below its diagonal, in that order, by numbers of the matrix
-    inverse: tuple[Scalar, ...]  # of D, in that order
+    columns: tuple[Row, ...]  # columns of L below the diagonal, in elimination order, by indices of the matrix
+    inverse: tuple[Scalar, ...]  # 1/D, in elimination order
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         x = list(right)
@@ -73,9 +73,9 @@ class Factor:
 
 
 def factorise(matrix: Sequence[Mapping[int, Scalar]]) -> Factor:
-    """L D L^T of a symmetric positive definite matrix, whole rows given; of all rows left the one of fewest neighbours goes first.
+    """L D L^T of a symmetric positive definite matrix given by full rows, eliminated in minimum-degree order.
 
-    No pivoting on values: they are not known while tracing, and a definite matrix needs none.
+    There is no pivoting on values: they are not known while tracing, and a definite matrix needs none.
     """
     left: dict[int, Row] = {i: {j: x for j, x in row.items() if j != i} for i, row in enumerate(matrix)}
     pivots: list[Scalar] = [row[i] for i, row in enumerate(matrix)]
@@ -85,7 +85,7 @@ def factorise(matrix: Sequence[Mapping[int, Scalar]]) -> Factor:
     while queue:
         degree, p = heapq.heappop(queue)
         if p not in left or degree != len(left[p]):
-            continue  # an entry from before its neighbours went
+            continue  # an outdated entry, from before neighbours were eliminated
         row = left.pop(p)
         inverse = 1.0 / pivots[p]
         column = {j: x * inverse for j, x in row.items()}
@@ -102,7 +102,7 @@ def factorise(matrix: Sequence[Mapping[int, Scalar]]) -> Factor:
 
 
 def _spread(left: dict[int, Row], row: Row, column: Row) -> None:
-    """Subtract the outer product of an eliminated row from those of its neighbours, which become neighbours of each other."""
+    """Subtract the outer product of an eliminated row from the rows of its neighbours, which become neighbours of each other."""
     names = sorted(row)
     for a, j in enumerate(names):
         for k in names[:a]:
@@ -111,19 +111,19 @@ def _spread(left: dict[int, Row], row: Row, column: Row) -> None:
 
 @dataclass(frozen=True)
 class LeastChange:
-    """R of A^T = Q R without the columns that say nothing new; solves A x = b by the least x (numbers only)."""
+    """R of A^T = Q R without dependent columns; solves A x = b for the x of minimum norm (numbers only)."""
 
     rows: tuple[dict[int, float], ...]  # A
-    triangle: dict[int, dict[int, float]]  # rows of R, by the row of A each stands for
-    left: dict[int, float]  # of each row left out: how long a part of it the others do not imply
+    triangle: dict[int, dict[int, float]]  # rows of R, by the corresponding row of A
+    left: dict[int, float]  # for each row left out: norm of the part that the others do not imply
 
     @property
     def independent(self) -> tuple[int, ...]:
-        """Rows of A that no earlier ones imply."""
+        """Rows of A that are not implied by earlier rows."""
         return tuple(sorted(self.triangle))
 
     def solve(self, right: Sequence[float], count: int) -> list[float]:
-        """x = A^T (R^T R)^-1 b: semi-normal equations, once refined, which makes them as good as Q would be."""
+        """x = A^T (R^T R)^-1 b: semi-normal equations with one step of refinement, as accurate as with Q."""
         x = [0.0] * count
         for _ in range(2):
             left = [b - done for b, done in zip(right, matvec(self.rows, x), strict=True)]
@@ -148,9 +148,9 @@ class LeastChange:
 
 
 def least_change(rows: Sequence[Mapping[int, float]], count: int, negligible: Sequence[float]) -> LeastChange:
-    """QR of A^T by rotations, one coordinate after the other (George and Heath 1980): nothing is squared, zeros stay out.
+    """QR of A^T by rotations, one coordinate after another (George and Heath 1980): no squaring, and sparsity is kept.
 
-    `negligible`: a row of which no more than this is left after the earlier ones is implied by them.
+    negligible: a row counts as implied by the earlier ones if no more than this is left of it.
     """
     triangle: dict[int, dict[int, float]] = {}
     for coordinate in transposed(rows, count):
@@ -161,7 +161,7 @@ def least_change(rows: Sequence[Mapping[int, float]], count: int, negligible: Se
 
 
 def _rotate_in(row: dict[int, float], triangle: dict[int, dict[int, float]]) -> None:
-    """Put one more row under R and rotate it away."""
+    """Append a row to R and rotate it into the triangle."""
     while row:
         j = min(row)
         if j not in triangle:
@@ -179,7 +179,7 @@ def _rotate_in(row: dict[int, float], triangle: dict[int, dict[int, float]]) -> 
 def _without_dependent(
     triangle: dict[int, dict[int, float]], negligible: Sequence[float]
 ) -> tuple[dict[int, dict[int, float]], dict[int, float]]:
-    """Where R has nothing on its diagonal that column is implied by those before; what its row still says of later ones goes on."""
+    """Remove columns with a zero diagonal in R, which earlier columns imply; the rest of such a row is rotated back in."""
     kept: dict[int, dict[int, float]] = {}
     left: dict[int, float] = {}
     while triangle:

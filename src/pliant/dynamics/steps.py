@@ -1,7 +1,7 @@
-"""From one body's frame to the next: the few steps that joints and deformed places are made of.
+"""Steps from one body's frame to the next, from which joints and deformed places are composed.
 
 A step maps the motion of the frame before it to that of the frame after it. With omega, the angular acceleration alpha and the
-origin's acceleration a in the axes of the frame at hand:
+origin's acceleration a in the axes of the current frame:
     Bend   omega += J psi'            alpha += J psi'' + bias        a += alpha x r + r'' + bias
     Shift  omega                      alpha                          a += alpha x r + s q'' + bias
     Turn   omega = R^T omega + s q'   alpha = R^T alpha + s q'' + bias    a = R^T a
@@ -21,7 +21,7 @@ from pliant.model.joint import TRANSLATION
 
 @dataclass(frozen=True)
 class Column:
-    """One free direction of a step: its number in v, its constant axis in the frame after the step."""
+    """One free direction of a step: its index in v, and its constant axis in the frame after the step."""
 
     v: int
     axis: Vec
@@ -31,7 +31,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Bend:
-    """From a body's frame to a place on it, carried by the body's fields, still in the body's axes."""
+    """From a body's frame to a place displaced by the body's fields, still in the body's axes."""
 
     r: Vec
     own: range  # the body's own coordinates in v
@@ -59,7 +59,7 @@ Step = Bend | Shift | Turn
 
 
 def bend(place: Place, own: range, weights: FieldWeights) -> tuple[Bend, Rotation]:
-    """The place where the fields have carried it, and the rotation of its frame."""
+    """The position of a place after displacement by the fields, and the rotation of its frame."""
     psi_rate, psi_bias = combine(weights.rate, place.rotation), combine(weights.bias, place.rotation)
     turn = (FirstOrderTurn if place.first_order else SmallTurn)(combine(weights.position, place.rotation))
     step = Bend(
@@ -76,7 +76,7 @@ def bend(place: Place, own: range, weights: FieldWeights) -> tuple[Bend, Rotatio
 
 
 def steps_to_place(place: Place, parent: Node | None, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Step], Rotation]:
-    """From the parent body's frame to a place on it, but for a last rotation that the caller may merge."""
+    """Steps from the parent body's frame to a place on it, except a last rotation that the caller may merge."""
     steps: list[Step] = []
     turn = NO_TURN
     if parent is not None and place.displacement:
@@ -115,7 +115,7 @@ def velocity_after(step: Step, omega: Vec, v: Sequence[Scalar]) -> Vec:
 
 
 def bias_after(step: Step, before: Vec, after: Vec, v: Sequence[Scalar]) -> tuple[Vec, Vec]:
-    """(alpha, a) that a step adds when nothing accelerates: centrifugal, Coriolis and the tangent's own."""
+    """(alpha, a) added by a step at zero coordinate accelerations: centrifugal, Coriolis and tangent bias terms."""
     if isinstance(step, Turn):
         return cross(after, relative_spin(step, v)), ZERO
     central = cross(before, cross(before, step.r))

@@ -1,4 +1,4 @@
-"""Struts: length, rate and direction of the line between two frames, and what their springs hold."""
+"""Struts: length, rate and direction of the line between two frames, and the energy of their springs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.strut import Strut
 from pliant.scalar import sqrt
 
-# Of the rest length: where the two ends are nearer than this, the strut's direction fades away, and with it the force. At the rest
-# length that changes no digit of a double.
+# Fraction of the rest length: if the two ends are nearer than this, the strut's direction and its force fade to zero. At the rest
+# length this changes no digit of a double.
 MEETING = 1e-8
-NEAREST = 1e-15  # m: the same of a strut that has no rest length
+NEAREST = 1e-15  # m: the same for a strut without a rest length
 
 
 @dataclass(frozen=True)
 class StrutState:
-    """One strut at a state: how long it is, how fast it lengthens, and which way it points."""
+    """One strut at a state: its length, rate of lengthening, and direction."""
 
     strut: Strut
     places: tuple[Place, Place]
@@ -33,13 +33,13 @@ class StrutState:
 
     @property
     def stored(self) -> Scalar:
-        """In the spring, J."""
+        """Energy stored in the spring, J."""
         return 0.5 * self.strut.stiffness * self.stretch * self.stretch
 
 
 @dataclass(frozen=True)
 class StrutForce:
-    """What a strut does: the force that pushes its ends apart."""
+    """The force of a strut, positive if it pushes its ends apart."""
 
     state: StrutState
     force: Scalar  # N
@@ -70,10 +70,10 @@ def _state(
 
 
 def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
-    """Of a place's origin, world axes."""
+    """Velocity of a place's origin, in world axes."""
     return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
 
 
 def strut_energy(struts: Sequence[StrutForce]) -> Scalar:
-    """What the springs of struts hold, J."""
+    """Energy stored in the springs of all struts, J."""
     return total(strut.state.stored for strut in struts)

@@ -1,4 +1,4 @@
-"""Directions across a normal or an axis: of friction in contacts, of closures that leave an axis free."""
+"""Directions normal to a vector: tangents for contact friction, and for closures that leave an axis free."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pliant.scalar import where
 
 
 def tangents_of(normal: Vec) -> tuple[Vec, Vec]:
-    """Two directions across the normal: one in the x-y plane where that is possible, smooth wherever the normal is."""
+    """Two directions normal to the given vector, the first in the x-y plane if possible; smooth wherever the vector is."""
     x, y, z = normal
     if is_zero(z):
         return (y, -x, 0.0), (0.0, 0.0, 1.0)
     if is_zero(x) and is_zero(y):
         return (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-    # Duff et al. 2017: an orthonormal basis without a singular direction but for the jump of the sign at z = 0
+    # Duff et al. 2017: an orthonormal basis without singular directions, except for the jump of the sign at z = 0
     sign = where(z < 0.0, -1.0, 1.0)
     a = -1.0 / (sign + z)
     b = x * y * a

@@ -1,11 +1,11 @@
-"""A telescopic link as a body: coordinates z = (l, delta_1, ...), fields whose integrals follow the free length l.
+"""A telescopic link as a body: coordinates z = (l, delta_1, ...), and fields whose integrals depend on the free length l.
 
-Material point s of the arm stands at l + s along x; outside the sleeve xi = (l + s - L)/l and it is carried by delta_j f_j(xi).
-At fixed s, d xi/dt = (1 - xi) l'/l, so a shape drives two more fields: f'(1 - xi) and f''(1 - xi)^2. Fields: 0 is s, 1 is the
-arm's sliding, 2 the sleeve, then KINDS per mode, then one rotation per bending mode, f'/l, that only the tip sees, then two for the
-sleeve's mouth. There material that was stiff starts to stretch and twist: f'(0) is not zero, the velocity jumps by
-delta f'(0) l'/l, and of mu l' kilograms a second the jump is a force. Its virtual work counts with the mean of both sides, as
-Lagrange's equations have it (d/dt and d/dl of an integral whose bound is the mouth).
+Material point s of the arm lies at l + s along x; outside the sleeve xi = (l + s - L)/l, and it is displaced by delta_j f_j(xi). At
+fixed s, d xi/dt = (1 - xi) l'/l, so each shape adds two more fields: f'(1 - xi) and f''(1 - xi)^2. Field 0 is s, 1 the sliding of
+the arm, 2 the sleeve; then follow KINDS fields per mode, one rotation f'/l per bending mode, which only the tip uses, and two
+fields for the mouth of the sleeve. There rigid material begins to stretch and twist: f'(0) is not zero, the velocity jumps by delta
+f'(0) l'/l, and with a mass flow of mu l' (kg/s) the jump exerts a force. Its virtual work uses the mean of both sides, as in
+Lagrange's equations (d/dt and d/dl of an integral whose bound is the mouth).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import absolute, maximum, sqrt
 
 ARM, SLIDE, SLEEVE, FIRST = 0, 1, 2, 3
-AXIS = {"axial": 0, "y": 1, "z": 2}  # along which a mode moves
-TURN = {"y": (2, 1.0), "z": (1, -1.0)}  # about which a bending mode turns the tip, and in which sense
+AXIS = {"axial": 0, "y": 1, "z": 2}  # axis along which a mode displaces
+TURN = {"y": (2, 1.0), "z": (1, -1.0)}  # axis about which a bending mode rotates the tip, and the sign
 UNITS: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -45,7 +45,7 @@ class TelescopicBody:
 
     @property
     def count(self) -> int:
-        """Fields in all."""
+        """Number of fields."""
         return FIRST + KINDS * self.modes + self.modes + 2
 
     def _field(self, mode: int, kind: int) -> int:
@@ -55,13 +55,13 @@ class TelescopicBody:
         return FIRST + KINDS * self.modes + mode
 
     def _mouth(self, direction: str) -> int:
-        """The field of the jump at the sleeve's mouth: along x, or about it."""
+        """The field of the jump at the mouth of the sleeve: along x, or about x."""
         return self.count - (1 if direction == "torsion" else 2)
 
     # ---- weights
 
     def field_weights(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> FieldWeights:
-        """l slides the arm; delta_j f_j drags along f'(1 - xi) l'/l, unless the form is as published."""
+        """l slides the arm; delta_j f_j adds the field f'(1 - xi) l'/l, unless the form is as published."""
         length, speed = z[0], rates[0]
         convective = self.link.form == "consistent"
         inverse = 1.0 / length
@@ -121,7 +121,7 @@ class TelescopicBody:
         turned: list[Vec],
         pair: list[list[Scalar]],
     ) -> None:
-        """Integrals of one elastic field with those at rest and those up to itself: mu l times numbers."""
+        """Integrals of one elastic field with the rigid fields and with elastic fields up to itself: mu l times numbers."""
         shapes, mu, full = self.shapes, self.link.mu, self.link.length
         direction, number = shapes.directions[a // KINDS], FIRST + a
         zeroth, weighted = shapes.zeroth[a], shapes.weighted[a]
@@ -149,7 +149,7 @@ class TelescopicBody:
         turned: list[Vec],
         pair: list[list[Scalar]],
     ) -> None:
-        """Integrals of a jump at the mouth: mu or Jx times the other field there, f'(1 - xi) with the mean of f'(0) and 0."""
+        """Integrals of a jump at the mouth: mu or Jx times the other field there; for f'(1 - xi), the mean of f'(0) and 0."""
         along, about = self._mouth("axial"), self._mouth("torsion")
         mu, full = self.link.mu, self.link.length
         first[along], turned[about] = (mu, 0.0, 0.0), (self.link.twisting, 0.0, 0.0)
@@ -164,7 +164,7 @@ class TelescopicBody:
 
     @staticmethod
     def _set(second: list[list[Mat]], pair: list[list[Scalar]], a: int, b: int, i: int, j: int, value: Scalar) -> None:
-        """C_ab and its mirror image, and their trace."""
+        """Set C_ab, its transpose, and their trace."""
         second[a][b] = tuple(tuple(value if (r, c) == (i, j) else 0.0 for c in range(3)) for r in range(3))  # type: ignore[assignment]
         second[b][a] = tuple(tuple(value if (r, c) == (j, i) else 0.0 for c in range(3)) for r in range(3))  # type: ignore[assignment]
         if i == j:
@@ -173,7 +173,7 @@ class TelescopicBody:
     # ---- strain and damping
 
     def _power(self, mode: int) -> int:
-        """How stiffness falls with the free length: l^-3 in bending, 1/l in tension and torsion."""
+        """Exponent of the free length in the stiffness: l^-3 in bending, 1/l in tension and torsion."""
         return 3 if self.shapes.directions[mode] in ("y", "z") else 1
 
     def _stiffness(self, length: Scalar) -> list[list[Scalar]]:
@@ -185,7 +185,7 @@ class TelescopicBody:
         return 0.5 * quadratic_form(self._stiffness(z[0]), z[1:])
 
     def strain_forces(self, z: Sequence[Scalar]) -> list[Scalar]:
-        """dV/dz; as published nothing drives l."""
+        """dV/dz; in the published form strain does not act on l."""
         own = linear(self._stiffness(z[0]), z[1:])
         if self.link.form == "as-published":
             return [0.0, *own]
@@ -208,7 +208,7 @@ class TelescopicBody:
         return self.link.friction.force(speed, self.link.preload) * (rate / maximum(speed, 1e-30))
 
     def _damping(self, kind: str, length: Scalar) -> list[list[Scalar]]:
-        """Matrix of the modal rates at a free length."""
+        """Damping matrix of the modal rates at a given free length."""
         law = next(d for d, name in zip(self.link.dampings, self.damping, strict=False) if name == kind)
         count = range(self.modes)
         stiffness = self._stiffness(length)

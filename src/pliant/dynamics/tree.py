@@ -1,4 +1,4 @@
-"""A System as the recursions see it: bodies in order, each on a place of an earlier one, coordinates numbered."""
+"""A System in the form of the recursions: bodies in order, each attached to a place of an earlier body; coordinates numbered."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pliant.model.joint import Motion as JointMotion
 from pliant.model.signal import PrescribedMotion as Motion
 from pliant.model.system import Link, System
 
-ROOT = -1  # the parent of what stands on the ground
+ROOT = -1  # the parent of bodies attached to the ground
 
 
 @dataclass(frozen=True)
 class Place:
-    """A frame on a body: where the body's fields have carried it, turned as they turn it, then offset and turns.
+    """A frame on a body: displaced and rotated by the body's fields, then by an offset and rotations.
 
-    On a rigid body, or at the root of any, nothing is carried: `displacement` is empty.
+    On a rigid body, or at the root of any body, the fields have no effect: `displacement` is empty.
     """
 
     node: int
     station: Station
     offset: Vec
     turns: tuple[Turn, ...]
-    first_order: bool = False  # turned by 1 + skew(theta), as some papers do, instead of exp(theta)
+    first_order: bool = False  # rotated by 1 + skew(theta), as in some papers, instead of exp(theta)
 
     @property
     def displacement(self) -> tuple[Vec, ...]:
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Slot:
-    """One elementary motion and where its coordinates stand in q and in v."""
+    """One elementary motion, and the indices of its coordinates in q and in v."""
 
     motion: JointMotion
     q: int
@@ -58,7 +58,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class PrescribedCoordinate:
-    """A prescribed coordinate: where it stands in q and in v, and its motion."""
+    """A prescribed coordinate: its index in q and in v, and its motion."""
 
     q: int
     v: int
@@ -71,11 +71,11 @@ class Node:
 
     name: str
     link: Link
-    place: Place  # that it stands on
-    tip: Place  # its own
+    place: Place  # place to which it is attached
+    tip: Place  # its own tip
     slots: tuple[Slot, ...]
     body: Body
-    own_q: range  # the body's own coordinates: modes, a free length
+    own_q: range  # indices of the body's own coordinates: modes, a free length
     own_v: range
 
     @property
@@ -84,7 +84,7 @@ class Node:
 
     @property
     def as_published(self) -> bool:
-        """Whether its equations leave terms out as papers do, so that no energy belongs to them."""
+        """Whether its equations leave out terms, as in some papers, so that they conserve no energy."""
         return self.place.first_order or self.link.body.as_published
 
     def shape(self, q: Sequence[Any], v: Sequence[Any]) -> Shape:
@@ -106,11 +106,11 @@ class Tree:
     rates: tuple[str, ...]  # names of v
     start: tuple[float, ...]
     start_rates: tuple[float, ...]
-    counted_from: dict[str, float]  # of coordinates that closures hold: where they start, which their equations read
+    counted_from: dict[str, float]  # start values of coordinates that closures constrain; closure equations read them
     bodies: dict[str, Integrated]  # by name
-    places: dict[Frame, Place]  # of all frames that the System uses
-    cut_joints: tuple[CutJoint, ...]  # joints apart from the tree
-    rotors: dict[int, Any]  # by number in v: the inertia that rotors of motors add along a coordinate, kg m^2 or kg
+    places: dict[Frame, Place]  # places of all frames that the System uses
+    cut_joints: tuple[CutJoint, ...]  # joints outside the tree
+    rotors: dict[int, Any]  # by index in v: inertia that motor rotors add along a coordinate, kg m^2 or kg
 
     @property
     def slots(self) -> list[Slot]:
@@ -118,7 +118,7 @@ class Tree:
 
     @cached_property
     def prescribed(self) -> tuple[PrescribedCoordinate, ...]:
-        """All prescribed coordinates, of joints and of bodies."""
+        """All prescribed coordinates of joints and of bodies."""
         coordinates = []
         for node in self.nodes:
             for name, motion in node.link.prescribed.items():
@@ -144,7 +144,7 @@ class Tree:
 def build_tree(system: System, known: dict[int, Integrated] | None = None, frames: Sequence[Frame] = ()) -> Tree:
     """Number the coordinates and integrate the shapes; equal beams are integrated once.
 
-    known: bodies with their integrals, by the identity of the model's body. frames: that formulas look at.
+    known: bodies with their integrals, by the identity of the model's body. frames: frames that formulas read.
     """
     known = {} if known is None else known
     nodes: list[Node] = []
@@ -182,22 +182,22 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
 
 
 class RememberedTree:
-    """The tree of a System, made again where it would be another one: with other links, frames, gravity.
+    """The tree of a System, rebuilt only if its links, frames or gravity have changed.
 
-    For Systems whose links cannot change unseen.
+    Only for Systems whose links cannot change unnoticed.
     """
 
     def __init__(self) -> None:
         self._last: tuple[list[Any], tuple[Any, ...], Tree] | None = None
 
     def of(self, system: System, frames: Sequence[Frame] = ()) -> Tree:
-        """frames: that formulas look at."""
-        # parts by their identity, which none can take over while they are kept here; 0.0 and -0.0 are two numbers
+        """frames: frames that formulas read."""
+        # parts by identity, which cannot be reused while they are kept here; 0.0 and -0.0 are distinct
         parts = [*system.links.values(), *system.frames(), *system.cut_joints.values(), *system.motors.values()]
         held = [closure.coordinates for closure in system.closures.values()]
         rest = (len(system.links), len(system.cut_joints), len(system.motors), repr(system.gravity), held, repr(frames))
         known: dict[int, Integrated] = {}
-        last = self._last  # which another thread may exchange
+        last = self._last  # another thread may replace it
         if last is not None:
             before, rest_before, tree = last
             if rest == rest_before and len(parts) == len(before) and all(a is b for a, b in zip(parts, before, strict=True)):

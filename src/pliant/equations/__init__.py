@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from pliant.model.system import System
 
-if TYPE_CHECKING:  # casadi comes in when equations are asked for
+if TYPE_CHECKING:  # casadi is imported only when equations are derived
     from pliant.equations.derive import Equations
 
 
 def equations(system: System, parameters: Mapping[str, float] | None = None) -> Equations:
     """Mass matrix, bias and constraint Jacobian of a System as expressions over named symbols.
 
-    parameters: values of the System's parameters, by name, where they are not their own.
+    parameters: values by name that replace those of the System's parameters.
     """
     from pliant.equations.derive import derive
 

@@ -1,6 +1,6 @@
-"""Numbers of beams that follow from parameters by integration: no expression gives them, so each is a named number of its own.
+"""Beam numbers that depend on parameters through integrals: they have no closed expression, so each becomes a named number.
 
-Which of a beam's numbers these are is found by computing the beam again with each of its parameters changed a little.
+These numbers are found by recomputing the beam with each of its parameters changed a little.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from pliant.model.resolve import parameters_of, resolved
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
-CHANGE = 1e-3  # of a parameter, or its value where it is zero: far above round-off in all that follows from it
-ROUND_OFF = 1e-10  # of a number: what differs by less has not changed
+CHANGE = 1e-3  # relative change of a parameter, or its absolute change from zero: its effects are far above round-off
+ROUND_OFF = 1e-10  # relative difference of a number below which it counts as unchanged
 
 Content = TypeVar("Content")
 
 
 def symbolic_tree(written: System, system: System, symbols: Symbols) -> Tree:
-    """The tree of a System over symbols; `written` is `system` with symbols in it."""
+    """The tree of a System over symbols; `written` is a copy of `system` with symbols in place of parameters."""
     known: dict[int, Integrated] = {}
     for name, link in written.links.items():
         body, own = link.body, system.links[name].body
@@ -48,7 +48,7 @@ def symbolic_tree(written: System, system: System, symbols: Symbols) -> Tree:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NamedBeam(Integrated):
-    """A beam whose integrals, and shapes at stations, are named numbers where they follow from parameters."""
+    """A beam in which integrals and shape values that depend on parameters are named numbers."""
 
     name: str
     symbols: Symbols
@@ -86,7 +86,7 @@ class NamedBeam(Integrated):
 def _named_body(name: str, now: BeamBody, changed: Mapping[str, BeamBody | None], symbols: Symbols) -> BeamBody:
     others = list(changed.values())
     constants = _Naming(symbols, changed).visit(name, now.constants, [other and other.constants for other in others])
-    naming = _Naming(symbols, changed)  # forces have nothing to do with masses
+    naming = _Naming(symbols, changed)  # a separate table: stiffnesses are unrelated to masses
     stiffness = naming.visit(f"{name}.stiffness", now.stiffness, [other and other.stiffness for other in others])
     dampings = tuple(
         (kind, naming.visit(f"{name}.damping.{kind}", matrix, [other and dict(other.dampings)[kind] for other in others]))
@@ -102,7 +102,7 @@ def _named_shapes(name: str, model: Body, symbols: Symbols) -> UnitShapes:
 
 
 def _variants(root: Any, make: Callable[[Values], Content], symbols: Symbols) -> tuple[Content, dict[str, Content | None]]:
-    """What is made of the present values, and with each parameter of `root` changed: None where that cannot be."""
+    """The result with the present values, and with each parameter of `root` changed; None if a change is not allowed."""
     return make(symbols.values), {name: _changed(name, make, symbols.values) for name in parameters_of(root)}
 
 
@@ -110,13 +110,13 @@ def _changed(name: str, make: Callable[[Values], Content], values: Values) -> Co
     for change in (CHANGE, -CHANGE):
         try:
             return make({**values, name: values[name] * (1.0 + change) if values[name] else change})
-        except ModelError:  # beyond a rule of the part: the other way, then
+        except ModelError:  # the change breaks a rule of the part: try the opposite sign
             continue
     return None
 
 
 class _Naming:
-    """Puts named numbers in place of those that change with a parameter; numbers that are always equal have one name."""
+    """Replaces numbers that change with a parameter by named numbers; numbers that are always equal share a name."""
 
     def __init__(self, symbols: Symbols, parameters: Iterable[str]) -> None:
         self._symbols = symbols
@@ -124,7 +124,7 @@ class _Naming:
         self._known: dict[tuple[float, ...], Number] = {}
 
     def visit(self, path: str, now: Any, others: Sequence[Any]) -> Any:
-        """now: dataclasses, sequences and floats; others: one for each parameter, the same with other floats in it, or None."""
+        """now: dataclasses, sequences and floats; others: for each parameter, the same structure with changed floats, or None."""
         if isinstance(now, float):
             return self._number(path, now, [math.nan if other is None else other for other in others])
         if is_dataclass(now) and not isinstance(now, type):
@@ -137,7 +137,7 @@ class _Naming:
         return now
 
     def _number(self, path: str, now: float, others: Sequence[float]) -> Scalar:
-        moved = [not abs(other - now) <= ROUND_OFF * abs(now) for other in others]  # nan counts as moved
+        moved = [not abs(other - now) <= ROUND_OFF * abs(now) for other in others]  # nan counts as changed
         if not any(moved):
             return now
         key = (now, *others)

@@ -1,4 +1,4 @@
-"""The equations as C: one self-contained file with a header, one function an output, names kept."""
+"""The equations as C: one self-contained file and its header, one function per output, with the model's names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ARGUMENTS = "double t, const double *q, const double *v, const double *u, const
 
 
 def write(equations: Equations, path: str | Path) -> None:
-    """FILE.c and FILE.h."""
+    """Write FILE.c and FILE.h."""
     target = Path(path)
     stem = identifier(target.stem)
     for suffix, text in ((".c", source(equations, stem, target.stem)), (".h", header(equations, stem))):
@@ -37,7 +37,7 @@ def header(equations: Equations, stem: str) -> str:
     for group in equations.inputs[1:]:
         lines += _enumeration(stem, _KINDS[group.letter], group.names)
     lines += _enumeration(stem, "constraint", equations.rows)
-    lines += [f"extern const double {stem}_values[{max(len(equations.values), 1)}]; /* of the parameters, as modelled */", ""]
+    lines += [f"extern const double {stem}_values[{max(len(equations.values), 1)}]; /* parameter values of the model */", ""]
     for name, matrix in _written(equations).items():
         size = "".join(f"[{n}]" for n in matrix.shape if n != 1) or "[1]"
         lines.append(f"void {stem}_{name}({_ARGUMENTS}); /* out{size} */")
@@ -59,12 +59,12 @@ def identifier(name: str) -> str:
 
 
 def _written(equations: Equations) -> dict[str, ca.SX]:
-    """Outputs with any entries: C has no empty arrays."""
+    """The outputs that have entries, since C has no empty arrays."""
     return {name: matrix for name, matrix in {**equations.outputs, **equations.solution}.items() if matrix.numel()}
 
 
 def _enumeration(stem: str, kind: str, names: tuple[str, ...]) -> list[str]:
-    own: list[str] = []  # a.b and a_b are two names in C too
+    own: list[str] = []  # a.b and a_b must remain distinct in C
     for name in names:
         plain = identifier(name)
         while plain in own:
@@ -83,7 +83,7 @@ def _comment(text: str) -> str:
 
 
 class _Body:
-    """The statements of one function: inputs by their names, one line an operation."""
+    """The statements of one function: inputs by name, one line per operation."""
 
     def __init__(self, equations: Equations, matrix: ca.SX) -> None:
         self.lines: list[str] = []

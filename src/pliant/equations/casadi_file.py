@@ -1,4 +1,4 @@
-"""The equations as a CasADi function, for optimal control and for whatever CasADi exports to."""
+"""The equations as a CasADi function, for optimal control and for export from CasADi."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def function(equations: Equations) -> ca.Function:
 
 
 def names(equations: Equations) -> dict[str, Any]:
-    """What every entry is called, and the parameters' values."""
+    """Names of all entries, and the values of the parameters."""
     return {
         "name": equations.name,
         "inputs": {group.letter: list(group.names) for group in equations.inputs},
@@ -35,7 +35,7 @@ def names(equations: Equations) -> dict[str, Any]:
 
 
 def write(equations: Equations, path: str | Path) -> None:
-    """FILE for casadi.Function.load, and FILE.json with the names."""
+    """Write FILE for casadi.Function.load, and FILE.json with the names."""
     target = Path(path)
     with atomic_write(target) as draft:
         function(equations).save(str(draft))

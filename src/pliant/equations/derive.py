@@ -36,7 +36,7 @@ FORMULATION = "gibbs_appell"  # the recursion that is traced
 
 @dataclass(frozen=True)
 class Group:
-    """One argument of the equations: its letter, what its entries are called and their column of symbols."""
+    """One argument of the equations: its letter, the names of its entries, and their column of symbols."""
 
     letter: str
     names: tuple[str, ...]
@@ -47,8 +47,8 @@ class Group:
 class Equations:
     """M a + h = B u + A^T lam with q' = rate(q, v), c(q) = 0 and A a + gamma = 0, over named symbols.
 
-    Inputs u are the drives and the components of loads that vary; p are the System's parameters, then numbers of beams that follow
-    from them by integration.
+    The inputs u are the drives and the load components that vary. p holds the System's parameters, followed by beam numbers that
+    depend on them through integrals.
     """
 
     name: str
@@ -57,8 +57,8 @@ class Equations:
     v: Group
     u: Group
     p: Group
-    values: tuple[float, ...]  # of the parameters
-    rows: tuple[str, ...]  # of the constraints
+    values: tuple[float, ...]  # values of the parameters
+    rows: tuple[str, ...]  # names of the constraint rows
     position_rate: ca.SX
     mass_matrix: ca.SX
     bias: ca.SX
@@ -66,8 +66,8 @@ class Equations:
     constraint: ca.SX
     constraint_jacobian: ca.SX
     constraint_bias: ca.SX
-    solution: dict[str, ca.SX]  # acceleration, and multiplier
-    notes: tuple[str, ...]  # what the System has and these equations leave out
+    solution: dict[str, ca.SX]  # solved equations: acceleration and multiplier
+    notes: tuple[str, ...]  # parts of the System that the equations leave out
 
     @property
     def inputs(self) -> tuple[Group, ...]:
@@ -75,11 +75,11 @@ class Equations:
 
     @property
     def outputs(self) -> dict[str, ca.SX]:
-        """Everything the equations are made of, by name."""
+        """All matrices and vectors of the equations, by name."""
         return {name: getattr(self, name) for name in MATRICES}
 
     def __str__(self) -> str:
-        """What stands in them, not the expressions: those are for `latex`, `sympy` and files."""
+        """A summary of the arguments and the size; the expressions themselves come from `latex`, `sympy` and files."""
         what = f"{self.name}: M a + h = B u" + (" + A^T lam, A a + gamma = 0" if self.rows else "")
         named = {"q": self.q.names, "v": self.v.names, "u": self.u.names, "p": self.p.names, "lam": self.rows}
         lines = [f"  {letter}: {', '.join(names)}" for letter, names in named.items() if names]
@@ -95,23 +95,23 @@ class Equations:
         return function(self)
 
     def write_casadi(self, path: str | Path) -> None:
-        """That function as a file for `casadi.Function.load`, and beside it a .json with all names and values."""
+        """Write `function()` to a file for `casadi.Function.load`, and a .json file with all names and values next to it."""
         from pliant.equations.casadi_file import write
 
         write(self, path)
 
     def write_c(self, path: str | Path) -> None:
-        """One self-contained C file, and its header beside it."""
+        """Write one self-contained C file, and its header next to it."""
         from pliant.equations.c_source import write
 
         write(self, path)
 
     def sympy(self, simplify: bool = True) -> Symbolic:
-        """The same over SymPy symbols."""
+        """The equations over SymPy symbols."""
         return symbolic(self, simplify)
 
     def latex(self, simplify: bool = True) -> str:
-        """The equations to be read, one display each."""
+        """The equations as LaTeX for reading, one display per matrix."""
         from pliant.equations.latex import latex
 
         return latex(self.sympy(simplify))
@@ -124,7 +124,7 @@ def derive(system: System, parameters: Mapping[str, float] | None = None) -> Equ
 
 
 class _Derivation(Trace):
-    """A trace over symbols for the parameters that stops before anything is solved."""
+    """A trace over symbols for the parameters, which stops before any system is solved."""
 
     def __init__(self, system: System, values: Mapping[str, float]) -> None:
         _refuse_bent_motors(system)
@@ -145,11 +145,11 @@ class _Derivation(Trace):
             self.own[k] = self._inputs.get(id(state.rate), self.own[k])
 
     def read(self, signal: Signal) -> Scalar:
-        """Inputs are symbols, whatever the model drives them with."""
+        """The symbol of an input, regardless of the signal in the model."""
         return self._inputs[id(signal)] if id(signal) in self._inputs else super().read(signal)
 
     def _clock(self, breakpoints: Sequence[float]) -> Scalar:
-        """Time itself: no run cuts it at breakpoints here."""
+        """Time itself: without a run, it is not cut at breakpoints."""
         return self.t
 
     def finish(self) -> Equations:  # type: ignore[override]
@@ -189,23 +189,23 @@ class _Derivation(Trace):
         )
 
     def _held_rows(self) -> ConstraintRows:
-        """The rows of exact closures that are independent, in the order of `self.independent`."""
+        """The independent rows of exact closures, in the order of `self.independent`."""
         every = self.rows_of(self.exact)
         found = list(zip(every.owners, every.directions, strict=True))
         return chosen(every, [found.index(row) for row in self.independent])
 
     def _parameter_names(self, outputs: Mapping[str, ca.SX]) -> tuple[str, ...]:
-        """All parameters, and those numbers of beams that the equations read."""
+        """All parameters, and the beam numbers that occur in the equations."""
         used = self.symbols.used_in(outputs.values())
         return tuple(name for name in self.symbols.values if name in self.symbols.parameters or name in used)
 
     def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
         notes = [f"contact forces are left out: {', '.join(pair.name for pair in self.pairs)}"] if self.pairs else []
         if self.system.own_states:
-            notes.append(f"states of the user's own are left out: {', '.join(self.system.own_states)}")
+            notes.append(f"user-defined states are left out: {', '.join(self.system.own_states)}")
         lagging = [drive.state for drive in self.system.motors.values() if drive.state is not None]
         if lagging:
-            notes.append(f"inputs whose own equations are left out: {', '.join(lagging)}")
+            notes.append(f"these inputs have equations of their own, which are left out: {', '.join(lagging)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
         rubbing = [link.name for link in self.system.links.values() if link.joint.frictions]
@@ -215,15 +215,15 @@ class _Derivation(Trace):
         for name in names:
             sources.setdefault(name.split(".")[0], {}).update(dict.fromkeys(self.symbols.computed.get(name, ())))
         notes += [
-            f"numbers of {beam!r} are integrals for the present {', '.join(parameters)} and do not follow them"
+            f"numbers of {beam!r} are integrals at the present {', '.join(parameters)} and do not change with them"
             for beam, parameters in sources.items()
             if parameters
         ]
         pinned = self.symbols.pinned()
-        return tuple([*notes, f"the equations hold for these values only: {', '.join(pinned)}"] if pinned else notes)
+        return tuple([*notes, f"the equations hold only for these values: {', '.join(pinned)}"] if pinned else notes)
 
     def _motion(self, tau: Sequence[Scalar], loads: Sequence[object]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """(M, h, B) of the free coordinates; what prescribed ones ask of them is in h."""
+        """(M, h, B) of the free coordinates; the effects of prescribed motions are in h."""
         a_column, a_free = self.tracer.symbols("a", len(self.free_v))
         a: list[Scalar] = [0.0] * len(self.tree.rates)
         for k, x in [*zip(self.free_v, a_free, strict=True), *self.known.items()]:
@@ -233,7 +233,7 @@ class _Derivation(Trace):
         mass = ca.densify(ca.jacobian(balance, a_column))
         effect = -ca.densify(ca.jacobian(balance, self.u_column))
         still = ca.substitute(balance, ca.vertcat(a_column, self.u_column), ca.SX.zeros(a_column.numel() + self.u_column.numel()))
-        upper = ca.triu(mass)  # symmetric, so that both halves read alike
+        upper = ca.triu(mass)  # mirrored, so that both halves have the same expressions
         return ca.densify(upper + ca.triu(mass, False).T), ca.densify(still), effect
 
     def _solve(self, mass: ca.SX, force: ca.SX, jacobian: ca.SX, gamma: ca.SX) -> dict[str, ca.SX]:
@@ -250,14 +250,14 @@ class _Derivation(Trace):
         return self.tracer.column(solve_symmetric(scalars, self.tracer.scalars(ca.densify(right))))
 
     def _constraint_bias(self, gamma: Sequence[Scalar], jacobian: Sequence[Row]) -> list[Scalar]:
-        """gamma with the accelerations of prescribed coordinates in it."""
+        """gamma, including the accelerations of prescribed coordinates."""
         return [
             g + sum((row[k] * x for k, x in self.known.items() if k in row), 0.0) for g, row in zip(gamma, jacobian, strict=True)
         ]
 
 
 def _with_own_signals(system: System) -> System:
-    """A copy in which no two drives or loads share a signal: inputs are told apart by it."""
+    """A copy in which no two drives or loads share a signal, so that inputs can be distinguished."""
     own = copy(system)
     own.drives = {name: replace(drive, effort=copy(drive.effort)) for name, drive in system.drives.items()}
     own.loads = {name: replace(load, vector=_copies(load.vector)) for name, load in system.loads.items()}
@@ -272,7 +272,7 @@ def _copies(vector: tuple[Signal, Signal, Signal]) -> tuple[Signal, Signal, Sign
 
 
 def _refuse_bent_motors(system: System) -> None:
-    """Equations are linear in their inputs: a motor that is not so in its command has none."""
+    """Refuse motors that are not linear in their command, since the equations are linear in their inputs."""
     for drive in system.motors.values():
         motor = drive.motor
         bent = {"efficiency": motor.efficiency if motor.efficiency != 1.0 else None,
@@ -280,7 +280,7 @@ def _refuse_bent_motors(system: System) -> None:
                 "max_torque": motor.max_torque, "max_current": motor.max_current}  # fmt: skip
         for field, value in bent.items():
             if value is not None and drive.command is not None:
-                rule = "must be left out for equations(), which are linear in their inputs: drive the coordinate instead"
+                rule = "must be left out for equations(), which are linear in their inputs; drive the coordinate instead"
                 raise ModelError.of(f"motor {drive.name!r}", field, rule, value)
 
 
@@ -296,7 +296,7 @@ def _refuse_tables(trace: Trace) -> None:
 
 
 def _inputs(system: System) -> dict[str, Signal]:
-    """Drives by name, the components of loads that are not constant, and actuators of struts that are no laws of its length."""
+    """Inputs by name: drives, load components that are not constant, and strut actuators that are not laws of its length."""
     named: dict[str, Signal] = {drive.name: drive.effort for drive in system.drives.values()}
     for load in system.loads.values():
         for axis, component in zip(AXES, load.vector, strict=True):
@@ -315,9 +315,9 @@ def _inputs(system: System) -> dict[str, Signal]:
 
 
 def _independent_rows(system: System, values: Mapping[str, float]) -> dict[tuple[int, int], str]:
-    """(closure, direction) of the rows that are independent where the System starts, with their names.
+    """(closure, direction) of the rows that are independent at the System's start, with their names.
 
-    Over symbols there may be more rows: those that only vanish for the present values.
+    Over symbols there may be more rows, namely those that vanish only for the present values.
     """
     plain = Trace(system, FORMULATION, parameters=values)
     exact = [c for c in system.closures.values() if c.by == "multipliers"]

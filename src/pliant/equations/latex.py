@@ -1,4 +1,4 @@
-"""The equations to be read: LaTeX, one display a matrix, with names a book would use."""
+"""The equations as LaTeX for reading: one display per matrix, with textbook names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pliant.equations.symbolic import Symbolic
 
-# what a coordinate or a number of a beam is called, by the second part of its name
+# letter of a coordinate or a beam number, by the second part of its name
 _LETTERS = {
     "angle": r"\theta", "x": "x", "y": "y", "z": "z", "position": "s", "extension": "s", "displacement": "s", "mass": "m",
 }  # fmt: skip
@@ -17,13 +17,13 @@ _GREEK = (
     "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi",
     "Omega",
 )  # fmt: skip
-_TAKEN = ("M", "h", "B", "c", "A", "gamma", "lambda")  # by the equations themselves
-DIGITS = 6  # of a number
-WHOLE = 250  # operations that a reader can still take in as they stand
+_TAKEN = ("M", "h", "B", "c", "A", "gamma", "lambda")  # letters used by the equations themselves
+DIGITS = 6  # significant digits of a number
+WHOLE = 250  # operations that can still be read without abbreviations
 
 
 def latex(equations: Symbolic) -> str:
-    """Definitions of the symbols, then M, h, B and the constraints; entries that repeat are named once."""
+    """Definitions of the symbols, then M, h, B and the constraints; repeated subexpressions get a name."""
     import sympy
 
     names = {symbol: _letter(symbol.name) for symbol in equations.symbols.values()}
@@ -42,7 +42,7 @@ def latex(equations: Symbolic) -> str:
 
 
 def _shortened(sympy: Any, matrices: list[Any], known: Iterable[str]) -> tuple[list[Any], list[Any]]:
-    """Long equations with what repeats in them named once, by none of the known names; short ones as they are."""
+    """Long equations with names for repeated subexpressions, distinct from all known names; short ones unchanged."""
     if sum(sympy.count_ops(entry) for matrix in matrices for entry in matrix) <= WHOLE:
         return [], matrices
     pieces, short = sympy.cse(matrices, symbols=sympy.numbered_symbols("s", exclude=map(sympy.Symbol, known)), order="none")
@@ -60,7 +60,7 @@ def _value(values: Mapping[Any, float], symbol: Any) -> str:
 
 
 def _letter(name: str) -> str:
-    r"""a.angle is \theta_{a}, its rate \dot{\theta}_{a}; what has no letter of its own keeps its name."""
+    r"""a.angle is \theta_{a}, its rate \dot{\theta}_{a}; a quantity without a letter keeps its name."""
     moving, parts = name.endswith("'"), name.rstrip("'").split(".")
     if len(parts) == 1:
         return _written_letter(name)
@@ -71,7 +71,7 @@ def _letter(name: str) -> str:
 
 
 def _written_letter(name: str) -> str:
-    r"""A name of the user's own: m_1 is m_{1}, rho is \rho; words, and letters that mean something else here, stand upright."""
+    r"""A user-defined name: m_1 is m_{1}, rho is \rho; words, and letters with another meaning here, are set upright."""
     head, _, index = name.partition("_")
     upright = head in _TAKEN or (len(head) != 1 and head not in _GREEK)
     letter = r"\mathrm{" + _plain(head) + "}" if upright else "\\" + head if head in _GREEK else head

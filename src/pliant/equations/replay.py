@@ -1,4 +1,4 @@
-"""A traced function said again in other words: its instructions, one after the other, over anything that can stand for a value."""
+"""Replays a traced function over any value type: its instructions are executed one after another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def replay(
     number: Callable[[float], Value],
     operations: Mapping[int, Callable[..., Value]],
 ) -> list[Value]:
-    """The entries of a matrix, row by row, from the values that stand for the entries of a column of symbols."""
+    """The entries of a matrix, row by row, for given values of the entries of a column of symbols."""
     flat = ca.densify(ca.reshape(matrix.T, -1, 1)) if matrix.numel() else ca.SX.zeros(0, 1)
     function = ca.Function("entries", [column], [flat])
     slots: dict[int, Value] = {}
@@ -36,5 +36,5 @@ def replay(
         elif op in operations:
             slots[outputs[0]] = operations[op](*(slots[i] for i in inputs))
         else:
-            raise ModelError.of("equations", "operation", "must be one that can be written down", op_name(op))
+            raise ModelError.of("equations", "operation", "must be an operation that can be written as an expression", op_name(op))
     return [found[k] for k in range(flat.numel())]

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 MATRICES = (
     "position_rate", "mass_matrix", "bias", "input_matrix", "constraint", "constraint_jacobian", "constraint_bias",
 )  # fmt: skip
-# Operations of one entry, and letters and numbers in it, up to which it is simplified: more takes minutes and makes it no shorter.
+# Largest numbers of operations, and of letters and numbers, of an entry that is simplified: above them simplification takes minutes
+# and does not shorten the entry.
 SIMPLIFIED, LETTERS = 400, 14
 
 
 @dataclass(frozen=True)
 class Symbolic:
-    """M a + h = B u + A^T lam as SymPy matrices; `symbols` has every argument by its name, `values` the parameters' numbers."""
+    """M a + h = B u + A^T lam as SymPy matrices; `symbols` holds every argument by name, `values` the values of the parameters."""
 
     name: str
     q: tuple[Any, ...]
@@ -54,7 +55,7 @@ class Symbolic:
         return {name: getattr(self, name) for name in MATRICES}
 
     def source(self) -> str:
-        """A Python module that holds the same: one name for every symbol, one for every matrix."""
+        """The source of a Python module with the same equations: one name per symbol and per matrix."""
         sympy = _sympy()
         names = dict(zip(self.symbols.values(), _identifiers(sympy, list(self.symbols)), strict=True))
         plain = {symbol: sympy.Symbol(name, real=True) for symbol, name in names.items()}
@@ -93,12 +94,12 @@ def symbolic(equations: Equations, simplify: bool) -> Symbolic:
 
 
 def _symbol_name(letter: str, name: str, taken: Collection[str]) -> str:
-    """A rate is its coordinate's name with a dash; a parameter called t, or like a drive, must not be mistaken for that."""
+    """A symbol's name: a rate is its coordinate with a prime; a parameter named t, or like a drive, is kept distinct from it."""
     return f"{name}'" if letter == "v" else f"{name}_p" if letter == "p" and name in taken else name
 
 
 def _identifiers(sympy: Any, names: Sequence[str]) -> list[str]:
-    """Python names for coordinates, rates and parameters, each its own: those of SymPy and of the matrices are taken."""
+    """Distinct Python names for coordinates, rates and parameters; names of SymPy and of the matrices are not used."""
     taken = {"t", "values", *MATRICES, *keyword.kwlist, *dir(sympy)}
     found = []
     for name in names:
@@ -115,12 +116,12 @@ def _sympy() -> Any:
     try:
         import sympy
     except ImportError as missing:
-        raise ModelError("equations: SymPy must be installed: pip install 'pliant[equations]'") from missing
+        raise ModelError("equations: SymPy is not installed: pip install 'pliant[equations]'") from missing
     return sympy
 
 
 def _number(sympy: Any, value: float) -> Any:
-    """Whole numbers and halves as such: they come from formulas, not from measurements."""
+    """Integers and half-integers become exact numbers, because they come from formulas, not from measurements."""
     return sympy.Rational(int(2 * value), 2) if abs(value) < 100 and (2.0 * value).is_integer() else sympy.Float(value)
 
 

@@ -1,4 +1,4 @@
-"""The user's parameters as symbols: a System in which every number that is written with parameters is an expression of them."""
+"""The user's parameters as symbols: a System in which every number given by parameters becomes an expression of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pliant.trace.lowering import equation_fields
 
 
 class Symbols:
-    """Named numbers of the equations, each a symbol with a value, and the expressions that parts hold of them."""
+    """The named numbers of the equations, each a symbol with a value, and the expressions of them in the parts."""
 
     def __init__(self, parameters: Mapping[str, float]) -> None:
         self.values: dict[str, float] = {}
-        self.computed: dict[str, tuple[str, ...]] = {}  # names of numbers of beams, and the parameters that each follows from
+        self.computed: dict[str, tuple[str, ...]] = {}  # names of beam numbers, and the parameters on which each depends
         self._graph = Tracer()
         self._numbers = _GenericNumbers(self._graph)
         self._columns: dict[str, ca.SX] = {}
@@ -37,7 +37,7 @@ class Symbols:
         return Number(self._numbers, float(value), node)
 
     def of(self, x: Any) -> Scalar:
-        """A number over the symbols; one that is written without parameters stays as it is."""
+        """A number as an expression of the symbols; a number without parameters stays as it is."""
         expression = expression_of(x)
         if expression is None:
             return x
@@ -48,18 +48,18 @@ class Symbols:
         return self._evaluated[key]
 
     def expression(self, x: Scalar) -> Expression | None:
-        """What `of` made a scalar from."""
+        """The expression from which `of` made a scalar."""
         return self._expressions.get(id(x))
 
     def written(self, root: Any) -> Any:
-        """A copy in which all that is written with parameters is over the symbols; see `_Copying`."""
+        """A copy in which every number given by parameters is an expression of the symbols; see `_Copying`."""
         return _Copying(self).visit(root)
 
     def columns(self, names: Sequence[str]) -> ca.SX:
         return ca.vertcat(*(self._columns[name] for name in names)) if names else ca.SX.zeros(0, 1)
 
     def opened(self, tracer: Tracer, matrices: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
-        """Matrices of a trace over these numbers, with the symbols in place of what the trace holds as constants."""
+        """Matrices of a trace over these numbers, with symbols in place of the constants of the trace."""
         nodes = tracer.numbers
         if not nodes:
             return dict(matrices)
@@ -73,7 +73,7 @@ class Symbols:
         return {name for name, column in self._columns.items() if column.name() in found}
 
     def pinned(self) -> list[str]:
-        """Where the trace took a way that is only right for the present value: an exponent that became products."""
+        """Numbers for which the trace is valid only at the present value, such as exponents that became products."""
         found = []
         for node, value in self._numbers.guards:
             sides = self._graph.arguments(node.number) if self._graph.kind[node.number] in _COMPARISONS else []
@@ -88,7 +88,7 @@ class Symbols:
 
 
 class _GenericNumbers(Numbers):
-    """Answers as for any value: a number that is zero or one just now is neither, and one that may be positive is."""
+    """Answers tests as for a generic value: a number that happens to be zero or one is neither; one that may be positive is."""
 
     def decide(self, code: int, a: Scalar, b: Scalar, answer: bool) -> bool:
         if code in (ca.OP_EQ, ca.OP_NE):
@@ -102,14 +102,14 @@ _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
 
 
 class _Copying:
-    """Copies parts that are written with parameters and keeps the rest, and all sharing, as they are.
+    """Copies parts that contain parameters; all other parts, and all sharing between parts, stay as they are.
 
-    Fields that no equation reads stay too, and beams, of which equations see integrals only.
+    Fields that no equation reads are also kept, and so are beams, since the equations use only their integrals.
     """
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
-        self._copies: dict[int, tuple[Any, Any]] = {}  # by identity: the old one, kept alive, and the new one
+        self._copies: dict[int, tuple[Any, Any]] = {}  # by identity: the original, kept alive, and its copy
 
     def visit(self, x: Any) -> Any:
         if expression_of(x) is not None:
@@ -131,7 +131,7 @@ class _Copying:
         new = {**own, **{name: self.visit(own[name]) for name in equation_fields(type(x))}}
         if all(new[name] is own[name] for name in own):
             return x
-        copied = object.__new__(type(x))  # numbers that are symbols pass no checks; they were checked when the user gave them
+        copied = object.__new__(type(x))  # symbols would fail the checks; the numbers were checked when the user supplied them
         for name, value in new.items():
             object.__setattr__(copied, name, value)
         return copied

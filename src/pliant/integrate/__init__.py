@@ -1,4 +1,4 @@
-"""Compiled time loops over addresses and arrays; knows nothing of mechanisms."""
+"""Compiled time loops over addresses and arrays, independent of mechanics."""
 
 from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.integrate.constraint_kernel import ConstraintKernels

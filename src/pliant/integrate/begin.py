@@ -1,7 +1,6 @@
-"""How a run sets out: which sides events are on, which flags are set, which contacts are closed.  Compiled.
+"""The start of a run: sides of events, flags, and closed contacts.  Compiled.
 
-What is nearer to zero than round-off in the state could have moved it has no sign: it is judged by the next derivative, or takes
-its side when it leaves.
+A value within round-off of zero has no sign: it is judged by its next derivative, or it takes a side when it leaves zero.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from pliant.integrate.phases import choose_kernels, close, round_off_of_gap, set
 from pliant.integrate.run_record import CLOSED, GAP, GOES_ON
 
 EPSILON = 2.0**-52
-DOUBT = 8.0 * EPSILON  # relative error of a state that a user wrote, or computed in a few operations
-MARGIN = 4.0  # what errors of several components add up to, over what each pattern of signs below shows
-MOMENT = 1e-7  # s: over which the acceleration of a gap is measured
+DOUBT = 8.0 * EPSILON  # relative error of a state that a user typed, or computed in a few operations
+MARGIN = 4.0  # combined error of several components, relative to the error of each sign pattern below
+MOMENT = 1e-7  # s: interval over which the acceleration of a gap is measured
 
 
 @compiled
 def begin(run: Any) -> None:
-    """Take up events, flags and contacts at the present state; p is that of open contacts and cleared flags."""
+    """Initialise events, flags and contacts at the present state; p has all contacts open and all flags cleared."""
     if run.n_events == 0:
         return
     if run.events_open != 0:
@@ -37,7 +36,7 @@ def begin(run: Any) -> None:
 
 @compiled
 def round_off(run: Any, kernel: int, n: int, doubt: int, here: int, there: int) -> None:
-    """Of each number that a kernel gives, how much it changes where t and y change in their last digits. here: the numbers."""
+    """How much each output of a kernel changes if t and y change in their last digits. here: the outputs themselves."""
     call_kernel(kernel, run.t, run.y, run.p, here, run.work)
     doubts, values, others = floats(doubt, n), floats(here, n), floats(there, n)
     y, moved = floats(run.y, run.n), floats(run.y_try, run.n)
@@ -51,7 +50,7 @@ def round_off(run: Any, kernel: int, n: int, doubt: int, here: int, there: int) 
         call_kernel(kernel, run.t * (1.0 + DOUBT * first), run.y_try, run.p, there, run.work)
         for k in range(n):
             change = abs(others[k] - values[k])
-            if change > doubts[k]:  # nan is no change
+            if change > doubts[k]:  # false for nan
                 doubts[k] = change
     for k in range(n):
         doubts[k] *= MARGIN
@@ -59,11 +58,11 @@ def round_off(run: Any, kernel: int, n: int, doubt: int, here: int, there: int) 
 
 @compiled
 def _set_flags(run: Any) -> None:
-    """By the sides that the event functions are on; on the line itself they are not set."""
+    """Set the flags by the signs of the event functions; a flag is not set at zero itself."""
     n = run.n_events
     flag, pressed, noise, dead = ints(run.flag, n), ints(run.pressed, n), floats(run.noise, n), floats(run.dead, n)
     p, g = floats(run.p, run.n_parameters), floats(run.g_try, n)
-    for _ in range(n):  # what a formula compares may depend on what it compared before
+    for _ in range(n):  # a comparison in a formula may depend on an earlier one
         changed = False
         call_kernel(run.events_open, run.t, run.y, run.p, run.g_try, run.work)
         for e in range(n):
@@ -78,7 +77,7 @@ def _set_flags(run: Any) -> None:
 
 @compiled
 def _begin_contacts(run: Any) -> None:
-    """What is pressed, or touches and does not move apart, is closed from the start; so is what was, going on."""
+    """Close pairs that overlap, or touch without separating, and pairs that were closed in the run being continued."""
     _measure_doubts(run)
     starts, close_by = ints(run.pair_start, run.n_pairs), ints(run.close_by, run.n_pairs)
     for k in range(run.n_pairs):
@@ -100,7 +99,7 @@ def _begin_contacts(run: Any) -> None:
 
 @compiled
 def _begin_joints(run: Any) -> None:
-    """Joints whose friction holds: what is at rest but for round-off may stick, what moves slides; so does what did, going on."""
+    """Joint friction with sticking: joints at rest, up to round-off, may stick, others slide; a continued run keeps its states."""
     observe_contacts(run, run.t, run.y)
     still = 4.0 * EPSILON * _fastest(run)
     call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
@@ -113,7 +112,7 @@ def _begin_joints(run: Any) -> None:
 
 @compiled
 def _fastest(run: Any) -> float:
-    """Of the tips of all bodies, m/s, in what was observed last."""
+    """The largest tip speed of all bodies in the last observed row, m/s."""
     observed, fastest = floats(run.observed, run.n_observed), 0.0
     for i in range(run.at_speeds, run.at_speeds + run.n_speeds):
         fastest = max(fastest, abs(observed[i]))
@@ -122,7 +121,7 @@ def _fastest(run: Any) -> float:
 
 @compiled
 def _measure_doubts(run: Any) -> None:
-    """What round-off may have done to gaps and closing speeds, into `doubt`; and into `observed_try` how closing goes on."""
+    """Write the round-off of gaps and closing speeds to `doubt`, and the rates of closing to `observed_try`."""
     n, slope = run.n_observed, stage(run, 0)
     round_off(run, run.observe, n, run.doubt, run.observed, run.observed_try)
     observed, doubts, later = floats(run.observed, n), floats(run.doubt, n), floats(run.observed_try, n)
@@ -141,7 +140,7 @@ def _measure_doubts(run: Any) -> None:
 
 @compiled
 def _touches(run: Any, pair: int) -> bool:
-    """Whether a pair is closed from the start: it is pressed; or it touches and closes, or rests and is not pulled apart."""
+    """Whether a pair is closed at the start: it overlaps, or it touches and is closing, or it rests and is not pulled apart."""
     observed, doubts = floats(run.observed, run.n_observed), floats(run.doubt, run.n_observed)
     gap, closing = run.at_gap + pair, run.at_closing + pair
     if abs(observed[gap]) > doubts[gap]:

@@ -1,6 +1,6 @@
-"""Makes the bitcode of `shipped_loops` while the package is built: see `hatch_build.py`.
+"""Builds the bitcode of `shipped_loops` when the package is built: see `hatch_build.py`.
 
-Needs Numba and NumPy alone, so that a build environment stays small.
+It needs only Numba and NumPy, so that the build environment stays small.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pliant.host.stages import Tell
 from pliant.integrate.methods import METHODS
 from pliant.integrate.shipped_loops import FOLDER, Bitcode, file_of, shipped_loop
 
-NUMBA_RUNTIME = b"NRT_"  # how Numba's own functions begin: code that calls them cannot run in a process without Numba
-WORDS = "compiling the time loop by Numba, once on this machine ({}: {})"
+NUMBA_RUNTIME = b"NRT_"  # prefix of Numba's runtime functions: code that calls them cannot run in a process without Numba
+WORDS = "compiling the time loop with Numba, once on this machine ({}: {})"
 
 
 def loop_names() -> tuple[str, ...]:
-    """Modules with a `compile_code`: the march, members of ensembles, rows, sensitivities, and the families that methods name."""
+    """Modules with a `compile_code`: the march, members of ensembles, rows, sensitivities, and the families of all methods."""
     return ("march", "members", "row_loop", "variational", *sorted({method.family for method in METHODS}))
 
 
 def make_loop(name: str, tell: Tell | None = None) -> Bitcode:
-    """Of the module of that name, by Numba: 4 to 20 s, in which `tell` hears of every function."""
+    """Compile the loop of the module of that name by Numba, which takes 4 to 20 s; `tell` is called for every function."""
     from numba.core.event import install_listener
 
     compile_code = import_module(f"pliant.integrate.{name}").compile_code
@@ -52,9 +52,9 @@ def _listener(name: str, tell: Tell | None) -> Any:
 
 
 def build(folder: Path = FOLDER, backwards: bool = False) -> list[str]:
-    """Write the bitcode of all loops, but what is there and still good; returns the names of those written.
+    """Write the bitcode of all loops that are missing or stale; returns the names of those written.
 
-    Of two processes one may go backwards: each leaves to the other what that has made.
+    Two processes may share the work, one of them in reverse order: each skips loops that the other has made.
     """
     triple, written = host().triple, []
     folder.mkdir(exist_ok=True)
@@ -64,14 +64,14 @@ def build(folder: Path = FOLDER, backwards: bool = False) -> list[str]:
             continue
         code = make_loop(name)
         if NUMBA_RUNTIME in code.data:
-            raise RuntimeError(f"loop {name!r}: must not call Numba's runtime, for later processes do without Numba")
+            raise RuntimeError(f"loop {name!r}: must not call Numba's runtime, because later processes run without Numba")
         _put(folder / f"{name}.bc", file_of(code, name, triple))
         written.append(name)
     return written
 
 
 def _put(path: Path, content: bytes) -> None:
-    """Written beside its place and moved there: whoever reads meanwhile sees a whole file."""
+    """Write a temporary file and rename it, so that readers always see a complete file."""
     handle, draft = tempfile.mkstemp(suffix=".part", dir=path.parent)
     with os.fdopen(handle, "wb") as file:
         file.write(content)

@@ -1,6 +1,6 @@
 """Radau IIA methods as data: collocation at the Radau points, any odd number of stages.  (Hairer, Wanner II, IV.5 and IV.8.)
 
-Stiffly accurate and A-stable (L-stable even); order 2 s - 1, stage order s.
+Stiffly accurate, A-stable and L-stable; order 2 s - 1, stage order s.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-POLISH = 3  # Newton steps on the roots that NumPy finds
+POLISH = 3  # Newton steps to polish the roots that NumPy finds
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RadauIIA:
 
     @property
     def error_order(self) -> int:
-        """The estimate falls as h^(error_order + 1)."""
+        """The error estimate is proportional to h^(error_order + 1)."""
         return self.stages
 
     @property
@@ -39,7 +39,7 @@ class RadauIIA:
 
     @property
     def terms(self) -> int:
-        """Of the dense output, that are given by rows: it is the collocation polynomial."""
+        """Number of dense-output terms given by rows: none, since it is the collocation polynomial."""
         return 0
 
     @property
@@ -68,7 +68,7 @@ class RadauIIA:
 
     @staticmethod
     def _lagrange(x: Floats, nodes: Floats) -> Floats:
-        """(place, polynomial) values of the Lagrange polynomials of some nodes."""
+        """Values (place, polynomial) of the Lagrange polynomials of given nodes."""
         columns = []
         for j, node in enumerate(nodes):
             others = np.delete(nodes, j)
@@ -77,7 +77,7 @@ class RadauIIA:
 
     @cached_property
     def _modes(self) -> tuple[float, Floats, Floats]:
-        """The real pole, the complex ones (pair, 2), and T."""
+        """The real pole, the complex poles (pair, 2), and T."""
         values, vectors = np.linalg.eig(np.linalg.inv(self.a))
         real = int(np.argmin(np.abs(values.imag)))
         columns, poles = [np.real(vectors[:, real])], []
@@ -115,7 +115,7 @@ class RadauIIA:
         return np.array(rows)
 
     def pack(self) -> dict[str, NDArray[Any]]:
-        """In arrays, by the names of `memory`."""
+        """The coefficients as arrays, by the names used in `memory`."""
         _, poles, to_stages = self._modes
         return {
             "nodes": self.nodes,

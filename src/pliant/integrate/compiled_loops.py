@@ -1,7 +1,7 @@
-"""The compiled loops, loaded when first used: object code from the disk cache, else made of bitcode and kept there.
+"""The compiled loops, loaded at first use: object code from the disk cache, or compiled from bitcode and stored there.
 
-Bitcode comes with the package (`shipped_loops`); where it does not, or sources have changed since, Numba makes it now, which takes
-half a minute. A stale loop is impossible, for the keys hold all sources.
+Bitcode ships with the package (`shipped_loops`). If it is missing, or sources have changed since, Numba makes it now, which takes
+half a minute. A stale loop is impossible, because the keys cover all sources.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, 
 _ROWS_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * 13)
 _MEMBERS_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 4)
 WORDS = "compiling the time loop for this processor, once on this machine ({})"
-_C_FUNCTIONS = ("exp", "exp2", "log", "memset", "pow")  # what the loops call; LLVM wants to find them beforehand
+_C_FUNCTIONS = ("exp", "exp2", "log", "memset", "pow")  # C functions that the loops call; LLVM must know them beforehand
 
 
 def march_loop(stages: Stages) -> CompiledLoop:
@@ -51,7 +51,7 @@ def _march_loop() -> CompiledLoop:
 
 
 def bound_march(stages: Stages, run: int) -> Callable[[], int]:
-    """The same for one record again and again: a microsecond less a call."""
+    """The same, bound to one record for repeated calls: a microsecond faster per call."""
     address, engine = _machine_code("march", stages)
     call, answer, trouble = _SIGNATURE(address), ctypes.c_int64(), ctypes.c_void_p()
     to_answer, to_trouble = ctypes.addressof(answer), ctypes.addressof(trouble)
@@ -66,13 +66,13 @@ def bound_march(stages: Stages, run: int) -> Callable[[], int]:
 
 
 def march_address(stages: Stages) -> int:
-    """Of `march._advance`, for compiled code to call."""
+    """The address of `march._advance`, for calls from compiled code."""
     return _machine_code("march", stages)[0]
 
 
 def members_loop(stages: Stages) -> Callable[[int, int], int]:
-    """`members._run_members` as machine code: of the addresses of a run's record and of a batch's."""
-    address, _ = _machine_code("members", stages)  # kept for as long as the process lives
+    """`members._run_members` as machine code; its arguments are the addresses of a run's record and of a batch's record."""
+    address, _ = _machine_code("members", stages)  # kept as long as the process lives
     call = _MEMBERS_SIGNATURE(address)
 
     def loop(run: int, batch: int) -> int:
@@ -98,7 +98,7 @@ def row_loop(stages: Stages) -> Callable[..., int]:
 
 
 def variational_loop(stages: Stages) -> CompiledLoop:
-    """`variational._go_along` as machine code, of the address of its record."""
+    """`variational._go_along` as machine code; its argument is the address of its record."""
     call = _SIGNATURE(_machine_code("variational", stages)[0])
 
     def loop(run: int) -> int:
@@ -111,18 +111,19 @@ def variational_loop(stages: Stages) -> CompiledLoop:
 
 
 def family_address(name: str, stages: Stages) -> int:
-    """Of the family in the module of that name: `runge_kutta`, `radau`, `rosenbrock`."""
+    """The address of the family in the module of that name: `runge_kutta`, `radau`, `rosenbrock`."""
     return _machine_code(name, stages)[0]
 
 
-_loaded: dict[str, tuple[int, Any]] = {}  # addresses live as long as their engines: as long as the process
+_loaded: dict[str, tuple[int, Any]] = {}  # addresses are valid as long as their engines live: until the process ends
 
 
 def _machine_code(name: str, stages: Stages) -> tuple[int, Any]:
-    """Address of what the module's `compile_code` makes, and the engine that keeps it alive.
+    """The address of the function that the module's `compile_code` makes, and the engine that keeps it alive.
 
-    Threads may come here together. Whoever is first past the loading keeps its engine and all use that: with functools.cache the
-    last one would, and an address already handed out would die with its engine. A lock could be held over a fork.
+    Several threads may get here at once. The first to finish loading keeps its engine, and all threads use that one. With
+    functools.cache the last would win, and an address already handed out would become invalid with its engine. A lock could be held
+    across a fork.
     """
     return _loaded.get(name) or _loaded.setdefault(name, _load(name, stages))
 
@@ -150,11 +151,11 @@ def _load_or_make(name: str, stages: Stages) -> tuple[int, Any]:
 
 
 def _compile(bitcode: Bitcode, target: Target) -> bytes:
-    """What the cache holds: the symbol, a zero, object code."""
+    """The contents of a cache entry: the symbol, a zero byte, object code."""
     return bitcode.symbol.encode() + b"\0" + object_code(bitcode.data, target)
 
 
 def _key(name: str, shipped: Bitcode | None, target: Target) -> str:
-    """Names the code by all it depends on: its sources, Numba, LLVM, the processor."""
+    """A key of everything the code depends on: its sources, Numba, LLVM, the processor."""
     made_by = version("numba") if shipped is None else shipped.numba
     return content_key((name, sources_key(name), made_by, *VERSIONS, target.triple, target.cpu, target.features))

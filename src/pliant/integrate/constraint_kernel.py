@@ -1,4 +1,4 @@
-"""What a run needs to know of constraints to partition coordinates: two kernels by address, and counts."""
+"""The constraint data that a run needs to partition coordinates: two kernels by address, and counts."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ class ConstraintKernels:
     shift: int
     n_work: int
     rows: int
-    positions: int  # free coordinates, first in y; free rates come next
-    ease: NDArray[np.float64]  # (rate) how readily each is taken as dependent
-    code: Any = None  # what keeps the kernels alive
+    positions: int  # number of free coordinates, first in y; free rates follow
+    ease: NDArray[np.float64]  # (rate) preference of each rate to become dependent
+    code: Any = None  # keeps the kernels alive

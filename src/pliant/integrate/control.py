@@ -1,4 +1,4 @@
-"""How long the next step is: after a start, an accepted step, a rejected one.  Compiled; shared by all methods."""
+"""Step size control: after a start, an accepted step or a rejected step.  Compiled; shared by all methods."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from pliant.integrate.kernels import call_kernel, compiled, finite, floats, put, stage
 
-SAFETY = 0.9  # of the step that the error estimate asks for
-SMALLEST_STEP = 1e-18  # s, no mechanism has a shorter time scale; counts near t = 0 only
-SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # of t: a shorter step would have stages at the same t
-STRETCH = 1e-10  # of an adaptive step: by so much it is stretched rather than leaving a remainder
-FIXED_STRETCH = 1e-6  # of a fixed step, for the same end
-NO_ERROR = 1e-30  # stands for an error of zero, whose logarithm is wanted
+SAFETY = 0.9  # fraction of the step that the error estimate allows
+SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0
+SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step would fall on the same t
+STRETCH = 1e-10  # fraction of an adaptive step: the most it is stretched to avoid leaving a remainder
+FIXED_STRETCH = 1e-6  # fraction of a fixed step, for the same purpose
+NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
 
 
 @compiled
@@ -22,7 +22,7 @@ def smallest_step(run: Any) -> float:
 
 @compiled
 def restart_control(run: Any, starting: bool) -> None:
-    """What was learned of the error is forgotten; an adaptive method is given a step to begin with."""
+    """Reset the error history, and choose a first step for an adaptive method."""
     run.log_old_error = run.least_old_error
     run.h_old = 0.0
     run.rejected_last = 0
@@ -35,7 +35,7 @@ def restart_control(run: Any, starting: bool) -> None:
             longest = min(run.max_step, run.t_stop - run.t)
             run.h = min(max(first_step(run, longest), 2.0 * smallest_step(run)), run.max_step)
         else:
-            run.restart = 1  # nowhere to go this time
+            run.restart = 1  # there is no interval to integrate this time
 
 
 @compiled
@@ -50,7 +50,7 @@ def _norm(run: Any, address: int) -> float:
 
 @compiled
 def first_step(run: Any, longest: float) -> float:
-    """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, tells the second derivative."""
+    """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, estimates the second derivative."""
     slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
     trial = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
     trial = min(trial, longest)
@@ -67,7 +67,7 @@ def first_step(run: Any, longest: float) -> float:
                 change[i] -= k0[i]
             bend = _norm(run, run.spare) / trial
             break
-        trial *= 0.01  # the probe left the domain of the right-hand side: look nearer
+        trial *= 0.01  # the probe left the domain of the right-hand side: try a shorter one
     steepest = max(slope, bend)
     if steepest <= 1e-15:
         return max(1e-6, 1e-3 * trial)
@@ -78,7 +78,7 @@ def first_step(run: Any, longest: float) -> float:
 
 @compiled
 def next_time(run: Any) -> float:
-    """Where the next step ends: on t_stop exactly, or far enough from it that no sliver of a step is left."""
+    """The end of the next step: exactly t_stop, or far enough from it that no tiny step remains."""
     if run.error_rows == 0:
         t_new = float(run.anchor + (run.anchor_steps + 1) * run.h)
         t_new = float(run.t_stop) if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
@@ -94,7 +94,7 @@ def next_time(run: Any) -> float:
 
 @compiled
 def _within_pieces(run: Any) -> float:
-    """Where a step must end for functions of time to be seen: with its own piece; or inside the next, where both are as short."""
+    """The end of a step that resolves functions of time: the end of its piece, or inside the next if both are as short."""
     knots, n = floats(run.knots, run.n_knots), run.n_knots
     while run.knot + 1 < n and knots[run.knot + 1] <= run.t:
         run.knot += 1
@@ -109,7 +109,7 @@ def _within_pieces(run: Any) -> float:
 
 @compiled
 def _longest_step(run: Any) -> float:
-    """What the caller's own limit allows from here, s: no shorter than can be stepped."""
+    """The longest step that the caller's step limit allows here, s, but at least the smallest possible step."""
     put(run.moving, run.y, run.n)
     put(run.moving + 8 * run.n, stage(run, 0), run.n)
     call_kernel(run.step_limit, run.t, run.moving, run.p, run.longest, run.work)
@@ -118,7 +118,7 @@ def _longest_step(run: Any) -> float:
 
 @compiled
 def shrink(run: Any, h: float, error: float) -> None:
-    """The step after a rejected one; an error below zero says that the family knows which it wants."""
+    """The step after a rejected one; a negative error means that the family chooses it."""
     run.rejected_last = 1
     run.not_finite = 0
     if error == math.inf:
@@ -132,12 +132,12 @@ def shrink(run: Any, h: float, error: float) -> None:
 
 @compiled
 def propose(run: Any, h: float, error: float) -> None:
-    """The step after an accepted one: Gustafsson's controllers; a step cut short does not shorten the next."""
+    """The step after an accepted one, by Gustafsson's controllers; a step that was cut short does not shorten the next."""
     run.accepted += 1
     run.largest = max(run.largest, h)
     run.not_finite = 0
     if run.error_rows == 0:
-        # a step cut short by the caller's limit is none of the grid of fixed steps, which goes on where it was
+        # a step cut short by the caller's limit is not on the grid of fixed steps, which continues unchanged
         if run.t + h >= run.anchor + (run.anchor_steps + 1.0 - FIXED_STRETCH) * run.h:
             run.anchor_steps += 1
         run.smallest = min(run.smallest, run.h)
@@ -146,7 +146,7 @@ def propose(run: Any, h: float, error: float) -> None:
     factor = _factor(run, h, log_error)
     factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
     if 1.0 <= factor <= run.hold:
-        factor = 1.0  # what is factorised for this step serves the next
+        factor = 1.0  # the factorisation of this step serves the next
     cut_short = h < (1.0 - STRETCH) * run.h
     if not cut_short:
         run.smallest = min(run.smallest, h)
@@ -158,7 +158,7 @@ def propose(run: Any, h: float, error: float) -> None:
 
 @compiled
 def _factor(run: Any, h: float, log_error: float) -> float:
-    """SAFETY error^-exponent old_error^beta (PI); or the predictive one, which goes by how step and error changed."""
+    """SAFETY error^-exponent old_error^beta (PI controller); or the predictive controller, from the changes of step and error."""
     safety = SAFETY * run.effort
     factor = float(safety * math.exp(run.beta * run.log_old_error - run.exponent * log_error))
     if run.predictive and run.h_old > 0.0:

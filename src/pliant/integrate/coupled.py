@@ -1,8 +1,8 @@
-"""All stages of a collocation step solved for together, each with its own Jacobian.  Compiled; see `radau`.
+"""Solves for all stages of a collocation step together, each with its own Jacobian.  Compiled; see `radau`.
 
-One Jacobian for all stages does for most stiff equations. Where stiff directions turn while the motion goes on, as those of
-stiff springs that close a loop do, iterations with it contract only while h^2 times the rate of turning times the
-stiff frequency is below one (Lubich 1993); with the Jacobians of the stages the step is free of that.
+One Jacobian for all stages suffices for most stiff equations. If stiff directions rotate during the motion, as those of stiff
+springs that close a loop do, iterations with one Jacobian contract only while h^2 times the rate of rotation times the stiff
+frequency is below one (Lubich 1993). With a Jacobian for each stage this limit on the step disappears.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pliant.integrate.lu import factorise, solve
 
 @compiled
 def factorise_coupled(run: Any, h: float, t_new: float) -> bool:
-    """(A^-1 / h) x I - diag(J_i), J_i at the stages as they are, chained components eliminated: x_q = h A (b_q + x_v)."""
+    """(A^-1 / h) x I - diag(J_i), J_i at the present stages, with chained components eliminated: x_q = h A (b_q + x_v)."""
     s, n, size = run.schemed, run.n_newton, run.n_solved
     rank, width = s * size, run.n_rows_jacobian * n
     nodes, a, inverse = floats(run.nodes, s), floats(run.integrals, s * s), floats(run.inverse_integrals, s * s)
@@ -46,7 +46,7 @@ def factorise_coupled(run: Any, h: float, t_new: float) -> bool:
 
 @compiled
 def improve_coupled(run: Any, h: float) -> float:
-    """One Newton step on the stages, their slopes known; returns its size in units of the tolerance."""
+    """One Newton step on the stages with known slopes; returns its size in units of the tolerance."""
     s, n, size = run.schemed, run.n_newton, run.n_solved
     a, inverse = floats(run.integrals, s * s), floats(run.inverse_integrals, s * s)
     solved, chained = ints(run.solved, size), ints(run.chained, run.n_chained)
@@ -76,7 +76,7 @@ def improve_coupled(run: Any, h: float) -> float:
 
 @compiled
 def _take_coupled(run: Any, h: float) -> float:
-    """Add the change of what was solved for, and of what is chained to it."""
+    """Add the change of the solved components, and of the components chained to them."""
     s, n, size, stride = run.schemed, run.n_newton, run.n_solved, run.n_padded
     a = floats(run.integrals, s * s)
     solved, chained, rate_of = ints(run.solved, size), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)

@@ -1,6 +1,6 @@
-"""What a run keeps of its own course, however few rows are saved: extremes of what it adds up, and a thinned series of states.
+"""The history that a run keeps however few rows are saved: extremes of accumulated components, and a thinned series of states.
 
-Memory is bounded: when the series is full every second state of it goes, and from then on half as many are kept.
+Memory is bounded: when the series is full, every second state is dropped, and from then on half as many are kept.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from pliant.integrate.memory import Floats, Memory
 
 @dataclass(frozen=True)
 class Course:
-    """States at the start and at accepted steps evenly counted, with the parameters of the step; extremes over all steps."""
+    """States at the start and at every n-th accepted step, with the parameters of the step; extremes over all steps."""
 
     times: Floats  # s
     states: Floats  # (time, component)
-    parameters: Floats  # (time, parameter): those that may change
+    parameters: Floats  # (time, parameter): parameters that may change
     constants: Floats  # the rest of p
-    # Of every added component
+    # For every accumulated component
     lowest: Floats
     highest: Floats
     highest_at: Floats  # s
-    rise: Floats  # the most that it stood above what was its lowest until then
+    rise: Floats  # largest rise above its earlier minimum
     risen_at: Floats  # s
 
 
 def course_of(memory: Memory) -> Course:
-    """As copies, the present state last."""
+    """Copies of the kept states, the present state last."""
     run, arrays, n = memory.run, memory.arrays, int(memory.run["n"])
     count, changing = int(run["n_kept"]), int(run["n_parameters"])
     return Course(

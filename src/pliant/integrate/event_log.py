@@ -1,4 +1,4 @@
-"""The log of what happened in a run: when, which event, which way.  Compiled."""
+"""The event log of a run: time, event, direction.  Compiled."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Events: sign changes of g over a step, looked for on the step's interpolant, located on the step itself.  Compiled.
+"""Events: sign changes of g over a step, found on the step's interpolant and located on the step itself.  Compiled.
 
-Y(x) is the state after a step of length x from the present one: the step itself. The interpolant of the whole step only tells
-where to look. Whatever it shows, Y(0) is on the sides taken up at the step's start and Y(h) is where the run would go on, so a
-crossing between the two is always enclosed: no step ends beyond a zero that was not reported (`lost_event` asks every one).
+Y(x) is the state after a step of length x from the present state: the step itself. The interpolant of the whole step only suggests
+where to search. Whatever it shows, Y(0) is on the known sides at the start of the step and Y(h) is where the run would continue, so
+a crossing between the two is always bracketed: no step ends beyond a zero that was not reported (`lost_event` checks every step).
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from pliant.integrate.family import hermite, interpolate, take_step
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put, stage
 from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
-BRACKET = 1e-12  # s, width to which an event is enclosed
-ULPS = 4.0 * 2.0**-52  # ... but no finer than four units of round-off of t
-# Of the step, where g is looked at. Those next to the ends tell which way g sets out and arrives: what dips into zero and out
-# again across the end of a step has its lowest point between no two others.
+BRACKET = 1e-12  # s, width to which an event is bracketed
+ULPS = 4.0 * 2.0**-52  # relative to t: but no finer than four units of round-off of t
+# Fractions of the step at which g is evaluated. Those next to the ends show the direction in which g leaves and arrives: a g that
+# dips below zero and out again across the end of a step has its minimum between no two other points.
 PLACES = (0.0, 1.0 / 32.0, 0.25, 0.5, 0.75, 31.0 / 32.0, 1.0)
-BETWEEN = (0.125, 0.375, 0.625, 0.875)  # ... and where else, if it comes near zero
-# Of the largest |g| inside a step: nearer to zero than this, the cubic between its ends is not good enough. A long step of a method
-# of high order follows what a cubic does not: after a light touch a ball may hover, dip in and fly off in one.
+BETWEEN = (0.125, 0.375, 0.625, 0.875)  # further fractions, if g comes near zero
+# Fraction of the largest |g| inside a step: nearer to zero than this, the cubic between its ends is not accurate enough. A long
+# step of a high-order method resolves motions that a cubic cannot: after a light contact a ball may hover, dip in and fly off.
 NEAR = 0.1
-NEARLY_THERE = 0.5  # of the bracket: what straight lines say is left between the root and a point just beyond it
-GUESS = 1e-7  # of the step: how finely the interpolant is searched before the step itself is asked
+NEARLY_THERE = 0.5  # fraction of the bracket: estimated distance, by straight lines, between the root and a point just beyond it
+GUESS = 1e-7  # fraction of the step: accuracy of the search on the interpolant before the step itself is evaluated
 EVERY = -1  # `searched`: all events that end a step
 
 
 @compiled
 def side_of(value: float, before: int, dead: float) -> int:
-    """+1 above zero, -1 at zero and below, so that a g that stays at zero has happened once; nan changes nothing.
+    """+1 above zero, -1 at or below zero, so that a g that stays at zero counts as one event; nan changes nothing.
 
-    Within `dead` of zero g keeps the side it had. Side 0 is that of a g which began at zero: it has a side as soon as it leaves.
+    Within `dead` of zero, g keeps its side. A g that began at zero has side 0 until it leaves zero.
     """
     if value > dead:
         return 1
@@ -48,7 +48,7 @@ def side_at(run: Any, e: int, value: float, before: int) -> int:
 
 @compiled
 def crosses(run: Any, e: int, value: float, before: int) -> bool:
-    """Event e is active and left its side the way that was asked for."""
+    """Whether event e is active and left its side in the watched direction."""
     if before == 0 or flags(run.active, run.n_events)[e] == 0 or ints(run.direction, run.n_events)[e] == before:
         return False
     return bool(side_at(run, e, value, before) != before)
@@ -56,7 +56,7 @@ def crosses(run: Any, e: int, value: float, before: int) -> bool:
 
 @compiled
 def sought(run: Any, e: int) -> bool:
-    """Whether event e is what is looked for now."""
+    """Whether event e is being searched for now."""
     if run.searched == EVERY:
         return bool(flags(run.kind, run.n_events)[e] < RECORDS)
     return bool(run.searched == e)
@@ -64,7 +64,7 @@ def sought(run: Any, e: int) -> bool:
 
 @compiled
 def happened(run: Any, e: int, value: float) -> bool:
-    """Event e is looked for and has left its side `before`."""
+    """Whether event e is being searched for and has left its side `before`."""
     return bool(sought(run, e) and crosses(run, e, value, ints(run.before, run.n_events)[e]))
 
 
@@ -85,7 +85,7 @@ def measure(run: Any, t: float, y: int, g: int) -> None:
 
 @compiled
 def take_sides(run: Any, sides: int, g: int) -> bool:
-    """Whether one of them changed."""
+    """Update the sides; returns whether one of them changed."""
     values, side, changed = floats(g, run.n_events), ints(sides, run.n_events), False
     watched = ints(run.watched, run.n_watched)
     for i in range(run.n_watched):
@@ -98,7 +98,7 @@ def take_sides(run: Any, sides: int, g: int) -> bool:
 
 @compiled
 def sample(run: Any, i: int) -> int:
-    """Address of the event functions at place i of the step."""
+    """The address of the event functions at sample i of the step."""
     return int(run.samples + 8 * i * run.n_events)
 
 
@@ -111,7 +111,7 @@ def forget_hits(run: Any) -> None:
 
 @compiled
 def look_afresh(run: Any, starting: bool) -> None:
-    """Sides from the present state: the one that the equations in force require; none for a g that is zero here."""
+    """Set the sides from the present state: the side that the current equations require, or none for a g that is zero here."""
     n = run.n_events
     side, required, noise = ints(run.side, n), ints(run.required, n), floats(run.noise, n)
     measure(run, run.t, run.y, run.g)
@@ -127,7 +127,7 @@ def look_afresh(run: Any, starting: bool) -> None:
 
 @compiled
 def list_watched(run: Any, looked: bool) -> None:
-    """The active events, by number: only they cost anything. One that was not before takes its side here, unless all just have."""
+    """List the active events; only they cost time. A newly active event takes its side here, unless all have just done so."""
     n = run.n_events
     active, kind, was, watched = flags(run.active, n), flags(run.kind, n), flags(run.was_watched, n), ints(run.watched, n)
     side, required, g = ints(run.side, n), ints(run.required, n), floats(run.g, n)
@@ -145,7 +145,7 @@ def list_watched(run: Any, looked: bool) -> None:
 
 @compiled
 def lost_event(run: Any) -> int:
-    """1 + an event that crossed over the step to g_new unreported, else 0; counts those that could not be seen."""
+    """1 + an event that crossed in the step to g_new without a report, else 0; counts events that could not be seen."""
     n, watched = run.n_events, ints(run.watched, run.n_watched)
     g, side, hit, blind = floats(run.g_new, n), ints(run.side, n), ints(run.hit, n), ints(run.blind, n)
     lost = 0
@@ -160,9 +160,9 @@ def lost_event(run: Any) -> int:
 
 @compiled
 def crossing_ahead(run: Any, h: float, t_new: float) -> float:
-    """Where in a step that was refused something first crosses zero at which a force may have a corner, s, roughly; 0: nowhere.
+    """The approximate time, s, into a refused step at which an event with a possible corner of a force first crosses zero; 0: none.
 
-    The end of a refused step may mean nothing: the straight line from its start is asked instead.
+    The end of a refused step may be meaningless, so the straight line from its start is used instead.
     """
     if run.n_events == 0 or run.at_ends:
         return 0.0
@@ -181,10 +181,10 @@ def crossing_ahead(run: Any, h: float, t_new: float) -> float:
 
 @compiled
 def first_event(run: Any, h: float, t_new: float) -> float:
-    """The step from t to the first event in (t, t_new] that ends a step, 0 where the whole step stands.
+    """The step from t to the first event in (t, t_new] that ends a step; 0 if the whole step stands.
 
-    If it is cut short, y_new, g_new and the stages are those of the shortened step, just beyond the root; `hit` tells which events
-    happened. None, where it is cut between two crossings of one g: each is looked for in a step of its own.
+    If it is cut short, y_new, g_new and the stages are those of the shortened step, just beyond the root; `hit` says which events
+    happened; none, if the step is cut between two crossings of the same g, which are then located in separate steps.
     """
     run.searched = EVERY
     measure(run, t_new, run.y_new, run.g_new)
@@ -197,11 +197,11 @@ def first_event(run: Any, h: float, t_new: float) -> float:
             shorter = _cut(run, i, t_new) if _turned_before(run, i) else _locate(run, i, h, t_new)
             if shorter > 0.0:
                 return shorter
-            # The interpolant saw what the step does not have: the full step stands.
+            # The interpolant showed a crossing that the step does not have: the full step stands.
             take_step(run, h, t_new)
             _sides_at(run, i)
         changed = take_sides(run, run.before, sample(run, i + 1)) or changed
-    if changed:  # else g_new, the last of the places, was held against the sides of the start already
+    if changed:  # else g_new, the last sample, was already compared with the sides at the start
         _sides_of_start(run)
         if any_happened(run, run.g_new):
             return _enclosed(run, h, t_new)
@@ -217,7 +217,7 @@ def _sides_of_start(run: Any) -> None:
 
 @compiled
 def _sides_at(run: Any, i: int) -> None:
-    """`before` as the interpolant has it at place i."""
+    """Set `before` from the interpolant at sample i."""
     _sides_of_start(run)
     for j in range(1, i + 1):
         take_sides(run, run.before, sample(run, j))
@@ -225,7 +225,7 @@ def _sides_at(run: Any, i: int) -> None:
 
 @compiled
 def _turned_before(run: Any, i: int) -> bool:
-    """Some event that has happened by place i + 1 was not on its first side any more at place i."""
+    """Whether an event that has happened by sample i + 1 had already left its first side at sample i."""
     values, n = floats(sample(run, i + 1), run.n_events), run.n_events
     side, before, watched = ints(run.side, n), ints(run.before, n), ints(run.watched, run.n_watched)
     for k in range(run.n_watched):
@@ -237,7 +237,7 @@ def _turned_before(run: Any, i: int) -> bool:
 
 @compiled
 def _cut(run: Any, i: int, t_new: float) -> float:
-    """The step ends at place i, between two crossings of one g; or before, where an event has happened by then after all."""
+    """End the step at sample i, between two crossings of the same g, or earlier if an event has happened by then."""
     theta = floats(run.theta, SAMPLES)
     x = (run.t + theta[i] * run.step_length) - run.t
     if x <= 0.0:
@@ -251,7 +251,7 @@ def _cut(run: Any, i: int, t_new: float) -> float:
 
 @compiled
 def _enclosed(run: Any, high: float, t_new: float) -> float:
-    """The crossing on the step itself, which has happened at `high`, where g is g_new, and had not at the start."""
+    """The crossing on the step itself, which has happened at `high`, where g is g_new, but not at the start."""
     n = run.n_events
     put(run.g_low, run.g, n)
     put(run.g_high, run.g_new, n)
@@ -260,7 +260,7 @@ def _enclosed(run: Any, high: float, t_new: float) -> float:
 
 @compiled
 def _reached(run: Any, low: float, high: float, t_new: float) -> float:
-    """The crossing between low and high on the step itself, and the step taken to just beyond it."""
+    """Locate the crossing between low and high on the step itself, and take the step to just beyond it."""
     _, high = _narrow(run, True, low, high, _bracket(t_new), high, t_new)
     if run.last_taken != high:
         take_step(run, high, t_new)
@@ -274,7 +274,7 @@ def _bracket(t: float) -> float:
 
 @compiled
 def _end_there(run: Any, x: float) -> float:
-    """The step ends at x, where g is g_high: note what has happened."""
+    """End the step at x, where g is g_high, and note which events have happened."""
     put(run.g_new, run.g_high, run.n_events)
     _note_hits(run)
     return x
@@ -282,7 +282,7 @@ def _end_there(run: Any, x: float) -> float:
 
 @compiled
 def _sample_step(run: Any, h: float) -> int:
-    """g at both ends, between them, and where some g turns back towards zero; returns how many places."""
+    """Sample g at both ends, between them, and where some g turns back towards zero; returns the number of samples."""
     theta, places = floats(run.theta, SAMPLES), INTERIOR + 2
     run.step_length = h
     put(sample(run, 0), run.g, run.n_events)
@@ -311,9 +311,9 @@ def _sample_step(run: Any, h: float) -> int:
 
 @compiled
 def _comes_near(run: Any, places: int) -> bool:
-    """Whether some g comes so near to zero in a step that a cubic between its ends cannot tell which side it is on.
+    """Whether some g comes so near to zero in a step that a cubic between its ends cannot tell its side.
 
-    Marks are found on the dense output anyway.
+    Events of the kind MARKS are found on the dense output anyway.
     """
     n = run.n_events
     for k in range(run.n_watched):
@@ -324,7 +324,7 @@ def _comes_near(run: Any, places: int) -> bool:
         for i in range(1, places - 1):
             g = floats(sample(run, i), n)[e]
             if side_of(g, 1, 0.0) != side:
-                break  # it is seen to cross
+                break  # the crossing is visible
             least, most = min(least, abs(g)), max(most, abs(g))
         else:
             if least < NEAR * most:
@@ -334,7 +334,7 @@ def _comes_near(run: Any, places: int) -> bool:
 
 @compiled
 def _look_closer(run: Any, h: float, places: int) -> int:
-    """g on the dense output at all places inside the step, and between them; returns how many places there are then."""
+    """Sample g on the dense output at all places inside the step, and between them; returns the new number of samples."""
     theta = floats(run.theta, SAMPLES)
     for i in range(1, places - 1):
         interpolate(run, run.y_try, h, theta[i])
@@ -349,7 +349,7 @@ def _look_closer(run: Any, h: float, places: int) -> int:
 
 @compiled
 def _turning_point(run: Any, e: int, i: int) -> float:
-    """Where g_e comes nearest to zero around place i, by a parabola; 0 where it does not come near."""
+    """The place where g_e comes nearest to zero around sample i, by a parabola; 0 if it does not come near."""
     theta, n = floats(run.theta, SAMPLES), run.n_events
     left, here, right = floats(sample(run, i - 1), n)[e], floats(sample(run, i), n)[e], floats(sample(run, i + 1), n)[e]
     side = side_of(here, 1, 0.0)
@@ -370,7 +370,7 @@ def _turning_point(run: Any, e: int, i: int) -> float:
 
 @compiled
 def _insert(run: Any, places: int, x: float) -> None:
-    """Put (x, g_try) among the places of the step, in order."""
+    """Insert (x, g_try) among the samples of the step, in order."""
     theta, i = floats(run.theta, SAMPLES), places
     while theta[i - 1] > x:
         theta[i] = theta[i - 1]
@@ -382,7 +382,7 @@ def _insert(run: Any, places: int, x: float) -> None:
 
 @compiled
 def _locate(run: Any, i: int, h: float, t_new: float) -> float:
-    """The first crossing between places i and i + 1 ends the step; 0 where the step itself has no such crossing."""
+    """End the step at the first crossing between samples i and i + 1; 0 if the step itself has no such crossing."""
     low, high = _guessed(run, i, h, t_new)
     _sides_of_start(run)
     low, high = _straddle(run, low, high, 0.0, h, t_new)
@@ -391,7 +391,7 @@ def _locate(run: Any, i: int, h: float, t_new: float) -> float:
 
 @compiled
 def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
-    """The crossing between places i and i + 1 as the dense output has it."""
+    """The crossing between samples i and i + 1 on the dense output."""
     theta, n = floats(run.theta, SAMPLES), run.n_events
     put(run.g_low, sample(run, i), n)
     put(run.g_high, sample(run, i + 1), n)
@@ -400,7 +400,7 @@ def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
 
 @compiled
 def _note_hits(run: Any) -> bool:
-    """Which events have happened by the end of the step."""
+    """Note which events have happened by the end of the step."""
     n, some = run.n_events, False
     g, hit, before = floats(run.g_new, n), ints(run.hit, n), ints(run.before, n)
     for k in range(run.n_watched):
@@ -412,7 +412,7 @@ def _note_hits(run: Any) -> bool:
 
 @compiled
 def hit_matters(run: Any) -> bool:
-    """Whether what happened must be acted upon, here or by the caller."""
+    """Whether an event that happened requires action, here or by the caller."""
     hit, kind = ints(run.hit, run.n_events), flags(run.kind, run.n_events)
     for e in range(run.n_events):  # noqa: SIM110
         if hit[e] != 0 and kind[e] <= TURNS:
@@ -446,24 +446,24 @@ def _root(run: Any, low: float, high: float) -> float:
 
 @compiled
 def _narrow(run: Any, on_step: bool, low: float, high: float, width: float, h: float, t_new: float) -> tuple[float, float]:
-    """Secants that aim at the far side of the root, halvings where they stall: high is within width of the root at the end.
+    """Narrow the bracket by secants that aim beyond the root, or bisection where they stall, until `high` is within `width` of it.
 
     Nothing has happened at `low`, something has at `high`; g_low and g_high are g there.
     """
-    beyond = True  # which side of the root the next point should fall on
+    beyond = True  # whether the next point should fall beyond the root
     stalled = 0
     for _ in range(200):
         gap = high - low
         if gap <= width:
             break
         root = _root(run, low, high)
-        # by so much straight lines miss the root of what bends over a whole step, or over the bracket
+        # error of the straight-line root for a curve over the whole step, or over the bracket
         push = 0.4 * width + min(0.01 * min(root - low, high - root), (root - low) * (high - root) / h)
         x = root + push if beyond else root - push
         if stalled >= 3:
             x, stalled = 0.5 * (low + high), 0
         x = min(max(x, low + 0.4 * width), high - 0.4 * width)
-        x = (run.t + x) - run.t  # a length that t can tell apart
+        x = (run.t + x) - run.t  # a length that is representable in t
         if x <= low or x >= high:
             break
         beyond = not _try(run, on_step, x, h, t_new)
@@ -481,14 +481,14 @@ def _narrow(run: Any, on_step: bool, low: float, high: float, width: float, h: f
 
 @compiled
 def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: float) -> tuple[float, float]:
-    """From the dense output's bracket to one of the step itself; (0, 0) where the step has no such crossing.
+    """Convert the bracket on the dense output to one on the step itself; (0, 0) if the step has no such crossing.
 
     Nothing has happened at `floor`: the start of the step, or just beyond a crossing of the other direction.
     """
     n, span = run.n_events, high - low
     g_low, g_high, g_try = floats(run.g_low, n), floats(run.g_high, n), floats(run.g_try, n)
     back = _try(run, True, high, h, t_new)
-    # The way to the root as the slopes of the dense output give it, twice; then further and further.
+    # Twice the distance to the root by the slopes of the dense output; then farther and farther.
     stride = max(_bracket(t_new), span)
     for k in range(run.n_watched):
         e = ints(run.watched, run.n_watched)[k]
@@ -517,7 +517,7 @@ def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: 
 
 @compiled
 def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
-    """Locate what recording events did in the step that is about to be taken, which stays as it is."""
+    """Locate crossings of recording events in the step that is about to be taken; the step is not changed."""
     n = run.n_events
     if shortened and not run.at_ends:
         _sample_step(run, h)
@@ -531,12 +531,12 @@ def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
     run.searched = EVERY
     if moved:
         take_step(run, h, t_new)
-        put(run.y_new, run.y_kept, run.n)  # an implicit step solved again may differ in its last digits
+        put(run.y_new, run.y_kept, run.n)  # an implicit step that is solved again may differ in its last digits
 
 
 @compiled
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
-    """All crossings of one event. moved: y_new and the stages are not those of the step as it stands; returns the same."""
+    """Note all crossings of one event. moved: whether y_new and the stages are not those of the full step; returns it updated."""
     n, noted, floor = run.n_events, 0, 0.0
     marks = flags(run.kind, n)[e] == MARKS
     _sides_of_start(run)
@@ -549,7 +549,7 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
             if noted == NOTES:
                 ints(run.blind, n)[e] += 0 if marks else 1
                 break
-            if moved:  # the dense output is that of the step as it stands
+            if moved:  # the dense output must be that of the full step
                 take_step(run, h, t_new)
             moved = not marks
             low, high = _guessed(run, i, h, t_new)
@@ -569,7 +569,7 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
 
 @compiled
 def _note(run: Any, e: int, t: float, y: int) -> None:
-    """Time, event, direction and state of a crossing inside this step."""
+    """Note time, event, direction and state of a crossing inside this step."""
     k = run.n_notes
     floats(run.note_t, run.max_notes)[k] = t
     ints(run.note_event, run.max_notes)[k] = e

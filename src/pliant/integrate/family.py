@@ -1,9 +1,9 @@
-"""What the march asks of a family of methods, through one function called by address.
+"""The interface between the march and a family of methods: one function, called by address.
 
 double dispatch(RUN* run, int64 action, int64 target, double h, double x)
 
-A family leaves y_new behind, and its stages for the dense output; k_0 is the derivative at the step's start, k_stages
-that at its end.  Families are compiled apart, each when first used: who never needs an implicit method never compiles one.
+A family writes y_new, and its stages for the dense output; k_0 is the derivative at the start of the step, k_stages that at its
+end. Families are compiled separately, each at first use: a run that never needs an implicit method never compiles one.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pliant.integrate.kernels import RECORD, bitcode_of, compiled, floats, stage
 from pliant.integrate.shipped_loops import Bitcode
 
 # `action`:
-ATTEMPT = 0  # a step h to t_new = x: its error (1: just acceptable, inf: not finite, below 0: see run.wanted), k_s
-TAKE = 1  # a step h of which no more than y_new is wanted; no stage looks beyond x
-ERROR = 2  # the error of the step h that was taken last
+ATTEMPT = 0  # take a step h to t_new = x; returns its error (1: just acceptable, inf: not finite, < 0: see run.wanted), k_s
+TAKE = 1  # take a step h of which only y_new is needed; no stage lies beyond x
+ERROR = 2  # the error of the last step h
 DENSE = 3  # target = y(t + x h) on the dense output of the step h
-STIFFNESS = 4  # h times the size of the largest eigenvalue of J, roughly, after a step h
+STIFFNESS = 4  # estimate of h times the magnitude of the largest eigenvalue of J, after a step h
 
 
 def _call(typing_context: Any, run: Any, action: Any, target: Any, h: Any, x: Any, address: Any) -> Any:
@@ -70,7 +70,7 @@ def stiffness(run: Any, h: float) -> float:
 
 @compiled
 def hermite(run: Any, target: int, h: float, x: float, n: int) -> None:
-    """The first n components on the cubic through both ends: free of evaluations, good enough to see where to look."""
+    """The first n components on the cubic through both ends: needs no evaluations, and is accurate enough to guide a search."""
     out, y, y_new = floats(target, n), floats(run.y, n), floats(run.y_new, n)
     k_start, k_end = floats(stage(run, 0), n), floats(stage(run, run.stages), n)
     rise, start, end = x * x * (3.0 - 2.0 * x), h * x * (1.0 - x) ** 2, h * x * x * (x - 1.0)

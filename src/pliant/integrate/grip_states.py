@@ -1,7 +1,7 @@
-"""What a contact whose friction law holds may be doing: numbers in p, which the law's equations and the time loop both read."""
+"""States of a contact whose friction law can stick: numbers in p, read by both the law's equations and the time loop."""
 
 from __future__ import annotations
 
-# The order counts: from STICKS on the slip is inside the law's band.
+# The order matters: from STICKS on, the slip is inside the law's speed band.
 RETURNS, SLIDES, STICKS, YIELDS, CREEPS = -1.0, 0.0, 1.0, 2.0, 3.0
-REST_SHARE = 1e-3  # of the band: a slip below it is rest, without a direction that friction could oppose
+REST_SHARE = 1e-3  # fraction of the band: a smaller slip counts as rest, without a direction that friction could oppose

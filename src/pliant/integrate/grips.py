@@ -1,12 +1,12 @@
-"""Contacts and joints whose friction law holds: what each is doing, decided at the events of a run.  Compiled.
+"""Contacts and joints whose friction law can stick: their states, decided at the events of a run.  Compiled.
 
-Within a phase nothing of their force jumps (`dynamics.grip.Grip` says what there is to do). One that slides sticks when
-its slip speed falls below its band; one that sticks yields when more is asked of it than it can hold, creeps once its slip has a
-direction, slides when the slip leaves the band, and sticks again when the slip has come to rest. A joint that slips along one
-direction and whose law has no band slides one way, which stands in p, until its slip is zero; there it sticks or slides back. What
-one of them does changes what is asked of the others, so they are settled together whenever the equations change.
+Within a phase their forces do not jump; `dynamics.grip.Grip` describes the states. A sliding contact sticks when its slip speed
+falls below its band. A sticking contact yields when more force is needed than it can supply, creeps once its slip has a direction,
+slides when the slip leaves the band, and sticks again when the slip has come to rest. A joint that slips along one direction and
+whose law has no band (an exact joint) slides one way, stored in p, until its slip is zero; there it sticks or slides back. The
+state of each changes the forces needed from the others, so all states are settled together whenever the equations change.
 
-They are numbered one after the other: contact pairs, then joints whose friction holds.
+They are numbered in one sequence: contact pairs, then joints whose friction can stick.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from pliant.integrate.run_record import (
     SWITCHES,
 )
 
-TOGETHER = 1e-6  # of their strength: contacts that share one motion give way at once, whatever round-off says
-AT_LIMIT = 1e-12  # of its strength: a joint that is asked for all it has holds, round-off aside
-STILL = 1e-14  # m/s: a slip that round-off makes of rest, at speeds of up to some ten m/s
-BLOCKED = 1e-8  # m/s^2: of a joint that others hold at rest, what round-off makes of the rate of its slip
-SMALLEST_FORCE = 1e-300  # N: what nothing is divided by
+TOGETHER = 1e-6  # fraction of their strength: contacts that share one motion yield together, regardless of round-off
+AT_LIMIT = 1e-12  # fraction of its strength: a joint at its limit still holds, up to round-off
+STILL = 1e-14  # m/s: slip due to round-off at rest, for speeds of up to about 10 m/s
+BLOCKED = 1e-8  # m/s^2: slip acceleration due to round-off of a joint that others hold at rest
+SMALLEST_FORCE = 1e-300  # N: avoids division by zero
 
 
 @compiled
 def close_grip(run: Any, pair: int) -> None:
-    """The pair touches: it sticks if its slip is within the band."""
+    """A pair has closed: it sticks if its slip is within the band."""
     if pair_place(run, pair, GRIP) < 0:
         return
     _set(run, pair, SLIDES)
@@ -59,12 +59,12 @@ def open_grip(run: Any, pair: int) -> None:
 
 @compiled
 def grip_happened(run: Any, pair: int, e: int) -> bool:
-    """An event of a closed pair; True if it was one of its grip: others must then be settled with it."""
+    """Handle an event of a closed pair; True if it changed its friction state, so that all others must be settled with it."""
     if _place(run, pair) < 0:
         return False
     doing = _doing(run, pair)
     if doing == YIELDS and _is_exact(run, pair):
-        if e == _edge(run, pair):  # it goes back
+        if e == _edge(run, pair):  # it leaves the band again
             _set(run, pair, STICKS)
         else:
             _slide(run, pair, floats(run.p, run.n_parameters)[_place(run, pair) + 1])
@@ -82,7 +82,7 @@ def grip_happened(run: Any, pair: int, e: int) -> bool:
 
 @compiled
 def settle_grips(run: Any) -> None:
-    """Let all that is at rest hold again, then let yield what cannot hold its share."""
+    """Let everything at rest stick again, then let those yield that cannot supply the force needed."""
     if run.n_holding == 0:
         return
     breaking, inside = ints(run.breaking, _count(run)), 0
@@ -110,7 +110,7 @@ def settle_grips(run: Any) -> None:
 
 @compiled
 def _stop_what_rests(run: Any) -> None:
-    """Exact joints that came to rest together with another one, of whose instant they hear here: they may stick too."""
+    """Let exact joints stick that came to rest at the same instant as another one."""
     _measure(run)
     for k in range(run.n_pairs, _count(run)):
         if _is_exact(run, k) and _doing(run, k) == SLIDES and floats(run.g_try, run.n_events)[_edge(run, k) + 2] <= 0.0:
@@ -119,9 +119,10 @@ def _stop_what_rests(run: Any) -> None:
 
 @compiled
 def _slide_what_moves(run: Any) -> None:
-    """Exact joints that yield slide, with kinetic friction, unless others hold them at rest and they go on giving all they can.
+    """Let yielding exact joints slide with kinetic friction, unless others hold them at rest; these keep applying their largest
+    force.
 
-    Whether one is held shows where its friction is turned round for a moment: it does not accelerate.
+    To test whether a joint is held, its friction is reversed for a moment: a held joint does not accelerate.
     """
     tried, p = 0, floats(run.p, run.n_parameters)
     for k in range(run.n_pairs, _count(run)):
@@ -143,7 +144,7 @@ def _slide_what_moves(run: Any) -> None:
 
 @compiled
 def _turn_back_what_goes_back(run: Any) -> None:
-    """Exact joints that set out against the way they were taken to slide: other joints have let go since."""
+    """Reverse exact joints that begin to move against their assumed direction, because other joints have let go since."""
     _measure(run)
     g, p = floats(run.g_try, run.n_events), floats(run.p, run.n_parameters)
     for k in range(run.n_pairs, _count(run)):
@@ -154,7 +155,7 @@ def _turn_back_what_goes_back(run: Any) -> None:
 
 @compiled
 def _forgive_residues(run: Any) -> None:
-    """What locating an instant has left of slip on the wrong side of zero is rest: only from there on it has turned round."""
+    """Treat slip left on the wrong side of zero by event location as rest; only further motion counts as reversal."""
     g, dead = floats(run.g_try, run.n_events), floats(run.dead, run.n_events)
     for k in range(run.n_pairs, _count(run)):
         if _is_exact(run, k) and _doing(run, k) == SLIDES:
@@ -163,7 +164,7 @@ def _forgive_residues(run: Any) -> None:
 
 @compiled
 def _log_changes(run: Any) -> None:
-    """Joints that have begun or ceased to stick since the last time; what they do at the start is no event."""
+    """Log joints that have begun or ceased to stick since the last call; their state at the start is not an event."""
     stuck = ints(run.stuck, run.n_joints)
     for j in range(run.n_joints):
         doing, edge = _doing(run, run.n_pairs + j), _edge(run, run.n_pairs + j)
@@ -176,7 +177,7 @@ def _log_changes(run: Any) -> None:
 
 @compiled
 def begin_grip(run: Any, joint: int, still: float) -> None:
-    """A joint at the start, its events measured as if it slid: it may stick if it is at rest. still: m/s, no slip but round-off."""
+    """Initialise a joint, with its events measured as if it slid; it may stick if its slip is below `still`, m/s."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
     if not _is_exact(run, joint):
         _set(run, joint, STICKS if g[edge] < 0.0 else SLIDES)
@@ -190,7 +191,7 @@ def begin_grip(run: Any, joint: int, still: float) -> None:
 
 @compiled
 def _give_way(run: Any) -> bool:
-    """Let yield those that stick and break, or are asked for all they have; False where all that stick can hold."""
+    """Let those yield that stick and are overloaded or at their limit; False if all that stick can hold."""
     breaking, margins = ints(run.breaking, _count(run)), floats(run.g_try, run.n_events)
     sticking, least, broken, contacts = 0, math.inf, 0, False
     _measure(run)
@@ -206,7 +207,7 @@ def _give_way(run: Any) -> bool:
         observe_contacts(run, run.t, run.y)
     for k in range(_count(run)):
         weak = margins[_edge(run, k) + 1] <= TOGETHER if _doing(run, k) == STICKS else False
-        # a contact that cannot hold may be all that a joint strains against: joints are judged without it
+        # a joint may be loaded only by a contact that cannot hold, so joints are judged without it
         if _doing(run, k) == STICKS and (breaking[k] or (weak and (k < run.n_pairs or not contacts))):
             _let_yield(run, k)
         breaking[k] = 0
@@ -217,10 +218,10 @@ def _give_way(run: Any) -> bool:
 
 @compiled
 def _turn_against(run: Any) -> None:
-    """Exact joints that have just let go yield against the slip that would set in without them.
+    """Let exact joints that have just let go yield against the slip that would develop without their friction.
 
-    What was asked of one that holds tells the way only where others hold it still: near a dead centre a joint would have to strain
-    so much that the loads it makes are those of another mechanism.
+    The force needed for sticking gives the direction only if others hold the joint at rest: near a dead centre that force would be
+    so large that the resulting loads belong to another mechanism.
     """
     _measure(run)
     g, p = floats(run.g_try, run.n_events), floats(run.p, run.n_parameters)
@@ -234,12 +235,12 @@ def _turn_against(run: Any) -> None:
 
 @compiled
 def _let_yield(run: Any, pair: int) -> None:
-    """All its strength against the slip; at rest, along the force that was asked of it."""
+    """Apply its largest force against the slip; at rest, along the force that sticking would need."""
     if pair >= run.n_pairs:
         _let_joint_yield(run, pair)
         return
     band = pair_number(run, pair, BAND)
-    speed = floats(run.g_try, run.n_events)[_edge(run, pair)] + band  # it stuck: its edge is that of the band
+    speed = floats(run.g_try, run.n_events)[_edge(run, pair)] + band  # it stuck, so its edge is that of the band
     if speed >= REST_SHARE * band:
         _set(run, pair, CREEPS)
         return
@@ -253,9 +254,9 @@ def _let_yield(run: Any, pair: int) -> None:
 
 @compiled
 def _let_joint_yield(run: Any, joint: int) -> None:
-    """The same of a joint: what is asked of it was measured with its events."""
+    """The same for a joint: the force needed for sticking was measured with its events."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
-    if _is_exact(run, joint):  # for a moment without friction; which way it resists is then seen: see `_turn_against`
+    if _is_exact(run, joint):  # without friction for a moment; `_turn_against` then finds the direction in which it resists
         ints(run.asked_way, run.n_joints)[joint - run.n_pairs] = -1 if g[edge + 3] < 0.0 else 1
         _slide(run, joint, 0.0)
         return
@@ -279,20 +280,20 @@ def _yield_along(run: Any, joint: int, way: float) -> None:
 
 @compiled
 def _slide(run: Any, joint: int, way: float) -> None:
-    """An exact joint slides, its friction along `way`, until its slip is zero: beyond, these are not its equations."""
+    """Let an exact joint slide with friction along `way` until its slip is zero; beyond that, its equations change."""
     _set(run, joint, SLIDES)
     floats(run.p, run.n_parameters)[_place(run, joint) + 1] = way
 
 
 @compiled
 def _measure(run: Any) -> None:
-    """All event functions at the present state, into g_try."""
+    """Evaluate all event functions at the present state into g_try."""
     call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
 
 
 @compiled
 def _edge(run: Any, pair: int) -> int:
-    """The event at which it enters or leaves its band, or rest; the next one is that of its reserve."""
+    """The event at which it enters or leaves its band, or rest; the next event is that of its reserve."""
     if pair >= run.n_pairs:
         return int(ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (pair - run.n_pairs) + JOINT_EDGE])
     return int(pair_place(run, pair, SWITCHES))
@@ -300,7 +301,7 @@ def _edge(run: Any, pair: int) -> int:
 
 @compiled
 def _place(run: Any, pair: int) -> int:
-    """Where in p stands what it is doing; -1 of a contact whose law does not hold."""
+    """The index in p of its state; -1 for a contact whose law cannot stick."""
     if pair >= run.n_pairs:
         return int(ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (pair - run.n_pairs) + JOINT_GRIP])
     return int(pair_place(run, pair, GRIP))
@@ -321,7 +322,7 @@ def _count(run: Any) -> int:
 
 @compiled
 def _doing(run: Any, pair: int) -> float:
-    """What it is doing; SLIDES, of one whose law does not hold."""
+    """Its state; SLIDES if its law cannot stick."""
     place = _place(run, pair)
     return float(floats(run.p, run.n_parameters)[place]) if place >= 0 else SLIDES
 
@@ -336,7 +337,7 @@ def _set(run: Any, pair: int, doing: float) -> None:
 
 @compiled
 def watch_grip(run: Any, pair: int) -> None:
-    """Sliding: for the band to be entered. Inside: for it to be left, and for what is left of the strength or of the slip."""
+    """Set the watched events: while sliding, entry into the band; inside, leaving the band, and the reserve of strength or slip."""
     if _place(run, pair) < 0:
         return
     edge, n, inside = _edge(run, pair), run.n_events, _doing(run, pair) >= STICKS
@@ -349,7 +350,7 @@ def watch_grip(run: Any, pair: int) -> None:
 
 @compiled
 def _watch_joint(run: Any, joint: int) -> None:
-    """What is measured only is not watched. An exact joint that slides is on its side of zero, whatever round-off says."""
+    """Set the watched events of a joint; measured ones are not watched. A sliding exact joint is on its side of zero."""
     edge, n = _edge(run, joint), run.n_events
     active, dead, required, direction = flags(run.active, n), floats(run.dead, n), ints(run.required, n), ints(run.direction, n)
     ways = ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (joint - run.n_pairs) + JOINT_WAYS]

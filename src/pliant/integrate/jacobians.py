@@ -1,6 +1,6 @@
 """The Jacobian of the right-hand side at the present state: from its kernel, column by column, or by differences.  Compiled.
 
-`matrix` holds n_rows_jacobian rows of n_newton numbers, then df/dt of as many rows where rows stand for the whole state.
+`matrix` holds n_rows_jacobian rows of n_newton numbers, then df/dt of as many rows if the rows cover the whole state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from pliant.integrate.kernels import call_kernel, compiled, finite, floats, put, stage
 
 ROUND_OFF = 2.0**-52
-SMALLEST_CHANGE = 1e-5  # of a component near zero, over which differences are taken (Hairer, radau5)
+SMALLEST_CHANGE = 1e-5  # smallest size of a component in the increment of differences (Hairer, radau5)
 
 
 @compiled
@@ -24,7 +24,7 @@ def evaluate_jacobian(run: Any) -> None:
 
 @compiled
 def jacobian_at(run: Any, t: float, y: int, slope: int, matrix: int) -> None:
-    """The same anywhere; `slope` is the derivative there."""
+    """The Jacobian at any state; `slope` is the derivative there."""
     rows, n = run.n_rows_jacobian, run.n_newton
     exact = run.jacobian != 0
     if exact and run.jacobian_by_columns:
@@ -32,7 +32,7 @@ def jacobian_at(run: Any, t: float, y: int, slope: int, matrix: int) -> None:
     elif exact:
         call_kernel(run.jacobian, t, y, run.p, matrix, run.work)
     if not (exact and finite(matrix, rows * (n + 1) if rows == run.n else rows * n)):
-        # where a law has a corner, the side of it that does not count may have an infinite derivative
+        # at a corner of a law, the inactive side may have an infinite derivative
         _by_differences(run, t, y, slope, matrix)
     run.jacobians += 1
 
@@ -51,7 +51,7 @@ def _put_column(run: Any, address: int, j: int) -> None:
 
 @compiled
 def _by_columns(run: Any, t: float, y: int, matrix: int) -> None:
-    """J e_j for every j; the kernel sees the state, the direction in it and that in t as one vector."""
+    """J e_j for every j; the kernel's argument is the state, the direction in the state and the direction in t as one vector."""
     n = run.n_newton
     put(run.seed, y, run.n)
     direction = floats(run.seed + 8 * run.n, n + 1)
@@ -85,9 +85,9 @@ def _by_differences(run: Any, t: float, y: int, slope: int, matrix: int) -> None
 
 @compiled
 def spectral_radius(run: Any) -> float:
-    """Of the Jacobian at hand, in 1/s, by two more steps of the power method from where the last ones ended.
+    """The spectral radius of the present Jacobian, 1/s, by two more steps of the power method, continued from the last call.
 
-    Two at a time, so that a pair of complex eigenvalues gives its size: |J^2 x| = rho^2 |x|.
+    Two steps at a time give the magnitude of a pair of complex eigenvalues: |J^2 x| = rho^2 |x|.
     """
     if not run.jacobian_known:
         return 0.0
@@ -98,7 +98,7 @@ def spectral_radius(run: Any) -> float:
         size += x[i] * x[i]
     if not 0.0 < size < math.inf:
         for i in range(n):
-            x[i] = 1.0 + 0.1 * (i % 7)  # no eigenvector is known to be across it
+            x[i] = 1.0 + 0.1 * (i % 7)  # not orthogonal to any likely eigenvector
             size += x[i] * x[i]
     grown = 0.0
     for _ in range(2):

@@ -1,6 +1,6 @@
-"""Dense linear systems by hand: NumPy's inside compiled code takes Numba seconds.  Compiled.
+"""Dense linear systems, written out because Numba needs seconds to compile NumPy's.  Compiled.
 
-Matrices by address, rows one after another; factorised in place with partial pivoting.
+Matrices are passed by address, stored row by row, and factorised in place with partial pivoting.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def exchange(left: int, right: int, n: int) -> None:
 
 @compiled
 def factorise(matrix: int, pivots: int, n: int) -> bool:
-    """P A = L U; False where A is singular or not finite.  The diagonal holds the inverses of U's."""
+    """P A = L U; False if A is singular or not finite.  The diagonal holds the reciprocals of U's diagonal."""
     a, pivot = floats(matrix, n * n), ints(pivots, n)
     for k in range(n):
         best, size = k, abs(a[k * n + k])
@@ -49,7 +49,7 @@ def factorise(matrix: int, pivots: int, n: int) -> bool:
 
 @fused
 def solve(matrix: int, pivots: int, right: int, n: int) -> None:
-    """right becomes A^-1 right."""
+    """Replace right with A^-1 right."""
     a, pivot, x = floats(matrix, n * n), ints(pivots, n), floats(right, n)
     for k in range(n):
         best = pivot[k]
@@ -68,7 +68,7 @@ def solve(matrix: int, pivots: int, right: int, n: int) -> None:
 
 @fused
 def eliminate_complex(target: int, source: int, real: float, imaginary: float, offset: int, n: int) -> None:
-    """target -= (real + i imaginary) source; imaginary parts stand `offset` bytes further."""
+    """target -= (real + i imaginary) source; imaginary parts lie `offset` bytes further on."""
     to_r, to_i, by_r, by_i = floats(target, n), floats(target + offset, n), floats(source, n), floats(source + offset, n)
     for j in range(n):
         to_r[j] -= real * by_r[j] - imaginary * by_i[j]
@@ -107,7 +107,7 @@ def factorise_complex(matrix: int, pivots: int, n: int) -> bool:
 
 @fused
 def solve_complex(matrix: int, pivots: int, right: int, right_imaginary: int, n: int) -> None:
-    """right + i right_imaginary becomes A^-1 of it."""
+    """Replace right + i right_imaginary with A^-1 times it."""
     offset = 8 * n * n
     pivot, x, y = ints(pivots, n), floats(right, n), floats(right_imaginary, n)
     for k in range(n):

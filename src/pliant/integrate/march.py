@@ -1,7 +1,7 @@
-"""The time loop of all methods: choose a step, let the method's family try it, look for events, act on them, save, move on.
+"""The time loop of all methods: choose a step, let the method's family attempt it, find events, act on them, save, move on.
 
-Compiled; `stepper.Stepper` enters it again only for what Python has to do: progress, interrupts, limits, full buffers.
-What families do themselves is called by address: see `family`.
+Compiled; it returns to `stepper.Stepper` only for tasks of Python: progress, interrupts, limits, full buffers. Families are called
+by address: see `family`.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ from pliant.integrate.status import (
 )
 from pliant.integrate.stiffness import wants_turn
 
-PROJECTIONS = 2  # Newton steps after each step
-NEAREST = 1e-3  # of a refused step: a corner nearer than this is left to the error control
-BEYOND = 1.05  # times the way to a corner: where a step ends that is to find it
+PROJECTIONS = 2  # Newton steps of the projection after each step
+NEAREST = 1e-3  # fraction of a refused step: a nearer corner is left to error control
+BEYOND = 1.05  # factor on the distance to a corner: end of a step that is to locate it
 
 
 def _advance(run: Any) -> int:
@@ -99,7 +99,7 @@ def _advance(run: Any) -> int:
 
 @compiled
 def _take_buffers_back(run: Any) -> None:
-    """The caller has copied what was in them."""
+    """Empty the buffers after the caller has copied them."""
     run.first_row += run.n_rows
     run.first_touch += run.n_touches
     run.first_logged += run.n_logged
@@ -110,13 +110,13 @@ def _take_buffers_back(run: Any) -> None:
 
 @compiled
 def _full(run: Any) -> bool:
-    """Whether the next step could leave more than the buffers have room for."""
+    """Whether the next step could overflow the buffers."""
     recorded = NOTES * run.n_recording
     if run.save == SAVE_STEPS and run.n_rows + recorded + 2 > run.capacity:
         return True
     if run.max_tape > 0 and run.n_tape >= run.max_tape:
         return True
-    # what ends the step, and joints that let go as the next piece of time begins
+    # events that end the step, and joints that let go as the next piece of time begins
     return bool(run.n_logged + recorded + 2 * run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
 
 
@@ -131,7 +131,7 @@ def _differ(left: int, right: int, n: int) -> bool:
 
 @compiled
 def _enter(run: Any) -> int:
-    """See what the caller changed; take up the derivative, the sides of the events and the step from there."""
+    """Detect what the caller changed; compute the derivative, the sides of the events and the step from there."""
     starting = run.starting != 0
     if starting:
         note(run)
@@ -163,7 +163,7 @@ def _enter(run: Any) -> int:
 
 @compiled
 def _stay(run: Any, code: int) -> int:
-    """What controllers put out has set off an event that ends the run: its last row is that of now."""
+    """A controller's output has triggered an event that ends the run: its last row is at the present time."""
     put(run.y_seen, run.y, run.n)
     _save_here(run)
     return code
@@ -171,7 +171,7 @@ def _stay(run: Any, code: int) -> int:
 
 @compiled
 def _save_here(run: Any) -> None:
-    """Rows asked for at the present time."""
+    """Save the rows requested at the present time."""
     plan, last = floats(run.plan, run.n_plan), _last_saved(run, run.t)
     while run.save == SAVE_TIMES and run.next_save < run.n_plan and plan[run.next_save] <= last:
         _put_row(run, plan[run.next_save], run.y)
@@ -180,7 +180,7 @@ def _save_here(run: Any) -> None:
 
 @compiled
 def _settle(run: Any, moved: bool) -> None:
-    """An event located here and then acted upon sits on its zero, on whichever side round-off put it."""
+    """Mark an event that was located and handled here as at zero, on whichever side round-off put it."""
     n = run.n_events
     hit, side, required = ints(run.hit, n), ints(run.side, n), ints(run.required, n)
     for e in range(n):
@@ -194,7 +194,7 @@ def _settle(run: Any, moved: bool) -> None:
 
 @compiled
 def _march(run: Any) -> int:
-    """Step after step: choose h, try it, look for events, save, move on."""
+    """Take step after step: choose h, attempt it, find events, save, move on."""
     while True:
         if run.t >= run.t_stop:
             return AT_STOP
@@ -223,13 +223,13 @@ def _march(run: Any) -> int:
 
 @compiled
 def _all_saved(run: Any) -> bool:
-    """Whether the caller wants to be asked for more times, all of those so far being passed."""
+    """Whether all requested times have been passed and the caller wants to supply more."""
     return bool(run.pausing and run.next_save >= run.n_plan)
 
 
 @compiled
 def _try_step(run: Any) -> int:
-    """Choose h, try it, look for events: ON where a step waits to be taken, REFUSED where the next is to be shorter."""
+    """Choose h, attempt it, find events: ON if a step is ready to be taken, REFUSED if the next must be shorter."""
     if run.accepted + run.rejected >= run.max_steps:
         return STEP_LIMIT
     if run.rhs_evaluations >= run.enough:
@@ -280,7 +280,7 @@ def _try_step(run: Any) -> int:
 
 @compiled
 def _end_at_corner(run: Any, h: float, t_new: float) -> None:
-    """A step was refused. If a force has a corner ahead, the next one ends just beyond it, where it can be located."""
+    """After a refused step: if a force has a corner ahead, the next step ends just beyond it, where it can be located."""
     crossing = BEYOND * crossing_ahead(run, h, t_new)
     if NEAREST * h < crossing < run.h:
         run.h = crossing
@@ -288,7 +288,7 @@ def _end_at_corner(run: Any, h: float, t_new: float) -> None:
 
 @compiled
 def _too_rough(run: Any, hit: float) -> bool:
-    """Whether the step to an event fails the tolerance that the whole step met, as where a force ends in a corner."""
+    """Whether the step to an event fails the tolerance that the whole step met, as at a corner of a force."""
     error = error_norm(run, hit)
     if error <= 1.0:
         return False
@@ -301,7 +301,7 @@ def _too_rough(run: Any, hit: float) -> bool:
 
 @compiled
 def _project(run: Any, t_new: float) -> None:
-    """Put the new state back on its constraints: Newton steps from so near that two leave nothing but round-off."""
+    """Project the new state onto its constraints; it is so near that two Newton steps converge to round-off."""
     for _ in range(PROJECTIONS):
         call_kernel(run.project, t_new, run.y_new, run.p, run.y_try, run.work)
         put(run.y_new, run.y_try, run.n)
@@ -311,7 +311,7 @@ def _project(run: Any, t_new: float) -> None:
 
 @compiled
 def _came_open(run: Any, t_new: float) -> bool:
-    """Whether a constraint that the others implied at the start no longer follows from them where this step ends."""
+    """Whether a constraint that was implied by the others at the start no longer is at the end of this step."""
     call_kernel(run.implied, t_new, run.y_new, run.p, run.implied_values, run.work)
     values, worst = floats(run.implied_values, 2 * run.n_implied), 1.0
     for i in range(run.n_implied):
@@ -332,7 +332,7 @@ def _put_row(run: Any, t: float, y: int) -> None:
 
 @compiled
 def _save_notes(run: Any, t_new: float) -> None:
-    """Where every step is saved, rows at what was recorded inside the step, in the order of time."""
+    """If every step is saved, also save rows at events recorded inside the step, in order of time."""
     times, last = floats(run.note_t, run.max_notes), run.t
     for _ in range(run.n_notes):
         earliest = -1
@@ -347,7 +347,7 @@ def _save_notes(run: Any, t_new: float) -> None:
 
 @compiled
 def _save(run: Any, h: float, t_new: float) -> None:
-    """The step's end, or the times asked for in (t, t_new]: inside by dense output, at the end the end itself."""
+    """Save the end of the step, or the requested times in (t, t_new]: inside by dense output, at the end the exact end state."""
     if run.save == SAVE_STEPS:
         _put_row(run, t_new, run.y_new)
     elif run.save == SAVE_TIMES:
@@ -364,7 +364,7 @@ def _save(run: Any, h: float, t_new: float) -> None:
 
 @compiled
 def _last_saved(run: Any, t_new: float) -> float:
-    """Until when rows are saved with this step: where controllers are about to run, those of that instant wait for them."""
+    """The time up to which rows are saved with this step; rows at an instant of controllers wait until these have run."""
     if run.n_updates > 0 and t_new == run.t_stop and ints(run.piece_tail, run.n_pieces)[run.piece] != 0:
         return float(t_new - run.one_instant)
     return t_new
@@ -385,7 +385,7 @@ def _move(run: Any, t_new: float) -> None:
 
 @compiled
 def _note_step(run: Any, t_new: float) -> None:
-    """Put the step that is about to be taken on the tape."""
+    """Record the step that is about to be taken on the tape."""
     k, n, parameters, events = run.n_tape, run.n, run.n_parameters, run.n_events
     times = floats(run.tape_t + 16 * k, 2)
     times[0], times[1] = run.t, t_new

@@ -1,4 +1,4 @@
-"""Many runs in the memory of one, begun and ended inside compiled code: see `members`."""
+"""Many runs in the memory of one run, started and finished inside compiled code: see `members`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pliant.integrate.run_record import PAIR_NUMBERS
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BUDGET = 200_000  # evaluations between two looks at whether to go on
-# Arrays that are written before they are read, or never written: they need not be as they were before the first member.
+BUDGET = 200_000  # evaluations between two checks for cancellation
+# Arrays that are written before they are read, or never written: they need not be restored between members.
 _NOT_RESTORED = frozenset((
     "y", "p", "atol", "pair_numbers", "zeros", "work", "plan", "knots", "piece_end", "piece_head",
     "piece_due", "piece_tail", "updates", "held_new", "samples", "row_t", "row_y",
@@ -29,7 +29,7 @@ _NOT_RESTORED = frozenset((
 
 @dataclass(frozen=True)
 class StartRules:
-    """How a member's start is judged and its works are controlled: places in the observed row and in y."""
+    """How a member's start is judged and the error of its works is controlled: indices in the observed row and in y."""
 
     at_tips: int
     n_tips: int
@@ -38,8 +38,8 @@ class StartRules:
     at_spring: int
     first_rate: int
     n_rates: int
-    judges: bool  # the mass matrix is looked at
-    balls: Ints  # (pair): both sides are balls
+    judges: bool  # whether the mass matrix is checked
+    balls: Ints  # (pair): whether both sides are spheres
     n_controlled: int
     n_added: int
     rtol: float
@@ -47,7 +47,7 @@ class StartRules:
 
 @dataclass(frozen=True)
 class Members:
-    """What members begin with. p and numbers may have one row for all."""
+    """Initial values of members. p and numbers may have a single row for all members."""
 
     y: Floats  # (member, component)
     p: Floats  # (member, parameter)
@@ -60,12 +60,12 @@ class Members:
 
 @dataclass
 class Ends:
-    """How members ended, and what was kept of them."""
+    """How members ended, and their kept results."""
 
-    done: int  # so many came to an end, the first
-    plain: NDArray[np.bool_]  # (member) False: Python has to judge the start
-    code: Ints  # (member) of `status`
-    event: Ints  # (member) that ended it, -1: none
+    done: int  # number of members that ended, counted from the first
+    plain: NDArray[np.bool_]  # (member); False if Python has to judge the start
+    code: Ints  # (member) code of `status`
+    event: Ints  # (member) event that ended it, -1: none
     t: Floats
     y: Floats
     tally: Floats  # (member, pair, TALLIED)
@@ -78,7 +78,7 @@ class Ends:
 
 @dataclass(frozen=True)
 class Kept:
-    """Columns that are kept: of the observed row at the end; of saved rows, where component i of the state is -1 - i."""
+    """Kept columns: of the observed row at the end, and of saved rows, where component i of the state is -1 - i."""
 
     at_end: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     columns: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -88,7 +88,7 @@ class Kept:
 
 
 class MemberRuns:
-    """Runs members in one thread. The memory is that of a run that was started and not yet advanced."""
+    """Runs members in one thread, in the memory of a run that was started but not yet advanced."""
 
     def __init__(self, memory: Memory, stages: Stages, plain_atol: Floats) -> None:
         self._memory, n = memory, int(memory.run["n"])
@@ -124,11 +124,11 @@ class MemberRuns:
         self._kept = kept
 
     def cancel(self) -> None:
-        """From another thread: stop as soon as may be."""
+        """Stop as soon as possible; called from another thread."""
         self._set(cancelled=1)
 
     def run(self, members: Members) -> Ends:
-        """Run them all, one after the other; other threads go on meanwhile."""
+        """Run all members, one after another; other Python threads keep running meanwhile."""
         count, n_pairs = len(members), int(self._memory.run["n_pairs"])
         self._set(n_members=count, n_p=members.p.shape[1])
         self._set(p_step=8 * members.p.shape[1] if len(members.p) > 1 else 0)

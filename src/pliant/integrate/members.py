@@ -1,4 +1,4 @@
-"""Members of an ensemble, one after the other in one call: each begins in the memory as it was before the first.  Compiled."""
+"""Runs the members of an ensemble one after another in one call, each from the same initial memory.  Compiled."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from pliant.integrate.run_record import (
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import AT_EVENT, FULL, GO_ON
 
-# A pivot of the scaled mass matrix below this is looked at more closely: far above what counts as singular (run.inertia).
+# A pivot of the scaled mass matrix below this is checked more closely; the limit is far above singularity (run.inertia).
 SMALL_PIVOT = 1e-9
 
 
 def _call_advance(typing_context: Any, advance: Any, record: Any) -> Any:
-    """The time loop by its address: int32 advance(int64* answer, void** trouble, RUN*)."""
+    """Call the time loop by its address: int32 advance(int64* answer, void** trouble, RUN*)."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
@@ -51,7 +51,7 @@ advance: Any = intrinsic(_call_advance)
 
 
 def _run_members(run: Any, batch: Any) -> int:
-    """Run all members of a batch; returns how many came to an end, fewer where it was cancelled."""
+    """Run all members of a batch; returns how many ended, fewer than all if it was cancelled."""
     for member in range(batch.n_members):
         _begin(run, batch, member)
         if ints(batch.start, batch.n_members)[member] == PLAIN:
@@ -75,7 +75,7 @@ def _run_members(run: Any, batch: Any) -> int:
 
 @compiled
 def _begin(run: Any, batch: Any, member: int) -> None:
-    """The memory as it was, with the member's own state and numbers."""
+    """Restore the memory, and set the member's own state and numbers."""
     _copy(batch.record, batch.pristine, batch.record_bytes)
     arrays = ints(batch.restored, 3 * batch.n_restored)
     for k in range(batch.n_restored):
@@ -98,7 +98,7 @@ def _copy(target: int, source: int, n: int) -> None:
 
 @compiled
 def _set_tolerances(run: Any, batch: Any, member: int) -> None:
-    """Works are controlled against the energy at hand, operation by operation as a single run does it (`run.simulate`)."""
+    """Set the tolerances of works relative to the present energy, with the same operations as a single run (`run.simulate`)."""
     observed, first, n = floats(run.observed, run.n_observed), batch.n_controlled, run.n
     size = 0.0
     for axis in range(3):
@@ -124,7 +124,7 @@ def _set_tolerances(run: Any, batch: Any, member: int) -> None:
 
 @compiled
 def _has_coincident_balls(run: Any, batch: Any) -> bool:
-    """Two balls about one centre have no direction to press in."""
+    """Whether two spheres have the same centre, so that their contact force has no direction."""
     observed, balls = floats(run.observed, run.n_observed), ints(batch.balls, run.n_pairs)
     for k in range(run.n_pairs):
         reach = pair_number(run, k, REACH)
@@ -135,9 +135,9 @@ def _has_coincident_balls(run: Any, batch: Any) -> bool:
 
 @compiled
 def _resists(run: Any, batch: Any) -> bool:
-    """Whether the mass matrix, its coordinates measured by what each weighs alone, has no small pivot.
+    """Whether the mass matrix, scaled by its diagonal, has no small pivot.
 
-    M comes from kinetic energies at unit rates, singly and in pairs; Cholesky's method takes it apart.
+    M comes from kinetic energies at unit rates, singly and in pairs, and is factorised by Cholesky's method.
     """
     n = batch.n_rates
     mass, rates = floats(batch.mass, n * n), floats(run.y_try + 8 * batch.first_rate, n)
@@ -174,12 +174,12 @@ def _kinetic(run: Any, batch: Any) -> float:
     return float(floats(run.observed_try, run.n_observed)[batch.at_kinetic])
 
 
-# ---- what is kept
+# ---- kept results
 
 
 @compiled
 def _tally(run: Any, batch: Any, member: int) -> None:
-    """Counts and sums of the touches in the buffer."""
+    """Accumulate counts and sums of the contacts in the buffer."""
     for k in range(run.n_touches):
         done = floats(run.finished + 8 * FINISHED * k, FINISHED)
         _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9])
@@ -197,7 +197,7 @@ def _add(run: Any, batch: Any, member: int, pair: int, impulse: float, force: fl
 
 @compiled
 def _take_rows(run: Any, batch: Any, member: int) -> None:
-    """Chosen columns of the rows in the buffer, or their extremes."""
+    """Keep the chosen columns of the rows in the buffer, or their extremes."""
     columns, n = ints(batch.columns, batch.n_columns), batch.n_columns
     low, high = floats(batch.extremes + 16 * n * member, n), floats(batch.extremes + 16 * n * member + 8 * n, n)
     for k in range(run.n_rows if n > 0 else 0):
@@ -215,7 +215,7 @@ def _take_rows(run: Any, batch: Any, member: int) -> None:
 
 @compiled
 def _finish(run: Any, batch: Any, member: int, code: int) -> None:
-    """Everything of a member that has come to an end; contacts that last are touches too."""
+    """Store the results of a member that has ended; contacts that are still closed count too."""
     _tally(run, batch, member)
     _take_rows(run, batch, member)
     n, y = batch.n_members, floats(run.y, run.n)

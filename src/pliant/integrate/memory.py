@@ -1,4 +1,4 @@
-"""The memory of a run: the record that the compiled loops take, and the arrays it points to.  No loop allocates."""
+"""The memory of a run: the record passed to the compiled loops, and the arrays it points to.  Loops never allocate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pliant.integrate.tableaus import Tableau, hermite_rows
 
 Floats = NDArray[np.float64]
 
-LEAST_LOGGED = 256  # events, and contacts that have ended, that there is room for before Python takes them away
+LEAST_LOGGED = 256  # room for events and finished contacts before Python collects them
 
 
 class Memory:
@@ -36,10 +36,10 @@ class Memory:
     def __init__(self, n: int, n_events: int, n_work: int, atol: Floats) -> None:
         self._record = np.zeros(1, dtype=RUN)
         self.run: Any = self._record[0]
-        self.address = int(self._record.ctypes.data)  # of the record: what the compiled loop takes
+        self.address = int(self._record.ctypes.data)  # address of the record, the argument of the compiled loop
         self.arrays: dict[str, NDArray[Any]] = {}
-        self.kernel: Any = None  # of the Jacobian: its machine code lives as long as this
-        self.loosened = 1.0  # times the tolerances asked for: see `setup`
+        self.kernel: Any = None  # kernel of the Jacobian: keeps its machine code alive
+        self.loosened = 1.0  # factor on the requested tolerances: see `setup`
         padded = -(-n // BLOCK) * BLOCK
         self.set(n=n, n_padded=padded, n_events=n_events)
         self.bind(atol=atol, k=np.zeros((2, padded)))
@@ -61,17 +61,17 @@ class Memory:
         self.bind_work(n_work)
 
     def bytes_of_record(self) -> NDArray[np.uint8]:
-        """A copy of the record as it is."""
+        """A copy of the present record."""
         return self._record.view(np.uint8).copy()
 
     def take_record(self, record: NDArray[np.uint8]) -> None:
-        """The record is as this one, another's or an earlier one's; arrays stay where they are here."""
+        """Overwrite the record with a copy from this or another run; the arrays here keep their addresses."""
         self._record.view(np.uint8)[:] = record
         for name, array in self.arrays.items():
             self.run[name] = array.ctypes.data
 
     def floats_and_ints(self) -> tuple[Floats, NDArray[np.int64]]:
-        """Views of the whole record, whose fields have eight bytes each: ten times as fast as by name."""
+        """Views of the whole record, whose fields have eight bytes each; ten times faster than access by name."""
         return self._record.view(np.float64), self._record.view(np.int64)
 
     def set(self, **fields: float) -> None:
@@ -84,7 +84,7 @@ class Memory:
             self.run[name] = self.arrays[name].ctypes.data
 
     def bind_alike(self, n: int, kind: type, *names: str) -> None:
-        """Arrays of n zeros each, in one piece of memory."""
+        """Bind arrays of n zeros each, in one block of memory."""
         block: NDArray[Any] = np.zeros((len(names), n), dtype=kind)
         address = block.ctypes.data
         for name, row in zip(names, block, strict=True):
@@ -93,7 +93,7 @@ class Memory:
             address += row.nbytes
 
     def bind_parameters(self, p: Floats, changing: int) -> None:
-        """p, of which only the first entries may change."""
+        """Bind p, of which only the first entries may change."""
         self.set(n_parameters=changing)
         self.bind(p=p, p_seen=np.zeros(changing))
 
@@ -102,7 +102,7 @@ class Memory:
         self.bind(knots=knots)
 
     def bind_phases(self, n_events: int) -> None:
-        """What events do inside the loop: nothing, until somebody says otherwise; and room for what they leave behind."""
+        """Bind the actions of events inside the loop (none by default) and memory for their results."""
         self.bind_alike(n_events, np.int64, "event_pair", "flag", "pressed", "reported", "turns")
         self.arrays["event_pair"][:] = self.arrays["flag"][:] = -1
         self.bind_pairs(np.zeros((0, PAIR_PLACES), dtype=np.int64), np.zeros((0, PAIR_NUMBERS)))
@@ -112,7 +112,7 @@ class Memory:
         self.bind_alike(room, np.int64, "log_event", "log_direction")
 
     def bind_pairs(self, places: NDArray[np.int64], numbers: Floats) -> None:
-        """The contacts, and room for what is known of each and for those that have ended."""
+        """Bind the contacts, and memory for the data of each and for finished contacts."""
         n, room = len(places), max(LEAST_LOGGED, 2 * len(places)) if len(places) else 0
         self.set(n_pairs=n, max_touches=room)
         self.bind(pair_places=places, pair_numbers=numbers, touch=np.zeros((n, TOUCH)), finished=np.empty((room, FINISHED)))
@@ -120,26 +120,26 @@ class Memory:
         self.bind_joints(np.zeros((0, JOINT_PLACES), dtype=np.int64))
 
     def bind_joints(self, places: NDArray[np.int64]) -> None:
-        """Joints whose friction holds, beside the contacts whose friction does."""
+        """Bind the joints whose friction can stick."""
         n, holding = len(places), int(np.count_nonzero(self.arrays["pair_places"][:, GRIP] >= 0))
         self.set(n_joints=n, n_holding=holding + n)
         self.bind(joint_places=places, breaking=np.zeros(int(self.run["n_pairs"]) + n, dtype=np.int64))
         self.bind_alike(n, np.int64, "joint_start", "stuck", "asked_way")
 
     def bind_observed(self, kernel: int, n_observed: int) -> None:
-        """A kernel whose numbers stand beside every row; contacts are judged by them too."""
+        """Bind the kernel whose outputs are saved with every row; contacts are judged by them too."""
         self.set(observe=kernel, n_observed=n_observed)
         self.bind_alike(n_observed, np.float64, "observed", "observed_try", "doubt")
 
     def bind_updates(self, kernels: NDArray[np.int64], first: int, held: int, one_instant: float) -> None:
-        """What sampled controllers do at instants: kernels, and the components of y that they write."""
+        """Bind the updates of sampled controllers: kernels, and the components of y that they write."""
         self.set(n_updates=kernels.size, first_held=first, n_held=held, one_instant=one_instant)
         self.bind(updates=kernels, held_new=np.zeros(held))
 
     def bind_pieces(
         self, ends: Floats, heads: Floats, due: NDArray[np.bool_] | None = None, tail: NDArray[np.bool_] | None = None
     ) -> None:
-        """Pieces of time: where each ends, and the head of p on it; which updates are due where it begins, and any at its end."""
+        """Bind the pieces of time: the end of each, its head of p, the updates due at its beginning, and any at its end."""
         self.set(n_pieces=ends.size, n_head=heads.shape[1], piece=0)
         none = np.zeros((ends.size, int(self.run["n_updates"])), dtype=np.int64)
         self.bind(piece_end=ends, piece_head=heads, piece_due=none if due is None else due.astype(np.int64))
@@ -148,13 +148,13 @@ class Memory:
     def enter_pieces(
         self, ends: Floats, heads: Floats, due: NDArray[np.bool_] | None = None, tail: NDArray[np.bool_] | None = None
     ) -> None:
-        """The loop begins with the first of these pieces of time."""
+        """Let the loop begin with the first of these pieces of time."""
         self.bind_pieces(ends, heads, due, tail)
         self.arrays["p"][: heads.shape[1]] = heads[0]
         self.set(t_stop=float(ends[0]), entering=1)
 
     def bind_notes(self, recording: int, n: int) -> None:
-        """Room for what events that only record leave behind in a step."""
+        """Bind memory for the notes of recording events in a step."""
         count = NOTES * recording
         self.set(max_notes=count)
         self.bind(note_t=np.empty(count), note_y=np.empty((count, n)))
@@ -166,7 +166,7 @@ class Memory:
         self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)), row_observed=np.empty((capacity, n_observed)))
 
     def bind_tape(self, capacity: int) -> None:
-        """Room for steps to be noted, before Python takes them away; 0: none are."""
+        """Bind memory for steps on the tape before Python collects them; 0: none are recorded."""
         n, events, parameters = int(self.run["n"]), int(self.run["n_events"]), int(self.run["n_parameters"])
         self.set(max_tape=capacity)
         self.bind(
@@ -175,7 +175,7 @@ class Memory:
         )  # fmt: skip
 
     def bind_course(self, first_added: int, n_added: int) -> None:
-        """Room for a new run's course."""
+        """Bind memory for the history of a new run."""
         n, parameters = int(self.run["n"]), int(self.run["n_parameters"])
         extremes = np.zeros((n_added, EXTREMES))
         extremes[:, 0], extremes[:, 1] = np.inf, -np.inf
@@ -183,12 +183,12 @@ class Memory:
         self.set(first_added=first_added, n_added=n_added, n_kept=0, stride=1, to_skip=0)
 
     def bind_work(self, n_work: int) -> None:
-        """Room for kernels; grows when one comes that needs more."""
+        """Bind work memory for kernels; it grows if a kernel needs more."""
         if "work" not in self.arrays or self.arrays["work"].size < n_work:
             self.bind(work=np.zeros(max(n_work, 1)))
 
     def bind_tableau(self, tableau: Tableau) -> None:
-        """Room and numbers for an explicit method; the derivative at hand stays."""
+        """Bind memory and coefficients of an explicit method; the present derivative is kept."""
         scheme, padded = packed(tableau), int(self.run["n_padded"])
         n_k = scheme["c"].size
         if self.arrays["k"].shape[0] < n_k:
@@ -202,7 +202,7 @@ class Memory:
         self.set(error_needs_end=any(tableau.stages in row for row in tableau.error))
 
     def bind_implicit(self, arrays: dict[str, NDArray[Any]], stages: int, pairs: int, n_newton: int, n_rows: int) -> None:
-        """Room and numbers for an implicit method."""
+        """Bind memory and coefficients of an implicit method."""
         n, padded = int(self.run["n"]), int(self.run["n_padded"])
         self.bind(**arrays, weights=np.zeros(max(stages, 2)))
         self.bind(**{name: np.zeros((stages, padded)) for name in ("z", "z_old", "slopes", "modes")})
@@ -213,7 +213,7 @@ class Memory:
         self.set(jacobian_known=0, factorised_h=0.0, fresh=1, contraction=0.0, contraction_factor=1.0, coupled=0)
 
     def bind_systems(self, chained: dict[int, int], coupled: bool) -> None:
-        """Room for the linear systems of an implicit method; chained: components whose rate is another one."""
+        """Bind memory for the linear systems of an implicit method; chained: components whose rate is another component."""
         n, stages, pairs = (int(self.run[name]) for name in ("n_newton", "schemed", "pairs"))
         solved = [k for k in range(n) if k not in chained]
         size = len(solved)
@@ -228,7 +228,7 @@ class Memory:
         self.set(n_chained=len(chained), n_solved=size, may_couple=coupled)
 
     def bind_partition(self, rows: int, positions: int, ease: Floats) -> None:
-        """Room for constraints and for the coordinates that they determine."""
+        """Bind memory for constraints and for the coordinates that they determine."""
         m, rates = rows, ease.size
         self.bind(held=np.zeros(m * (2 + rates)), eliminated=np.zeros((m, rates)), reduced=np.zeros((m, m)))
         self.bind(**{name: np.zeros(m, dtype=np.int64) for name in ("reduced_pivots", "dependent", "former")})
@@ -237,15 +237,15 @@ class Memory:
         self.set(n_constraints=m, n_positions=positions, n_rates=rates, partitions=0)
 
     def forget_motion(self) -> None:
-        self._record.view(np.int64)[: len(MOTION)] = 0  # fields of eight bytes, the first of the record
+        self._record.view(np.int64)[: len(MOTION)] = 0  # fields of eight bytes, at the head of the record
         self.set(effort=1.0, contraction_factor=1.0)
 
 
-_PACKED: dict[int, tuple[Tableau, dict[str, NDArray[Any]]]] = {}  # by identity: tableaus are made once, with the package
+_PACKED: dict[int, tuple[Tableau, dict[str, NDArray[Any]]]] = {}  # by identity: tableaus are created once, on import
 
 
 def packed(tableau: Tableau) -> dict[str, NDArray[Any]]:
-    """A tableau in arrays, which no loop writes to."""
+    """A tableau as arrays, which no loop writes to."""
     if id(tableau) not in _PACKED:
         _PACKED[id(tableau)] = tableau, _pack(tableau)
     return _PACKED[id(tableau)][1]

@@ -1,4 +1,4 @@
-"""Compiled: a run takes notes of its own course, for `course` to read."""
+"""Compiled: a run records its own history, for `course` to read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOW
 
 @compiled
 def note(run: Any) -> None:
-    """Take account of the present state: at the start and after every step."""
+    """Record the present state, at the start and after every step."""
     _note_extremes(run)
     run.to_skip -= 1
     if run.to_skip >= 0:
@@ -41,7 +41,7 @@ def _note_extremes(run: Any) -> None:
 
 @compiled
 def _thin(run: Any) -> None:
-    """Keep every second one, the first among them."""
+    """Keep every second state, beginning with the first."""
     times = floats(run.kept_t, KEPT)
     for k in range(1, KEPT // 2):
         times[k] = times[2 * k]

@@ -1,4 +1,4 @@
-"""Where a contact pair's numbers stand in the memory of a run.  Compiled."""
+"""Access to a contact pair's numbers in the memory of a run.  Compiled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pliant.integrate.run_record import PAIR_NUMBERS, PAIR_PLACES, TOUCH
 
 @compiled
 def pair_place(run: Any, pair: int, column: int) -> int:
-    """Where in p, in y or among the events; -1: nowhere."""
+    """An index of the pair in p, in y or among the events; -1: none."""
     return int(ints(run.pair_places, run.n_pairs * PAIR_PLACES)[PAIR_PLACES * pair + column])
 
 
@@ -21,17 +21,17 @@ def pair_number(run: Any, pair: int, column: int) -> float:
 
 @compiled
 def touch(run: Any, pair: int) -> Any:
-    """What is known of the pair's contact under way."""
+    """The data of the pair's ongoing contact."""
     return floats(run.touch + 8 * TOUCH * pair, TOUCH)
 
 
 @compiled
 def observe_contacts(run: Any, t: float, y: int) -> None:
-    """Gaps, speeds and forces of all pairs at a state, with the parameters in force."""
+    """Observe gaps, speeds and forces of all pairs at a state, with the present parameters."""
     call_kernel(run.observe, t, y, run.p, run.observed, run.work)
 
 
 @compiled
 def of_pair(run: Any, first: int, pair: int) -> float:
-    """One number of each pair, of what was observed last."""
+    """One number of each pair, from the last observed row."""
     return float(floats(run.observed, run.n_observed)[first + pair])

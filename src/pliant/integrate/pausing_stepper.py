@@ -1,8 +1,8 @@
-"""A stepper that is led from row to row: it marches until a time is passed, reads the row there, and waits inside that step.
+"""A stepper that is advanced from row to row: it marches until a time is passed, reads the row there, and waits inside that step.
 
 The step that passed the time is accepted but not taken: the state, the derivative and the stages are still those of its beginning,
-so that more rows inside it cost a dense output each, and it can be given up for a shorter one that ends at a time exactly. While
-nobody asks for that, the steps are those that one run through all times would take, bit by bit.
+so each further row inside it costs only a dense output, and it can be replaced by a shorter step that ends exactly at a given time.
+Unless that is requested, the steps are the same, bit for bit, as those of one run through all times.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pliant.integrate.run_record import RECORDS, RUN
 from pliant.integrate.status import AGAIN, FULL, PAUSED, Status
 from pliant.integrate.stepper import Located, Outcome, Save, Stepper
 
-# Arrays that no loop writes to, or that are written before they are read: no part of what is saved.
+# Arrays that no loop writes to, or that are written before they are read: they are not saved.
 _NOT_SAVED = frozenset((
     "zeros", "work", "row_first", "column", "value", "c", "dense", "samples", "plan", "knots", "piece_end", "piece_head",
     "row_t", "row_observed",
 ))  # fmt: skip
 
-# Places in the record
+# Offsets in the record
 _T, _T_STOP, _NEXT_SAVE, _N_ROWS, _PAUSING, _HORIZON, _ENTERING, _WAITING, _RESTART = (
     list(RUN.fields or ()).index(name)
     for name in ("t", "t_stop", "next_save", "n_rows", "pausing", "horizon", "entering", "waiting", "restart")
@@ -34,7 +34,7 @@ _T, _T_STOP, _NEXT_SAVE, _N_ROWS, _PAUSING, _HORIZON, _ENTERING, _WAITING, _REST
 
 @dataclass(frozen=True)
 class SavedMarch:
-    """Everything that a march goes on with, as copies."""
+    """Copies of everything needed to continue a march."""
 
     record: NDArray[np.uint8]
     arrays: dict[str, NDArray[Any]]
@@ -42,16 +42,16 @@ class SavedMarch:
     flushed: dict[str, dict[int, list[NDArray[Any]]]]
     located: tuple[Located, ...]
     steps_of: dict[str, int]
-    kernel: Any  # of the Jacobian, kept alive
+    kernel: Any  # kernel of the Jacobian, kept alive
 
 
 class PausingStepper(Stepper):
-    """See above; `reach` instead of `advance`."""
+    """A Stepper with `reach` instead of `advance`; see the module's description."""
 
     def start(
         self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None, n_changing: int | None = None, tape: bool = False
     ) -> None:
-        """As `Stepper.start`; whatever is to be saved, there is room for one row, the last."""
+        """As `Stepper.start`, but with room for one row only, the last."""
         super().start(t0, y0, p, save=[t0], n_changing=n_changing, tape=tape)
         self._memory.set(bare=1, pausing=1, t_stop=t0, entering=1)
         self._memory.set(budget=self._budget)
@@ -62,7 +62,7 @@ class PausingStepper(Stepper):
 
     @property
     def waits(self) -> bool:
-        """Whether a step that passed the last row waits to be taken."""
+        """Whether a step that passed the last row is waiting to be taken."""
         return bool(self._ints[_WAITING])
 
     @property
@@ -71,30 +71,30 @@ class PausingStepper(Stepper):
 
     @property
     def waits_until(self) -> float:
-        """Where that step ends, s."""
+        """The end of the waiting step, s."""
         return float(self._run["waiting_t"])
 
     def outcome(self, status: Status) -> Outcome:
-        """How the march ended, or stands."""
+        """How the march ended, or its present status."""
         return self._outcome(status)
 
     def enter(self, head: Floats) -> None:
-        """A piece of time begins where the march stands, with this head of p."""
+        """Begin a piece of time at the present time, with this head of p."""
         self._memory.arrays["p"][: head.size] = head
 
     def look_ahead(self, knots: Floats) -> None:
-        """Ends of pieces of time, from here on."""
+        """Set the ends of the pieces of time from here on."""
         self._memory.bind_knots(knots)
         self._memory.set(knot=0)
 
     def restart(self) -> None:
-        """The equations have changed here, at a time that no step straddles."""
+        """Restart after a change of the equations at the present time, which no step straddles."""
         self._ints[_RESTART] = 1
 
     def reach(self, t: float, stop: float, exactly: bool, horizon: float = 0.0) -> int:
         """March until the row at t is there, but not beyond `stop`; a code of `status`: PAUSED and AT_STOP are in order.
 
-        exactly: a step ends at t (which is `stop` then), and is taken. horizon: for how long the run is expected to go on, s, where
+        exactly: end a step at t, which then equals `stop`, and take it. horizon: the expected remaining duration of the run, s, if
         `stop` does not tell.
         """
         floats, ints = self._floats, self._ints
@@ -109,12 +109,12 @@ class PausingStepper(Stepper):
         while code in AGAIN:
             self._serve(code)
             code = self._piece(self._march)
-        if code != PAUSED:  # the caller has a say before the march goes on
+        if code != PAUSED:  # the caller decides before the march continues
             ints[_ENTERING] = 1
         return code
 
     def give_up(self) -> None:
-        """The step that waits is not taken: as if it had been refused, but for its length, which was good."""
+        """Discard the waiting step, as if it had been refused, but keep its length."""
         run = self._run
         run["waiting"] = 0
         self._memory.arrays["hit"][:] = 0
@@ -124,11 +124,11 @@ class PausingStepper(Stepper):
             run["h"] = max(float(run["h"]), float(run["waiting_h"]))
 
     def stand(self) -> None:
-        """The row is where the march itself stands."""
+        """Make the present state of the march the row."""
         self.row[:] = self.y
 
     def noted(self, t: float) -> list[Located]:
-        """What recording events did until t in the step that waits."""
+        """Crossings of recording events up to t in the waiting step."""
         if not self._run["waiting"]:
             return []
         arrays, kinds = self._memory.arrays, self._memory.arrays["kind"]
@@ -138,14 +138,14 @@ class PausingStepper(Stepper):
         return sorted((note for note in users if note.t <= t), key=lambda note: note.t)
 
     def saved(self) -> SavedMarch:
-        """Of the march as it stands."""
+        """A copy of the present march."""
         arrays = {name: array.copy() for name, array in self._memory.arrays.items() if name not in _NOT_SAVED}
         flushed = {name: dict(blocks) for name, blocks in self._flushed.items()}
         return SavedMarch(self._memory.bytes_of_record(), arrays, self._memory.arrays["knots"].copy(), flushed,
                           tuple(self._located), dict(self._steps_of), self._memory.kernel)  # fmt: skip
 
     def restore(self, saved: SavedMarch) -> None:
-        """Go on from there."""
+        """Continue from a saved march."""
         self._take_family(saved)
         memory = self._memory
         for name, array in saved.arrays.items():
@@ -160,7 +160,7 @@ class PausingStepper(Stepper):
         memory.kernel = saved.kernel
 
     def _take_family(self, saved: SavedMarch) -> None:
-        """Of an automatic method, the one of its two families that was at work."""
+        """For an automatic method, restore the family that was active."""
         from pliant.integrate.setup import set_up
 
         watching = int(saved.record.view(RUN)[0]["watching"])

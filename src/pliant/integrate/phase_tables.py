@@ -1,4 +1,4 @@
-"""What the time loop has to know to change phases by itself: see `phases`."""
+"""Tables that let the time loop change phases without Python: see `phases`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Observed:
-    """The kernel whose numbers stand beside every saved row, and where contacts find theirs among them."""
+    """The kernel whose outputs are saved with every row, and the indices of contact quantities among them."""
 
     kernel: int  # address
     size: int
@@ -29,20 +29,20 @@ class Observed:
 
 @dataclass(frozen=True)
 class Phases:
-    """Events and contacts. Arrays of events have one entry each, -1 where there is none."""
+    """Tables of events and contacts. Arrays over events have one entry per event, -1 if it has none."""
 
-    event_pair: Ints  # whose event it is: a pair's, or behind those a joint's whose friction holds
-    flag: Ints  # where in p stands the side that the equations are on
-    pressed: Ints  # the side at which the flag is 1
-    reported: Ints  # it is written into the log
+    event_pair: Ints  # owner of the event: a pair, or after the pairs a joint whose friction can stick
+    flag: Ints  # index in p of the flag that holds the side of the equations
+    pressed: Ints  # the side on which the flag is 1
+    reported: Ints  # whether it is written to the log
     direction: Ints  # which crossings count
     pair_places: Ints  # (pair, PAIR_PLACES): see `run_record`
     pair_numbers: Floats  # (pair, PAIR_NUMBERS)
     joint_places: Ints  # (joint, JOINT_PLACES)
-    required: Ints  # the side of each event that the equations belong to from the start, 0: any
-    events_closed: int  # address of all event functions; where no contact is closed, those of the stepper
-    near: float = -math.inf  # m, gap below which a contact is close by
-    near_rtol: float = 0.0  # with a contact close by or closed; 0: precision does not depend on that
+    required: Ints  # the side of each event that the initial equations belong to, 0: any
+    events_closed: int  # address of all event functions; while no contact is closed, those of the stepper are used
+    near: float = -math.inf  # m, gap below which a contact counts as near
+    near_rtol: float = 0.0  # rtol while a contact is near or closed; 0: rtol does not depend on contacts
     far_rtol: float = 0.0
 
     def bind(self, memory: Memory) -> None:
@@ -55,12 +55,12 @@ class Phases:
 
 @dataclass(frozen=True)
 class Updates:
-    """What sampled controllers do: kernels by address, which give all that is held anew, and where in y that stands."""
+    """Updates of sampled controllers: addresses of kernels that compute all held outputs, and the indices of these in y."""
 
     kernels: Ints
     first: int
     held: int
-    one_instant: float  # s: what is nearer to an instant than this is there
+    one_instant: float  # s: times nearer to an instant than this coincide with it
 
     def bind(self, memory: Memory) -> None:
         memory.bind_updates(self.kernels, self.first, self.held, self.one_instant)
@@ -68,9 +68,9 @@ class Updates:
 
 @dataclass(frozen=True)
 class PiecesOfTime:
-    """Pieces of a run between breakpoints: where each ends, s, and the first entries of p on it."""
+    """Pieces of a run between breakpoints: the end of each, s, and its first entries of p."""
 
     ends: Floats
     heads: Floats  # (piece, entry)
-    due: NDArray[np.bool_] | None = None  # (piece, update): what sampled controllers do where it begins
-    tail: NDArray[np.bool_] | None = None  # (piece): they do something where it ends
+    due: NDArray[np.bool_] | None = None  # (piece, update): updates that run at its beginning
+    tail: NDArray[np.bool_] | None = None  # (piece): whether updates run at its end

@@ -1,8 +1,8 @@
-"""What a run does at its events: contacts close and open, flags change, the next piece of time begins.  Compiled.
+"""Actions of a run at its events: contacts close and open, flags change, the next piece of time begins.  Compiled.
 
-A phase is a stretch of a run in which its equations stay the same. What tells phases apart stands in p: for each contact whether
-it is closed and how fast it closed, a flag for everything that jumps, and at its head what changes with time by pieces. Events that
-change none of it are only logged.
+A phase is an interval of a run in which its equations stay the same. Phases differ in p: for each contact whether it is closed and
+its entry speed, a flag for everything that jumps, and at the head of p the values that change from one piece of time to the next.
+Events that change none of these are only logged.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ EPSILON = 2.0**-52
 
 @compiled
 def act(run: Any) -> int:
-    """Do what the events ask for that ended the step; ON, AT_EVENT where the caller must know, or CHATTERS."""
+    """Act on the events that ended the step; returns ON, AT_EVENT if the caller must know, or CHATTERS."""
     n, answer, changed = run.n_events, ON, False
     hit, kind, pair, flag = ints(run.hit, n), flags(run.kind, n), ints(run.event_pair, n), ints(run.flag, n)
     for e in range(n):
@@ -86,7 +86,7 @@ def act(run: Any) -> int:
 
 @compiled
 def take_notes(run: Any) -> None:
-    """What was recorded inside the step: users' events go into the log; of contacts, a peak of the force or that it let go."""
+    """Process events recorded inside the step: user events go to the log; for contacts, a force peak or a release is noted."""
     for k in range(run.n_notes):
         e, t = ints(run.note_event, run.max_notes)[k], floats(run.note_t, run.max_notes)[k]
         direction, pair = ints(run.note_direction, run.max_notes)[k], ints(run.event_pair, run.n_events)[e]
@@ -103,7 +103,7 @@ def take_notes(run: Any) -> None:
 
 @compiled
 def next_piece(run: Any) -> bool:
-    """Begin the next piece of time, if there is one; what contacts and flags set in p stays."""
+    """Begin the next piece of time, if there is one; entries of p set by contacts and flags stay."""
     if run.piece + 1 >= run.n_pieces:
         return False
     run.piece += 1
@@ -115,7 +115,7 @@ def next_piece(run: Any) -> bool:
 
 @compiled
 def choose_kernels(run: Any) -> None:
-    """The events of closed contacts cost only while one is closed."""
+    """Choose the event kernel, so that events of closed contacts cost time only while a contact is closed."""
     run.events = run.events_closed if run.n_closed > 0 else run.events_open
 
 
@@ -124,7 +124,7 @@ def choose_kernels(run: Any) -> None:
 
 @compiled
 def set_flag(run: Any, e: int, pressed: bool) -> None:
-    """What jumps at event e is on this side from now on, and watched from there."""
+    """Set the flag of event e to this side, and watch the event from there."""
     n = run.n_events
     side = ints(run.pressed, n)[e]
     floats(run.p, run.n_parameters)[ints(run.flag, n)[e]] = 1.0 if pressed else 0.0
@@ -133,7 +133,7 @@ def set_flag(run: Any, e: int, pressed: bool) -> None:
 
 @compiled
 def _chatters(run: Any, e: int) -> bool:
-    """Whether a flag is set and cleared without end, in no time."""
+    """Whether a flag changes endlessly without time advancing."""
     since, turns = floats(run.turned_t, run.n_events), ints(run.turns, run.n_events)
     if turns[e] == 0 or run.t - since[e] > CHATTER * SHORTEST_TURN:
         since[e], turns[e] = run.t, 0
@@ -151,7 +151,7 @@ def is_closed(run: Any, pair: int) -> bool:
 
 @compiled
 def _act_on_contact(run: Any, e: int, pair: int) -> bool:
-    """Take an event of a contact; True if p changed."""
+    """Handle an event of a contact; True if p changed."""
     if e == pair_place(run, pair, NEAR):
         ints(run.close_by, run.n_pairs)[pair] = 1 if ints(run.hit, run.n_events)[e] < 0 else 0
         set_precision(run)
@@ -170,7 +170,7 @@ def _act_on_contact(run: Any, e: int, pair: int) -> bool:
 
 @compiled
 def set_precision(run: Any) -> None:
-    """Of a method that is more precise near contact: told when a gap passes its distance."""
+    """Set the precision of a method that is more precise near contact, when a gap crosses its threshold."""
     if run.near_rtol == 0.0:
         return
     run.n_close_by = 0
@@ -182,7 +182,7 @@ def set_precision(run: Any) -> None:
 
 @compiled
 def round_off_of_gap(run: Any, pair: int) -> float:
-    """A gap of a few units of round-off is neither open nor closed, m; of what was observed last."""
+    """The round-off of a gap, m, from the last observed row: a smaller gap is neither open nor closed."""
     observed, total = floats(run.observed, run.n_observed), pair_number(run, pair, REACH)
     for i in range(3 * pair, 3 * pair + 3):
         total += abs(observed[run.at_point + i] * observed[run.at_normal + i])
@@ -191,7 +191,7 @@ def round_off_of_gap(run: Any, pair: int) -> float:
 
 @compiled
 def close(run: Any, pair: int, speed: float) -> None:
-    """The pair touches, approaching with this speed, m/s."""
+    """Close a pair with this approach speed, m/s."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)] = 1.0
     p[pair_place(run, pair, ENTRY)] = max(speed, pair_number(run, pair, ENTRY_FLOOR))
@@ -212,7 +212,7 @@ def close(run: Any, pair: int, speed: float) -> None:
 
 @compiled
 def note_force(run: Any, pair: int, t: float) -> None:
-    """The force that was observed last may be the largest of this contact."""
+    """Update the largest force of this contact with the last observed one."""
     record, force = touch(run, pair), of_pair(run, run.at_force, pair)
     if force > record[PEAK_FORCE]:
         record[PEAK_FORCE], record[PEAK_TIME] = force, t
@@ -220,7 +220,7 @@ def note_force(run: Any, pair: int, t: float) -> None:
 
 @compiled
 def _open(run: Any, pair: int, speed: float) -> None:
-    """The pair parts with this speed, m/s: its record is finished. A force that let go before has ended the contact then."""
+    """Open a pair with this separation speed, m/s, and finish its record. If its force vanished earlier, the contact ended then."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)], p[pair_place(run, pair, ENTRY)] = 0.0, 1.0
     run.n_closed -= 1
@@ -241,9 +241,11 @@ def _open(run: Any, pair: int, speed: float) -> None:
 
 @compiled
 def watch(run: Any, pair: int, closed: bool) -> None:
-    """An open pair is watched for closing; a closed one for opening, the peak, letting go and friction's corners.
+    """Set the watched events of a pair: closing for an open pair; opening, force peak, release and friction corners for a closed
+    one.
 
-    An open pair that is found pressed closes, whatever its gap was when it opened; and so the other way.
+    An open pair that is found overlapping closes, whatever its gap was when it opened; likewise, a closed pair that is found apart
+    opens.
     """
     n, gap = run.n_events, pair_place(run, pair, GAP)
     active = flags(run.active, n)

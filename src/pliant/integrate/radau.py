@@ -17,16 +17,16 @@ from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, f
 from pliant.integrate.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
 from pliant.integrate.shipped_loops import Bitcode
 
-GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew where iterations contract less
-SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step where iterations contract less
+GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew if iterations contract less than this
+SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step if iterations contract less than this
 BAD_CONTRACTION = 0.99
-RELAX = 0.5  # of the step at which one Jacobian was not enough: below it one is tried again
+RELAX = 0.5  # fraction of the step at which one Jacobian was not enough: below it a single Jacobian is tried again
 ROUND_OFF = 2.0**-52
 
 
 @compiled
 def row(run: Any, array: int, i: int) -> int:
-    """Address of stage i in an array (stage, component)."""
+    """The address of stage i in an array (stage, component)."""
     return int(array + 8 * i * run.n_padded)
 
 
@@ -49,7 +49,7 @@ def blend(run: Any, target: int, weights: int, rows: int, n: int) -> None:
 
 @compiled
 def _begin(run: Any) -> None:
-    """A step from where none began yet: what was solved last is the step that led here, or nothing."""
+    """Begin a step from a new state: the stages solved last are those of the step that led here, or none."""
     if run.step_t == run.t and not run.fresh and run.step_h > 0.0:
         return  # another length from the same state
     run.old_h = 0.0
@@ -64,7 +64,7 @@ def _begin(run: Any) -> None:
 
 @compiled
 def _factorise(run: Any, h: float) -> bool:
-    """The real system, which the error estimate needs too, and where stages are solved for apart the complex ones."""
+    """Factorise the real system, which the error estimate needs too, and the complex ones if stages are solved for separately."""
     pole = floats(run.poles, 2 * run.pairs)
     run.factorised_h = 0.0
     if not factorise_real(run, run.pole / h):
@@ -80,7 +80,7 @@ def _factorise(run: Any, h: float) -> bool:
 
 @compiled
 def _predict(run: Any, h: float) -> None:
-    """Stages to begin the iterations with: the polynomial of the last step, continued."""
+    """Initial stages of the iterations: the polynomial of the last step, extrapolated."""
     s, n = run.schemed, run.n_newton
     nodes = floats(run.nodes, s)
     for i in range(s):
@@ -96,7 +96,7 @@ def _predict(run: Any, h: float) -> None:
 
 @compiled
 def _polynomial_weights(run: Any, x: float) -> None:
-    """Weights of the stages in the collocation polynomial at t + x h, less y."""
+    """Weights of the stages in the collocation polynomial at t + x h, relative to y."""
     s = run.schemed
     weights, powers = floats(run.weights, s), floats(run.polynomials, s * s)
     for j in range(s):
@@ -108,7 +108,7 @@ def _polynomial_weights(run: Any, x: float) -> None:
 
 @compiled
 def _slopes(run: Any, h: float, t_new: float) -> bool:
-    """f at all stages; False where one is not finite."""
+    """Evaluate f at all stages; False if one is not finite."""
     s, n = run.schemed, run.n_newton
     nodes = floats(run.nodes, s)
     put(run.y_try, run.y, run.n)
@@ -155,7 +155,7 @@ def _improve(run: Any, h: float) -> float:
 
 @compiled
 def _take(run: Any, i: int, change: int) -> float:
-    """Add a change to mode i; the sum of its squares over the scale's."""
+    """Add a change to mode i; returns the sum of its squares over the squared scale."""
     n = run.n_newton
     by, scale = floats(change, n), floats(run.scale, n)
     accumulate(row(run, run.modes, i), change, 1.0, n)
@@ -167,12 +167,12 @@ def _take(run: Any, i: int, change: int) -> float:
 
 @compiled
 def _iterate(run: Any, h: float, t_new: float) -> bool:
-    """Newton's iterations to an accuracy far below the tolerance; False, with run.wanted, where they do not get there."""
+    """Newton iterations to an accuracy far below the tolerance; False, with run.wanted set, if they do not converge."""
     limit, tolerance = run.newton_limit, run.newton_tolerance
     factor = max(run.contraction_factor, ROUND_OFF) ** 0.8
     run.contraction, run.wanted, run.unsolved = GOOD_CONTRACTION, 0.5 * h, 1
     size_old = rate_old = 0.0
-    stale = True  # of the Jacobians at the stages
+    stale = True  # whether the Jacobians at the stages are out of date
     for count in range(1, limit + 1):
         if not _slopes(run, h, t_new):
             run.unsolved = 2
@@ -193,14 +193,14 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
             factor = run.contraction / (1.0 - run.contraction)
             left = factor * size * run.contraction ** (limit - 1 - count) / tolerance
             if left >= 1.0 and count < limit and not stale:
-                # too slow to get there in the iterations allowed
+                # too slow to converge within the allowed iterations
                 run.wanted = 0.8 * h * max(1e-4, min(20.0, left)) ** (-1.0 / (4.0 + limit - 1 - count))
                 return False
         size_old = max(size, ROUND_OFF)
         if factor * size <= tolerance:
             run.contraction_factor = factor
             run.effort = (1.0 + 2.0 * limit) / (count + 2.0 * limit)
-            # the slopes at hand are those before the last change: too old for works unless that was as small as what is left
+            # the slopes are those before the last change: too old for works unless that change was within the remaining error
             run.slopes_final = run.n > run.n_newton and size > tolerance
             if run.slopes_final and not _slopes(run, h, t_new):
                 run.unsolved = 2
@@ -212,9 +212,9 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
 
 @compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
-    """Solve for the stages of a step h from (t, y); y_new is left behind.
+    """Solve for the stages of a step h from (t, y), and write y_new.
 
-    What fails with an old Jacobian is tried with that of the present state, then with one for every stage.
+    If this fails with an old Jacobian, it is repeated with that of the present state, then with one for every stage.
     """
     _begin(run)
     n, y, atol, scale = run.n_newton, floats(run.y, run.n), floats(run.atol, run.n), floats(run.scale, run.n)
@@ -249,7 +249,7 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
 
 @compiled
 def _quadratures(run: Any, h: float) -> None:
-    """z = h A g for what does not feed back."""
+    """z = h A g for components that do not feed back."""
     s, first, count = run.schemed, run.n_newton, run.n - run.n_newton
     a = floats(run.integrals, s * s)
     if count > 0:
@@ -275,7 +275,7 @@ def _estimate(run: Any, h: float, slope: int) -> None:
 
 @compiled
 def _weigh(run: Any) -> float:
-    """Root mean square of what is in `spare` over the tolerances."""
+    """Root mean square of `spare` over the tolerances."""
     n = run.n_controlled
     estimate, y, y_new, atol = floats(run.spare, n), floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
     total = 0.0
@@ -286,10 +286,10 @@ def _weigh(run: Any) -> float:
 
 @compiled
 def error_norm(run: Any, h: float) -> float:
-    """Of the step taken last.
+    """The error norm of the last step.
 
-    A second time from f(t, y + error): after a rejection and at a start, where the first estimate is too large for stiff
-    components (Hairer, Wanner (8.20)); and for quadratures, which feel the error of the state through their slope.
+    It is estimated a second time from f(t, y + error) after a rejection and at a start, where the first estimate is too large for
+    stiff components (Hairer, Wanner (8.20)), and for quadratures, whose slopes depend on the error of the state.
     """
     if run.unsolved:
         return math.inf
@@ -313,7 +313,7 @@ def error_norm(run: Any, h: float) -> float:
 
 @compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
-    """The error of a step h; y_new and, where acceptable, k_1 are left behind."""
+    """Attempt a step h and return its error; writes y_new and, if the step is acceptable, k_1."""
     if not take_step(run, h, t_new):
         return math.inf if run.unsolved == 2 else -1.0
     if not finite(run.y_new, run.n):
@@ -323,7 +323,7 @@ def attempt(run: Any, h: float, t_new: float) -> float:
         return math.inf
     if error > 1.0:
         return error
-    if run.slopes_final:  # the last stage is the step's end
+    if run.slopes_final:  # the last stage is the end of the step
         put(stage(run, run.stages), row(run, run.slopes, run.schemed - 1), run.n)
     else:
         end_slope(run, t_new)
@@ -341,7 +341,7 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
 
 
 def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
-    """What the march asks of a family, see `family`."""
+    """The interface to the march, see `family`."""
     if action == ATTEMPT:
         return attempt(run, h, x)
     if action == TAKE:

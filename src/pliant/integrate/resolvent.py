@@ -1,7 +1,7 @@
 """Linear systems (c I - J) x = b of implicit methods, c real or complex.  Compiled.
 
-Chained components, whose rate is another component (q' = v), are eliminated first: c x_q - x_v = b_q gives x_q, and a
-system half the size is left for the rest.
+Chained components, whose rate is another component (q' = v), are eliminated first: c x_q - x_v = b_q gives x_q, and a system of
+half the size remains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def factorise_real(run: Any, c: float) -> bool:
 
 @compiled
 def _rest_of_jacobian(run: Any, address: int, target: int, chain: float) -> None:
-    """target = -(J_rr + chain J_rq), columns of q where those of their rates are."""
+    """target = -(J_rr + chain J_rq), with the columns of q at the positions of their rates."""
     size, n = run.n_solved, run.n_newton
     solved, chained, rate_of = ints(run.solved, size), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)
     out, matrix = floats(target, size * size), floats(address, run.n_rows_jacobian * n)
@@ -39,7 +39,7 @@ def _rest_of_jacobian(run: Any, address: int, target: int, chain: float) -> None
 
 @compiled
 def _chains(run: Any, address: int, target: int, chain: float) -> None:
-    """target = -chain J_rq, columns of q where those of their rates are."""
+    """target = -chain J_rq, with the columns of q at the positions of their rates."""
     size, n = run.n_solved, run.n_newton
     solved, chained, rate_of = ints(run.solved, size), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)
     out, matrix = floats(target, size * size), floats(address, run.n_rows_jacobian * n)
@@ -52,7 +52,7 @@ def _chains(run: Any, address: int, target: int, chain: float) -> None:
 
 @compiled
 def factorise_pair(run: Any, pair: int, real: float, imaginary: float) -> bool:
-    """Prepare for a complex c; imaginary parts of the matrix stand behind the real ones."""
+    """Prepare for a complex c; the imaginary parts of the matrix follow the real ones."""
     size = run.n_solved
     address = run.lu_pairs + 16 * pair * size * size
     square = real * real + imaginary * imaginary
@@ -67,7 +67,7 @@ def factorise_pair(run: Any, pair: int, real: float, imaginary: float) -> bool:
 
 @compiled
 def _compress(run: Any, right: int, out: int) -> None:
-    """The right-hand side of what is solved for, without the share of chained components."""
+    """The right-hand side of the solved components, without the contribution of chained components."""
     solved, compact, b = ints(run.solved, run.n_solved), floats(out, run.n_solved), floats(right, run.n_newton)
     for i in range(run.n_solved):
         compact[i] = b[solved[i]]
@@ -88,7 +88,7 @@ def _add_chained(run: Any, right: int, out: int, factor: float) -> None:
 
 @compiled
 def resolve_real(run: Any, right: int, c: float) -> None:
-    """right becomes (c I - J)^-1 right."""
+    """Replace right with (c I - J)^-1 right."""
     solved, chained, rate_of = ints(run.solved, run.n_solved), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)
     compact, b = floats(run.compact, run.n_solved), floats(right, run.n_newton)
     _compress(run, right, run.compact)
@@ -102,7 +102,7 @@ def resolve_real(run: Any, right: int, c: float) -> None:
 
 @compiled
 def resolve_pair(run: Any, pair: int, right: int, right_imaginary: int, real: float, imaginary: float) -> None:
-    """right + i right_imaginary becomes ((real + i imaginary) I - J)^-1 of it."""
+    """Replace right + i right_imaginary with ((real + i imaginary) I - J)^-1 times it."""
     size = run.n_solved
     solved, chained, rate_of = ints(run.solved, size), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)
     second = run.compact + 8 * size

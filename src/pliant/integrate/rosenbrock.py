@@ -1,7 +1,7 @@
-"""The family of Rosenbrock methods: one Jacobian, one factorisation and a fixed number of evaluations a step.  Compiled.
+"""The family of Rosenbrock methods: one Jacobian, one factorisation and a fixed number of evaluations per step.  Compiled.
 
-See `march` for the loop, `rosenbrock_tableaus` for the numbers.  Quadratures (works, impulses) are part of the system whose
-block of J that feeds back is zero: their stages need no solution, only J's rows.
+See `march` for the loop, `rosenbrock_tableaus` for the numbers. Quadratures (works, impulses) do not feed back: their columns of J
+are zero, so their stages need only J's rows and no linear system.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pliant.integrate.shipped_loops import Bitcode
 
 @compiled
 def _prepare(run: Any, h: float) -> bool:
-    """J at the step's start, and I / (gamma h) - J factorised."""
+    """Evaluate J at the start of the step, and factorise I / (gamma h) - J."""
     if run.step_t != run.t or run.fresh or not run.jacobian_known:
         evaluate_jacobian(run)
         run.step_t, run.fresh = run.t, 0
@@ -34,7 +34,7 @@ def _prepare(run: Any, h: float) -> bool:
 
 @compiled
 def _stage(run: Any, i: int, h: float, t_new: float) -> None:
-    """u_i."""
+    """Compute stage u_i."""
     s, n, m = run.schemed, run.n, run.n_newton
     a, c = floats(run.integrals + 8 * i * s, s), floats(run.coupling + 8 * i * s, s)
     u, f = row(run, run.z, i), row(run, run.slopes, i)
@@ -71,7 +71,7 @@ def _quadratures(run: Any, address: int, h: float) -> None:
 
 @compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
-    """All stages of a step h from (t, y), k_0 known; y_new is left behind."""
+    """Compute all stages of a step h from (t, y) with known k_0, and write y_new."""
     run.last_taken, run.unsolved = h, 1
     if not _prepare(run, h):
         run.wanted = 0.5 * h
@@ -101,7 +101,7 @@ def error_norm(run: Any, h: float) -> float:
 
 @compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
-    """The error of a step h (0 for a fixed one); y_new and, where acceptable, k_1 are left behind."""
+    """Attempt a step h and return its error (0 for a fixed step); writes y_new and, if the step is acceptable, k_1."""
     if not take_step(run, h, t_new):
         return -1.0 if run.error_rows > 0 else math.inf
     error = error_norm(run, h)
@@ -122,7 +122,7 @@ def attempt(run: Any, h: float, t_new: float) -> float:
 
 @compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
-    """The method's own dense output, or the cubic of both ends where it has none."""
+    """The method's own dense output, or the cubic through both ends if it has none."""
     s, n, terms = run.schemed, run.n, run.terms
     if terms == 0:
         hermite(run, target, h, x, run.n)
@@ -138,7 +138,7 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
 
 
 def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
-    """What the march asks of a family, see `family`."""
+    """The interface to the march, see `family`."""
     if action == ATTEMPT:
         return attempt(run, h, x)
     if action == TAKE:

@@ -24,7 +24,7 @@ class RosenbrockTableau:
 
     name: str
     order: int
-    error_order: int  # the estimate falls as h^(error_order + 1)
+    error_order: int  # the error estimate is proportional to h^(error_order + 1)
     dense_order: int
     gamma: float
     a: Rows
@@ -45,7 +45,7 @@ class RosenbrockTableau:
 
     @property
     def terms(self) -> int:
-        """Of the dense output, that are given by rows."""
+        """Number of dense-output terms given by rows."""
         return len(self.dense)
 
     @property
@@ -54,14 +54,14 @@ class RosenbrockTableau:
 
     @property
     def repeats(self) -> tuple[bool, ...]:
-        """Which stages are evaluated where the one before was."""
+        """Stages that are evaluated at the same point as the previous one."""
         rows = lower(self.a, self.stages)
         return tuple(
             i > 0 and self.alpha[i] == self.alpha[i - 1] and bool(np.all(rows[i] == rows[i - 1])) for i in range(self.stages)
         )
 
     def pack(self) -> dict[str, NDArray[Any]]:
-        """In arrays, by the names of `memory`."""
+        """The coefficients as arrays, by the names used in `memory`."""
         return {
             "nodes": np.array(self.alpha),
             "integrals": lower(self.a, self.stages),
@@ -75,7 +75,7 @@ class RosenbrockTableau:
 
 
 def lower(rows: Sequence[Sequence[float]], stages: int) -> NDArray[np.float64]:
-    """A strictly lower triangle as a square."""
+    """A strictly lower triangle as a square matrix."""
     square = np.zeros((stages, stages))
     for i, row in enumerate(rows):
         square[i, : len(row)] = row

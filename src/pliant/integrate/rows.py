@@ -14,7 +14,7 @@ def evaluate_rows(
 ) -> None:
     """out[k] = kernel(times[k], states[k], p) for all rows.
 
-    p may have a row for each of them; constants, the same for all, stand behind it then.
+    p may have one row for each of them; the constants, common to all rows, are then appended to it.
     """
     work, times, states = np.empty(max(n_work, 1)), np.ascontiguousarray(times), np.ascontiguousarray(states)
     changing, whole = np.empty((0, 0)), np.ascontiguousarray(p)

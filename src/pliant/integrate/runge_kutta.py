@@ -11,15 +11,15 @@ from pliant.integrate.run_record import BLOCK
 from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.stage_sums import add_terms, weigh_all
 
-ASTRAY = 2  # `extras_done`: an extra stage means nothing, and the dense output is the cubic through both ends
-STEEPER = 10.0  # than the steepest stage of a step: what no smooth solution does between them
+ASTRAY = 2  # `extras_done`: an extra stage is meaningless, so the dense output is the cubic through both ends
+STEEPER = 10.0  # factor on the steepest stage of a step: no smooth solution is steeper between stages
 
 
 @compiled
 def combine(run: Any, target: int, base: int, h: float, row: int, n: int) -> None:
-    """target = base + h sum a_j k_j of the first n components, eight at a time, their sums in registers.
+    """target = base + h sum a_j k_j for the first n components, eight at a time, with sums in registers.
 
-    Products and sums are rounded once where the machine can.
+    Multiply-add is fused where the machine supports it.
     """
     stride, terms = 8 * run.n_padded, ints(run.row_first + 8 * row, 2)
     count, columns, values = terms[1] - terms[0], run.column + 8 * terms[0], run.value + 8 * terms[0]
@@ -29,7 +29,7 @@ def combine(run: Any, target: int, base: int, h: float, row: int, n: int) -> Non
 
 @compiled
 def take_step(run: Any, h: float, t_new: float) -> None:
-    """k_1 ... k_(s-1) and y_new of a step h from (t, y), k_0 known.  No stage looks beyond t_new."""
+    """Compute k_1 ... k_(s-1) and y_new of a step h from (t, y) with known k_0.  No stage lies beyond t_new."""
     c = floats(run.c, run.stages)
     for i in range(1, run.stages):
         combine(run, run.y_try, run.y, h, i, run.n_read)
@@ -41,9 +41,9 @@ def take_step(run: Any, h: float, t_new: float) -> None:
 
 @compiled
 def error_norm(run: Any, h: float) -> float:
-    """Root mean square of the estimate over atol + rtol |y|; 1 is the most that is accepted.
+    """Root mean square of the estimate over atol + rtol |y|; a step is accepted up to 1.
 
-    The mean is over the components that count fully, so that those added to them (works) cannot dilute it.
+    The mean is over the number of fully counted components, so that those added to them (works) cannot dilute it.
 
     With two estimates, DOP853's e5^2 / sqrt(e5^2 + 0.01 e3^2).
     """
@@ -65,7 +65,7 @@ def error_norm(run: Any, h: float) -> float:
 
 @compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
-    """The error of a step h (inf: something is not finite); y_new and, where acceptable, k_s are left behind."""
+    """Attempt a step h and return its error (inf: not finite); writes y_new and, if the step is acceptable, k_s."""
     take_step(run, h, t_new)
     if not finite(run.y_new, run.n):
         return math.inf
@@ -89,18 +89,19 @@ def attempt(run: Any, h: float, t_new: float) -> float:
 
 @compiled
 def _mismatch(run: Any, h: float) -> float:
-    """Times the size of the state, how far the derivative at the step's end is from that of the stage at the same time.
+    """The difference between the derivative at the end of the step and that of the last stage at the same time, scaled by the
+    state.
 
-    Estimates see some stages only. In DOP853's, those of a long first step into a stiff contact can all have been thrown clear of
-    it: they agree with each other, at an error of round-off, and only the end of the step lies in the contact. Where stages mean
-    anything the two derivatives differ by far less than 1 in this measure; beyond it the step is refused.
+    Error estimates use only some of the stages. In a long first step of DOP853 into a stiff contact, all of these may have been
+    thrown clear of it: they agree with each other to round-off, and only the end of the step lies in the contact. In a meaningful
+    step the two derivatives differ by far less than 1 in this measure; a step above 1 is refused.
     """
     n = run.n_controlled
     y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
     at_stage, at_end = floats(stage(run, run.last_stage), n), floats(stage(run, run.stages), n)
     rtol, worst = run.rtol, 0.0
     for i in range(n):
-        # divided only where it counts
+        # divide only if it is needed
         scaled, apart = atol[i] + rtol * max(abs(y[i]), abs(y_new[i])), rtol * abs(h * (at_end[i] - at_stage[i]))
         if apart > scaled:
             worst = max(worst, apart / scaled)
@@ -109,7 +110,7 @@ def _mismatch(run: Any, h: float) -> float:
 
 @compiled
 def extra_stages(run: Any, h: float) -> None:
-    """The stages that only the dense output needs, once a step."""
+    """Compute the stages that only the dense output needs, once per step."""
     if run.extras_done:
         return
     run.extras_done = 1
@@ -126,9 +127,9 @@ def extra_stages(run: Any, h: float) -> None:
 
 @compiled
 def _is_astray(run: Any, h: float, extra: int) -> bool:
-    """Whether an extra stage has nothing to do with the step: far steeper than the stages that the solution is made of.
+    """Whether an extra stage is unrelated to the step: far steeper than the stages of the solution.
 
-    Its state is none of the solution's, and can lie deep in a contact that the step only grazes.
+    Its state is not on the solution, and may lie deep in a contact that the step only grazes.
     """
     n = run.n_controlled
     k, steepest = floats(stage(run, extra), n), floats(run.steepest, n)
@@ -142,7 +143,7 @@ def _is_astray(run: Any, h: float, extra: int) -> bool:
 
 @compiled
 def _measure_slopes(run: Any) -> None:
-    """Of every component, the steepest of the stages that the solution is made of, and of the step's end."""
+    """For every component, find the steepest slope among the stages of the solution and the end of the step."""
     n, row = run.n_controlled, ints(run.row_first + 8 * run.stages, 2)
     steepest, column = floats(run.steepest, n), ints(run.column, row[1])
     k = floats(stage(run, run.stages), n)
@@ -174,14 +175,14 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
 
 @compiled
 def _weigh(run: Any, target: int, h: float, n_k: int) -> None:
-    """target = y + h sum weights_j k_j, eight components at a time, their sums in registers."""
+    """target = y + h sum weights_j k_j, eight components at a time, with sums in registers."""
     for block in range(0, 8 * run.n_padded, 8 * BLOCK):
         weigh_all(target + block, run.y + block, h, run.k + block, 8 * run.n_padded, run.weights, n_k)
 
 
 @compiled
 def stiffness(run: Any, h: float) -> float:
-    """How f changes from the last stage's state to the step's end, both at t + h, over how the state does (Hairer, dop853)."""
+    """Change of f from the last stage to the end of the step, both at t + h, over the change of the state (Hairer, dop853)."""
     last, n = run.stages - 1, int(run.n_mean)
     combine(run, run.y_try, run.y, h, last, run.n_read)
     y, y_new, y_stage = floats(run.y, n), floats(run.y_new, n), floats(run.y_try, n)
@@ -195,7 +196,7 @@ def stiffness(run: Any, h: float) -> float:
 
 
 def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
-    """What the march asks of a family, see `family`."""
+    """The interface to the march, see `family`."""
     if action == ATTEMPT:
         return attempt(run, h, x)
     if action == TAKE:

@@ -1,6 +1,7 @@
-"""What sampled controllers do where a piece of time begins: they write what is held until the next instant.  Compiled.
+"""Updates of sampled controllers at the beginning of a piece of time: they write the outputs held until the next.  Compiled.
 
-What a formula compares may change sides as outputs jump: such flags are set anew, and such events have happened.
+A jump of the outputs may change the result of comparisons in formulas: their flags are then set anew, and their events have
+happened.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pliant.integrate.status import ON
 
 @compiled
 def sample(run: Any) -> int:
-    """Run what is due at the present time; ON, or what an event asks for that outputs set off."""
+    """Run the updates due at the present time; returns ON, or the code of an event that the outputs triggered."""
     if run.n_updates == 0 or not _any_due(run):
         return ON
     if run.n_events > 0:
@@ -30,7 +31,7 @@ def sample(run: Any) -> int:
             put(run.y + 8 * run.first_held, run.held_new, run.n_held)
     run.pace_kept = 1
     answer = _jumped(run) if run.n_events > 0 else ON
-    settle_grips(run)  # friction that holds may be asked for more now
+    settle_grips(run)  # sticking friction may now need a larger force
     return answer
 
 
@@ -45,7 +46,7 @@ def _any_due(run: Any) -> bool:
 
 @compiled
 def _jumped(run: Any) -> int:
-    """Events whose functions outputs have just pushed across zero have happened: now."""
+    """Record events whose functions just crossed zero because of the outputs: they happen now."""
     n, answer = run.n_events, ON
     call_kernel(run.events, run.t, run.y, run.p, run.g_high, run.work)
     before, after, hit = floats(run.g_low, n), floats(run.g_high, n), ints(run.hit, n)

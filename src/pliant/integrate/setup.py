@@ -1,4 +1,4 @@
-"""A method put into the memory of a run: its family, its numbers, what its step control goes by."""
+"""Writes a method into the memory of a run: its family, its coefficients, and the settings of its step control."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pliant.integrate.methods import Method, Scheme
 from pliant.integrate.tableaus import Tableau
 
 Constraints = Callable[[], ConstraintKernels | None]
-Jacobian = Callable[[bool], JacobianKernel | None]  # with whether rows of quadratures and df/dt are wanted
+Jacobian = Callable[[bool], JacobianKernel | None]  # argument: whether rows of quadratures and df/dt are needed
 
 # Controllers of Hairer's dopri5, dop853, radau5 and rodas: (beta of the PI part, least and largest change of the step)
 PI_CONTROLLER = (0.04, 0.2, 10.0)
 PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
 STIFF_CONTROLLER = (0.0, 0.2, 8.0)
 LEAST_OLD_ERROR, LEAST_OLD_ERROR_STIFF = math.log(1e-4), math.log(1e-2)
-HOLD = 1.2  # a step that would grow by less keeps its factorisation
-OPERATIONS_A_COMPONENT = 30.0  # of a right-hand side that nothing is known of
-LARGEST_COUPLED = 600  # unknowns of all stages together: 3 MB of matrix, some 70 ms a factorisation
+HOLD = 1.2  # a step that would grow by less than this factor is kept, with its factorisation
+OPERATIONS_A_COMPONENT = 30.0  # assumed for a right-hand side of unknown size
+LARGEST_COUPLED = 600  # unknowns of all stages together: a matrix of 3 MB, about 70 ms per factorisation
 ROUND_OFF = 2.0**-52
 
 
@@ -38,7 +38,7 @@ def set_up(
     constraints: Constraints | None = None,
     stages: Stages | None = None,
 ) -> None:
-    """Everything of a method; the state, the derivative there and the step stay as they are."""
+    """Set up a method; the state, its derivative and the step stay as they are."""
     memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=len(method.alternatives) > 1)
     memory.set(family=family_address(method.family, stages or Stages()))
     _bind_scheme(memory, method, n_newton)
@@ -50,7 +50,7 @@ def set_up(
 
 
 def _bind_scheme(memory: Memory, method: Method, n_newton: int) -> None:
-    """The method's coefficients, and room for its stages."""
+    """Bind the method's coefficients, and memory for its stages."""
     scheme = method.tableau
     if isinstance(scheme, Tableau):
         memory.bind_tableau(scheme)
@@ -61,7 +61,7 @@ def _bind_scheme(memory: Memory, method: Method, n_newton: int) -> None:
 
 
 def _bind_jacobian(memory: Memory, method: Method, jacobian: Jacobian | None, n_newton: int) -> None:
-    """Its kernel, where there is one, and room for the linear systems made of it."""
+    """Bind the kernel of the Jacobian, if there is one, and memory for the linear systems."""
     kernel = None if jacobian is None else jacobian(method.needs_time_derivative)
     if kernel is None:
         memory.set(jacobian=0, jacobian_by_columns=0)
@@ -77,7 +77,7 @@ def _bind_jacobian(memory: Memory, method: Method, jacobian: Jacobian | None, n_
 
 
 def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None:
-    """The constraints of a run whose coordinates are partitioned: they are met at every stage, so that nothing is projected."""
+    """Bind the constraints of a run with partitioned coordinates; they hold at every stage, so no projection is needed."""
     if kernels is None:
         memory.bind_partition(0, 0, np.zeros(0))
         return
@@ -88,7 +88,7 @@ def _bind_constraints(memory: Memory, kernels: ConstraintKernels | None) -> None
 
 
 def _chained(rates: dict[int, int]) -> dict[int, int]:
-    """Components whose rate is another one, and which; none of them a rate itself."""
+    """Components whose rate is another component, and that component; none of them is itself a rate."""
     chosen: dict[int, int] = {}
     for k, rate in rates.items():
         if rate not in chosen and k not in chosen.values() and k != rate:
@@ -97,7 +97,7 @@ def _chained(rates: dict[int, int]) -> dict[int, int]:
 
 
 def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> None:
-    """Of a Jacobian and of a factorisation, in evaluations of the right-hand side; one by differences counts itself."""
+    """Note the costs of a Jacobian and of a factorisation, in evaluations of the right-hand side; differences count themselves."""
     evaluation = kernel.rhs_operations if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
     systems = 1 + 4 * int(memory.run["pairs"])  # a complex product is four real ones
     factorisation = size**3 / 3.0 * systems
@@ -135,7 +135,7 @@ def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
 
 
 def _loosen(memory: Memory, scheme: Scheme, rtol: float, atol: Floats) -> None:
-    """The estimate is of order s, the solution of 2 s - 1: the tolerance of the first at which the second meets the one asked for.
+    """The tolerance of the estimate, of order s, at which the solution, of order 2 s - 1, meets the requested tolerance.
 
     Hairer, radau: 0.1 rtol^((s+1)/(2s)), both tolerances in proportion.
     """

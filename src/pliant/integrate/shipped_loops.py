@@ -1,7 +1,7 @@
-"""Loops as LLVM bitcode, made by Numba when the package was built (`build_loops`): nobody waits for Numba at first use.
+"""Loops as LLVM bitcode, made by Numba when the package was built (`build_loops`), so that the first use need not wait for Numba.
 
-Bitcode is optimised, and of one architecture but of no one processor: machine code for the processor at hand is generated from it,
-in a thirtieth of the time. It counts only where it was made from the very sources that stand beside it.
+Bitcode is optimised, and specific to an architecture but not to a processor: machine code for the present processor is generated
+from it in a thirtieth of the time. It is used only if it was made from exactly the sources installed with it.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ import llvmlite.binding as llvm
 
 from pliant.host.object_cache import content_key
 
-FOLDER = Path(__file__).parent / "bitcode"  # package data, one file a loop
+FOLDER = Path(__file__).parent / "bitcode"  # package data, one file per loop
 _MAGIC = b"pliant loop 1\n"
 _BESIDE = re.compile(r"^from pliant\.integrate\.(\w+) import", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Bitcode:
-    """A loop as Numba made it: a function, and the module that holds it."""
+    """A loop as made by Numba: a function, and the module that contains it."""
 
     symbol: str
-    numba: str  # version that made it
+    numba: str  # version of Numba that made it
     data: bytes
 
 
 @dataclass(frozen=True)
 class _Head:
-    """How a file begins."""
+    """The header of a file."""
 
     key: str
     symbol: str
     numba: str
-    llvm: tuple[int, ...]  # version that wrote it: later ones read it too, earlier ones need not
+    llvm: tuple[int, ...]  # version that wrote it: later versions can read it, earlier ones may not
     checksum: str
 
 
 @functools.cache
 def sources_key(loop: str) -> str:
-    """Names all that a loop is made from: its own source, and those beside it that it imports, and so on."""
+    """A key of all sources of a loop: its own module, and recursively the modules of this folder that it imports."""
     sources: dict[str, str] = {}
     waiting = [loop]
     while waiting:
@@ -56,7 +56,7 @@ def sources_key(loop: str) -> str:
 
 
 def shipped_loop(name: str, triple: str, folder: Path | None = None) -> Bitcode | None:
-    """The bitcode of a loop, if it came with the package, whole, for this architecture and from these sources."""
+    """The bitcode of a loop, if the package contains it, intact, for this architecture and from these sources."""
     try:
         content = ((folder or FOLDER) / f"{name}.bc").read_bytes()
     except OSError:
@@ -73,7 +73,7 @@ def shipped_loop(name: str, triple: str, folder: Path | None = None) -> Bitcode 
 
 
 def file_of(bitcode: Bitcode, name: str, triple: str) -> bytes:
-    """What `shipped_loop` reads."""
+    """The file that `shipped_loop` reads."""
     checksum = hashlib.sha256(bitcode.data).hexdigest()
     head = _Head(_key(name, triple), bitcode.symbol, bitcode.numba, llvm.llvm_version_info, checksum)
     return _MAGIC + json.dumps(asdict(head)).encode() + b"\n" + bitcode.data

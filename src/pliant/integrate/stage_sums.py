@@ -1,4 +1,4 @@
-"""Sums of stages, eight components at a time in vector registers: what LLVM does not make of eight sums side by side.  Compiled."""
+"""Sums of stages, eight components at a time in vector registers, which LLVM does not generate by itself.  Compiled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ADDRESS = types.int64
 
 
 class _Lanes:
-    """Writes operations on eight components. fused: products and sums are rounded once where the machine can."""
+    """Writes operations on eight components. fused: use fused multiply-add where the machine has it."""
 
     def __init__(self, builder: Any, fused: bool) -> None:
         self._builder, self._flags = builder, ("contract",) if fused else ()
@@ -29,7 +29,7 @@ class _Lanes:
         self._builder.store(value, self._builder.inttoptr(address, _LANES.as_pointer()), align=8)
 
     def add_product(self, factor: Any, lanes: Any, to: Any) -> Any:
-        """to + factor lanes, the factor a number."""
+        """to + factor lanes, for a scalar factor."""
         nowhere = ir.Constant(_LANES, ir.Undefined)
         first = self._builder.insert_element(nowhere, factor, ir.Constant(ir.IntType(32), 0))
         every = ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK)
@@ -38,7 +38,7 @@ class _Lanes:
 
 
 def _add_terms(typing_context: Any, target: Any, base: Any, h: Any, k: Any, stride: Any, columns: Any, values: Any, n: Any) -> Any:
-    """target = base + h sum values_i k[columns_i]; k and stride by address and in bytes."""
+    """target = base + h sum values_i k[columns_i]; k is an address, stride is in bytes."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         target, base, h, k, stride, columns, values, n = arguments
@@ -57,7 +57,7 @@ def _add_terms(typing_context: Any, target: Any, base: Any, h: Any, k: Any, stri
 
 
 def _weigh_all(typing_context: Any, target: Any, base: Any, h: Any, k: Any, stride: Any, weights: Any, n: Any) -> Any:
-    """target = base + h sum weights_j k_j, without those of weight zero, whose stage may not be a number."""
+    """target = base + h sum weights_j k_j, skipping weights of zero, whose stage may be nan."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         target, base, h, k, stride, weights, n = arguments

@@ -1,4 +1,4 @@
-"""Runs of compiled equations: from a state to a stop time or an event, in pieces short enough for Ctrl-C."""
+"""Runs of compiled equations: from a state to a stop time or an event, in portions short enough for Ctrl-C."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from pliant.integrate.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STE
 from pliant.integrate.setup import Constraints, Jacobian, set_up
 from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, PAUSED, STATUS_OF_CODE, TURN, Status
 
-PIECE = 0.075  # s of computing before Python has a turn: progress, Ctrl-C, the time limit
-FIRST_BUDGET = 256  # evaluations in the first piece, before their cost is known
+PIECE = 0.075  # s of computing before control returns to Python: progress, Ctrl-C, the time limit
+FIRST_BUDGET = 256  # evaluations in the first portion, before their cost is known
 BLOCK = 2**17  # numbers in a block of saved steps, 1 MiB
 MAX_STEPS = 10**9
-PATIENCE = 15  # steps that ask for another family before it is taken (Hairer, dop853)
+PATIENCE = 15  # steps that must favour another family before it is used (Hairer, dop853)
 LONGEST_PATIENCE = 10_000
 
 Save = ArrayLike | Literal["steps"] | None
 
 
 class Windows(Protocol):
-    """Sorted times that are told one window after another."""
+    """Sorted times that are supplied one window after another."""
 
     @property
     def size(self) -> int: ...
@@ -47,26 +47,26 @@ class Windows(Protocol):
 
 
 class RowSink(Protocol):
-    """Who takes rows as they are made, so that the stepper holds but a window of them."""
+    """A receiver of rows as they are computed, so that the stepper holds only a window of them."""
 
     @property
     def window(self) -> int:
-        """Rows in the buffer."""
+        """Number of rows in the buffer."""
 
     @property
     def observes(self) -> bool:
-        """Whether the observed numbers are wanted, too."""
+        """Whether the observed numbers are needed too."""
 
     def take(self, first: int, times: Floats, states: Floats, observed: Floats) -> None:
-        """Rows from number `first` on, in arrays that will be written over; after Ctrl-C the same may come once more."""
+        """Receive rows from number `first` on, in arrays that will be overwritten; after Ctrl-C the same rows may arrive again."""
 
 
 class _Buffer(NamedTuple):
-    """What the loop fills until Python copies it: its arrays, and fields of the record."""
+    """A buffer that the loop fills until Python copies it: its arrays, and its fields in the record."""
 
     arrays: tuple[str, ...]
     filled: str
-    first: str  # number of the entry at its head
+    first: str  # number of the first entry in the buffer
 
 
 _BUFFERS = {
@@ -79,7 +79,7 @@ _BUFFERS = {
 
 @dataclass(frozen=True)
 class Located:
-    """An event: when, which, and whether its function fell (-1) or rose (+1)."""
+    """A located event: its time, its number, and whether its function fell (-1) or rose (+1)."""
 
     t: float  # s
     index: int
@@ -92,14 +92,14 @@ class Statistics:
     rejected: int
     rhs_evaluations: int
     event_evaluations: int
-    smallest_step: float  # s, of the steps not cut short by a stop or an event
+    smallest_step: float  # s, among steps not cut short by a stop or an event
     largest_step: float  # s
-    wall_seconds: float  # s, compiling the loop not counted
+    wall_seconds: float  # s, without compiling the loop
     jacobians: int = 0
     factorisations: int = 0
-    iterations: int = 0  # of Newton's method
+    iterations: int = 0  # Newton iterations
     steps_of: dict[str, int] = field(default_factory=dict)  # accepted steps by method
-    mean_error: float = 0.0  # of fixed steps that estimate one, over the tolerance
+    mean_error: float = 0.0  # mean estimated error of fixed steps, over the tolerance
     largest_error: float = 0.0
     partitions: int = 0  # how often independent coordinates were chosen
     constraint_evaluations: int = 0
@@ -109,20 +109,20 @@ class Statistics:
 class Outcome:
     status: Status
     t: float  # s
-    events: tuple[Located, ...]  # those that stopped the run; several where they fall together
-    h: float  # s, the step then
-    limit: float | str  # that was used up, if one was
+    events: tuple[Located, ...]  # events that stopped the run; several if they coincide
+    h: float  # s, the step at the end
+    limit: float | str  # the limit that was used up, if any
     method: str
-    component: int | None = None  # of the state, where one is to blame for the run's end
-    opened: tuple[int, float, float] = (0, 0.0, 0.0)  # constraint that came open, by how much, s when
+    component: int | None = None  # component of the state that caused the end of the run, if any
+    opened: tuple[int, float, float] = (0, 0.0, 0.0)  # violated constraint, its violation, and the time in s
 
     @property
     def sentence(self) -> str:
-        """For the user; said when asked for, as runs through contacts stop at thousands of events."""
+        """The sentence for the user; formed on demand, because runs through contacts stop at thousands of events."""
         return self.sentence_with(())
 
     def sentence_with(self, names: Sequence[str]) -> str:
-        """The same with the events by their names."""
+        """The same sentence with the names of the events."""
         events = ", ".join(repr(names[event.index]) if names else str(event.index) for event in self.events)
         _, amount, t_open = self.opened
         words = {"events": events, "method": self.method, "amount": amount, "t_open": t_open}
@@ -136,11 +136,11 @@ class Outcome:
 class Tape:
     """Accepted steps."""
 
-    times: Floats  # (step, 2) s, begin and end
-    begins: Floats  # (step, component) the state
+    times: Floats  # (step, 2), s: begin and end
+    begins: Floats  # (step, component): the state
     ends: Floats
-    parameters: Floats  # (step, parameter): those that may change, as they are in the step
-    hits: NDArray[np.int64]  # (step, event): -1, +1 where the step ends at an event, falling or rising
+    parameters: Floats  # (step, parameter): parameters that may change, with their values in the step
+    hits: NDArray[np.int64]  # (step, event): -1 or +1 if the step ends at the event, falling or rising
 
 
 class Stepper:
@@ -148,19 +148,19 @@ class Stepper:
 
     void kernel(double t, const double* y, const double* p, double* out, double* work)
 
-    The first `n_controlled` components decide the step, `n_added` more help to without diluting the mean, the rest ride
-    along. `step_limit` is a kernel whose one number is the longest step, s, that may be taken from a state: its y is the state and
-    behind it the derivative there.
-    `knots` are the ends of pieces of time on which functions of time are smooth: steps are kept to about two of them.
-    `project` is one whose numbers are the state put back on its constraints; it is applied after every step. `implied` is one
-    whose 2 `n_implied` numbers are constraints that others imply, and how far from zero each may be at the end of a step.
-    `jacobian` makes the kernel of df/dy when an implicit method asks for it (by differences otherwise), of the first `n_newton`
-    components: the rest must not feed back. `jacobian_price`, evaluations that take as long as making it, is what an automatic
-    method spends held back before it asks. `atol_floor` raises the absolute tolerance of components that have a size of their own.
-    `observed` is a kernel whose numbers are saved beside every row. `phases` says what events change inside the loop; without it,
-    and at events of the kind STOPS, which all are unless `kinds` says otherwise, the caller decides: between two calls of `advance`
-    it may write into `y`, `p`, `active`, `direction` and `required`, and the stepper sees what changed. `updates` says what sampled
-    controllers do at their instants. `on_phase` is called when a contact has closed or opened. `stages` hears what is compiled.
+    The first `n_controlled` components determine the step, `n_added` more take part without diluting the mean, and the rest are not
+    controlled. `step_limit` is a kernel whose single output is the longest step, s, allowed from a state; its y is the state
+    followed by its derivative. `knots` are the ends of pieces of time on which functions of time are smooth: a step covers at most
+    about two of them. `project` is a kernel that returns the state projected onto its constraints; it is applied after every step.
+    `implied` is a kernel whose 2 `n_implied` outputs are constraints implied by others, and how far from zero each may be at the
+    end of a step. `jacobian` makes the kernel of df/dy of the first `n_newton` components when an implicit method needs it
+    (otherwise differences are used); the other components must not feed back. `jacobian_price` is the number of evaluations that
+    take as long as making it; an automatic method must be held back for that long before it asks for the Jacobian. `atol_floor`
+    raises the absolute tolerance of components with a known size. `observed` is a kernel whose outputs are saved with every row.
+    `phases` says what events change inside the loop. Without it, and at events of the kind STOPS (the default in `kinds`), the
+    caller decides: between two calls of `advance` it may write to `y`, `p`, `active`, `direction` and `required`, and the stepper
+    detects the changes. `updates` are those of sampled controllers. `on_phase` is called when a contact has closed or opened.
+    `stages` is notified of compilation.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class Stepper:
         self.method, self._n_controlled, self._n_added = method, n_controlled, n_added
         self.plain_atol = _tolerances(method, n_state, n_controlled, n_added)
         atol = np.maximum(self.plain_atol, atol_floor)
-        # what no step is judged by may still be solved for
+        # components without error control may still be solved for
         self._atol = np.concatenate([atol, np.full(n_state - atol.size, float(np.max(atol)))])
         self._jacobian, self._n_newton = jacobian, n_state if n_newton is None else n_newton
         self._memory = Memory(n_state, n_events, n_work, self._atol)
@@ -207,7 +207,7 @@ class Stepper:
         self._memory.set(implied=implied or 0, n_implied=n_implied)
         self._memory.bind(implied_values=np.zeros(2 * n_implied))
         self._memory.set(n_read=-(-self._n_newton // PADDING) * PADDING)
-        resting = 0 if updates is None else updates.held  # has no error that could dilute the mean
+        resting = 0 if updates is None else updates.held  # held outputs have no error that could dilute the mean
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled - resting, max_steps=max_steps)
         self._memory.bind_knots(np.empty(0) if knots is None else knots)
         self._stages, self._jacobian_price = stages or Stages(), jacobian_price
@@ -218,7 +218,7 @@ class Stepper:
         self._flushed: dict[str, dict[int, list[NDArray[Any]]]] = {}
         self._sink: RowSink | None = None
         self._windows: Windows | None = None
-        self._planned = 0  # times of the windows that the loop has been given
+        self._planned = 0  # number of times in the windows given to the loop so far
         self._located: list[Located] = []
         self._memory.arrays["kind"][:] = kinds
         for part in (observed, phases, updates):
@@ -234,9 +234,10 @@ class Stepper:
     def start(
         self, t0: float, y0: ArrayLike, p: ArrayLike = (), *, save: Save = None, n_changing: int | None = None, tape: bool = False
     ) -> None:
-        """Begin at (t0, y0).  save: sorted times, "steps" (every accepted step), or None; n_changing: of p, others are constant.
+        """Begin at (t0, y0). save: sorted times, "steps" (every accepted step), or None; n_changing: number of variable entries of
+        p.
 
-        tape: accepted steps are noted, see `tape`.
+        tape: whether accepted steps are recorded, see `tape`.
         """
         n = self.y.size
         y, parameters = np.asarray(y0, dtype=np.float64), np.array(p, dtype=np.float64).reshape(-1)
@@ -266,11 +267,11 @@ class Stepper:
         self._memory.bind_tape(max(16, BLOCK // n_noted) if tape else 0)
 
     def settle(self, event: int, direction: int) -> None:
-        """Between start and advance: this event was located here before; what round-off left of it is no crossing."""
+        """Call between start and advance: this event was located here before, so its round-off is not a crossing."""
         self._memory.arrays["hit"][event] = direction
 
     def stream(self, sink: RowSink, save: Windows | str) -> None:
-        """Between start, with save None, and advance: rows go to a sink as they are made; `rows` has none of them."""
+        """Call between start, with save None, and advance: rows go to a sink as they are computed, not into `rows`."""
         self._sink = sink
         self._memory.set(bare=int(not sink.observes))
         if isinstance(save, str):
@@ -293,7 +294,7 @@ class Stepper:
         else:
             plan = np.array(save, dtype=np.float64).reshape(-1)
             if not np.all(np.isfinite(plan)) or np.any(np.diff(plan) <= 0.0):
-                raise ModelError.of("run", "save", "must be finite times, each later than the one before", save)
+                raise ModelError.of("run", "save", "must be finite times in ascending order, without repetition", save)
             if plan.size and plan[0] < t0:
                 raise ModelError.of("run", "save", f"must not begin before t0 = {t0} s", float(plan[0]))
             capacity, mode = plan.size, SAVE_TIMES
@@ -301,7 +302,7 @@ class Stepper:
         self._memory.bind_rows(plan, capacity)
 
     def _next_window(self) -> None:
-        """Give the loop the next times; while there are more of them it pauses, inside a step, when it has passed these."""
+        """Give the loop the next times; if there are more, it pauses inside a step after passing these."""
         assert self._windows is not None
         first, size = self._planned, self._windows.size
         last = min(first + int(self._run["capacity"]), size)
@@ -312,8 +313,9 @@ class Stepper:
     def advance(self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None) -> Outcome:
         """Integrate from the present state to t_stop exactly, or to the first event of the kind STOPS, or as far as it goes.
 
-        t_stop may be pieces of time, each with its own head of p: through all of them. `progress` is called with t about every
-        75 ms of computing. A KeyboardInterrupt ends the run with Status.INTERRUPTED; nothing that was computed is lost.
+        t_stop may be pieces of time, each with its own head of p; the run then goes through all of them. `progress` is called with
+        t about every 75 ms of computing. A KeyboardInterrupt ends the run with Status.INTERRUPTED; nothing that was computed is
+        lost.
         """
         run = self._run
         pieces = t_stop if isinstance(t_stop, PiecesOfTime) else PiecesOfTime(np.array([float(t_stop)]), np.empty((1, 0)))
@@ -337,7 +339,7 @@ class Stepper:
                 if code in AGAIN and progress is not None and now - reported >= 0.5 * PIECE:
                     progress(self.t)
                     reported = now
-                # looked at whatever ended the piece: a run may do nothing but stop at events
+                # checked however the portion ended, because a run may do nothing but stop at events
                 if self._seconds >= self._max_seconds and (code in AGAIN or STATUS_OF_CODE[code] is Status.EVENT):
                     self._take_waiting_step(loop)
                     return self._outcome(Status.OUT_OF_TIME)
@@ -349,16 +351,16 @@ class Stepper:
             self._seconds = perf_counter() - self._begun
 
     def hold(self, values: Floats) -> None:
-        """What the next update that has no kernel puts out."""
+        """Set the outputs of the next update that has no kernel."""
         self._memory.arrays["held_new"][:] = values
 
     @property
     def has_sampled(self) -> bool:
-        """Whether controllers have run at the present time already: where what they put out ended the run."""
+        """Whether controllers have already run at the present time, because their outputs ended the run."""
         return bool(self._run["pace_kept"])
 
     def _serve(self, code: int) -> None:
-        """What Python has to do before the loop goes on; making a method ready is no part of the run's time."""
+        """Python's tasks before the loop continues; the time to set up a method does not count as time of the run."""
         if code == TURN:
             seconds = self._turn()
             self._begun = None if self._begun is None else self._begun + seconds
@@ -366,8 +368,8 @@ class Stepper:
             self._on_phase()
 
     def _take_waiting_step(self, loop: CompiledLoop) -> None:
-        """Where a run ends between two windows of one step: to that step's end, so that no row is later than the state."""
-        with contextlib.suppress(KeyboardInterrupt), postponed():  # asked for once is enough
+        """If a run ends between two windows of one step, go to the end of that step, so that no row is later than the state."""
+        with contextlib.suppress(KeyboardInterrupt), postponed():  # one interrupt is enough
             while self._windows is not None and self._run["waiting"]:
                 if int(self._run["next_save"]) >= int(self._run["n_plan"]) and self._run["pausing"]:
                     if not self._run["flushed"]:
@@ -377,17 +379,17 @@ class Stepper:
                 loop(self._memory.address)
 
     def members(self, pieces: PiecesOfTime) -> MemberRuns:
-        """Instead of advancing: many runs like the one that was started here."""
+        """Instead of advancing: many runs like the one started here."""
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         return MemberRuns(self._memory, self._stages, self.plain_atol)
 
     @property
     def memory(self) -> Memory:
-        """Of the run, for other loops that go by the same tolerances."""
+        """The memory of the run, for other loops that use the same tolerances."""
         return self._memory
 
     def _piece(self, loop: CompiledLoop) -> int:
-        """One entry into the compiled loop; the number of evaluations follows their measured cost."""
+        """One call of the compiled loop; the number of evaluations is chosen by their measured cost."""
         run = self._run
         run["budget"] = self._budget
         began, evaluations = perf_counter(), int(run["rhs_evaluations"])
@@ -401,7 +403,7 @@ class Stepper:
         return code
 
     def _flush(self) -> None:
-        """Copy what the buffers hold; interrupted anywhere here, the same is stored once more under the same number."""
+        """Copy the contents of the buffers; if this is interrupted, the same entries are stored again under the same numbers."""
         run = self._run
         for name, buffer in _BUFFERS.items():
             if name != "rows" or self._sink is None:
@@ -410,7 +412,7 @@ class Stepper:
         run["flushed"] = 1
 
     def hand_over(self) -> None:
-        """To the sink, if there is one, the rows in the buffer; at the end of a run the caller asks for that."""
+        """Pass the rows in the buffer to the sink, if there is one; called at the end of a run."""
         if self._sink is not None and not self._run["flushed"]:
             count, arrays = int(self._run["n_rows"]), self._memory.arrays
             if count:
@@ -422,14 +424,14 @@ class Stepper:
         return [self._memory.arrays[array][:count].copy() for array in buffer.arrays]
 
     def _all_of(self, name: str) -> list[NDArray[Any]]:
-        """What was put into a buffer since the start."""
+        """Everything that was put into a buffer since the start."""
         buffer = _BUFFERS[name]
-        before = int(self._run[buffer.first]) + bool(self._run["flushed"])  # else the block at the head was not copied to its end
+        before = int(self._run[buffer.first]) + bool(self._run["flushed"])  # else the first block was not copied completely
         blocks = [self._flushed[name][first] for first in sorted(self._flushed[name]) if first < before]
         return [np.concatenate(parts) for parts in zip(*blocks, self._held(buffer), strict=True)]
 
     def _turn(self) -> float:
-        """To the other one of an automatic method's two families; returns the seconds that took."""
+        """Switch to the other of an automatic method's two families; returns the time that took, s."""
         began, run = perf_counter(), self._run
         self._count_steps()
         implicit = int(run["watching"]) == 1
@@ -446,7 +448,7 @@ class Stepper:
         return perf_counter() - began
 
     def _count_steps(self) -> None:
-        """To the family at work."""
+        """Add the accepted steps to the count of the active family."""
         method = self.method.alternatives[int(self._run["watching"]) == 2]
         name, accepted = type(method).__name__, int(self._run["accepted"])
         self._steps_of[name] = self._steps_of.get(name, 0) + accepted - sum(self._steps_of.values())
@@ -468,7 +470,7 @@ class Stepper:
                        (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
 
     def _to_blame(self, status: Status) -> int | None:
-        """The component that changes fastest, measured by its tolerance, where steps became too small; or the first that is nan."""
+        """If steps became too small, the component that changes fastest relative to its tolerance; or the first that is nan."""
         arrays, n = self._memory.arrays, int(self._run["n"])
         if status is Status.NOT_FINITE:
             bad = ~np.isfinite(arrays["y_new"][:n]) | ~np.all(np.isfinite(arrays["k"][:, :n]), axis=0)
@@ -479,11 +481,11 @@ class Stepper:
         scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])
         return int(np.argmax(np.abs(arrays["k"][0, :count]) / scale))
 
-    # ---- what the caller may read, and between advances write
+    # ---- state that the caller may read, and write between advances
 
     @property
     def atol(self) -> Floats:
-        """Absolute tolerances of the components whose error counts: those that decide the step, then those added to them."""
+        """Absolute tolerances of the components under error control: those that determine the step, then those added to them."""
         return self._atol[: self._n_controlled + self._n_added]
 
     @property
@@ -512,17 +514,17 @@ class Stepper:
 
     @property
     def required(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The side of zero that the equations in force belong to, +1 or -1: found on the other one, the event happens; 0: any."""
+        """The side of zero that the current equations belong to, +1 or -1; on the other side the event happens. 0: any side."""
         return self._memory.arrays["required"]
 
     @property
     def dead(self) -> Floats:
-        """Around zero, what round-off may do to an event function: no change of side."""
+        """Dead band around zero for round-off of an event function: no change of side within it."""
         return self._memory.arrays["dead"]
 
     @property
     def blind(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Steps in which an event could not be judged: its function was nan, or crossed more often than can be noted."""
+        """Number of steps in which an event could not be judged: its function was nan, or crossed more often than can be noted."""
         return self._memory.arrays["blind"]
 
     @property
@@ -537,37 +539,37 @@ class Stepper:
 
     @property
     def hits(self) -> tuple[tuple[int, int], ...]:
-        """Events, by number and direction, at which the run stands."""
+        """Events, by number and direction, at the present time."""
         hits = self._memory.arrays["hit"]
         return tuple((int(e), int(hits[e])) for e in np.flatnonzero(hits))
 
     def logged(self) -> list[Located]:
-        """What happened since start, in order: events that only record, and those that `phases` says are reported."""
+        """The event log since start, in order: recording events, and events that `phases` marks as reported."""
         return [Located(*entry) for entry in zip(*(column.tolist() for column in self._all_of("log")), strict=True)]
 
     # ---- contacts
 
     def resume(self, pair: int, touch: ArrayLike) -> None:
-        """Between start and advance: this pair is closed already; touch: what is known of its contact (see `run_record`)."""
+        """Call between start and advance: this pair is already closed; touch: the data of its contact (see `run_record`)."""
         self._memory.arrays["pair_start"][pair] = GOES_ON
         self._memory.arrays["touch"][pair] = touch
 
     def resume_joint(self, joint: int) -> None:
-        """Between start and advance: p has what the friction of this joint is doing."""
+        """Call between start and advance: p already holds the friction state of this joint."""
         self._memory.arrays["joint_start"][joint] = GOES_ON
 
     @property
     def touch(self) -> Floats:
-        """(pair, TOUCH): what is known of contacts under way."""
+        """(pair, TOUCH): the data of ongoing contacts."""
         return self._memory.arrays["touch"]
 
     @property
     def lost_touches(self) -> bool:
-        """Whether contacts that have ended were counted only, as `members` does when there are too many."""
+        """Whether finished contacts were only counted, as `members` does if there are too many."""
         return bool(self._run["first_touch"] > 0 and not self._flushed["touches"])
 
     def touches(self) -> Floats:
-        """(touch, FINISHED): contacts that have ended, in that order."""
+        """(contact, FINISHED): finished contacts, in the order of their ends."""
         return self._all_of("touches")[0]
 
     def rows(self) -> tuple[Floats, Floats]:
@@ -581,16 +583,16 @@ class Stepper:
         return times, states, observed
 
     def tape(self) -> Tape:
-        """All accepted steps, as copies, where `start` was asked to note them."""
+        """Copies of all accepted steps, if `start` was asked to record them."""
         return Tape(*self._all_of("tape"))
 
     def course(self) -> Course:
-        """What was kept of the run so far, whatever was saved: some of its states, and extremes of what it added up."""
+        """The history of the run so far, whatever was saved: some of its states, and extremes of accumulated components."""
         return course_of(self._memory)
 
     @property
     def dependent(self) -> tuple[int, ...]:
-        """Rates, by number, that a method with partitioned coordinates takes as dependent now."""
+        """Indices of the rates that a method with partitioned coordinates currently treats as dependent."""
         return tuple(int(k) for k in self._memory.arrays["dependent"]) if self._run["partitions"] else ()
 
     @property
@@ -635,7 +637,7 @@ def _check_counts(
     if not 1 <= n_controlled <= n_state:
         raise ModelError.of("run", "n_controlled", f"must be in 1 ... n_state = {n_state}", n_controlled)
     if n_events < 0 or (n_events > 0 and not events):
-        raise ModelError.of("run", "n_events", "must be >= 0, and 0 where no event kernel is given", n_events)
+        raise ModelError.of("run", "n_events", "must be >= 0, and 0 without an event kernel", n_events)
     if max_steps < 1:
         raise ModelError.of("run", "max_steps", "must be >= 1", max_steps)
     if max_seconds is not None and not max_seconds > 0.0:

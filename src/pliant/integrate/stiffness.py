@@ -1,16 +1,16 @@
-"""When to turn from an explicit method to an implicit one and back.  Compiled; goes by counts, never by the clock.
+"""When to switch from an explicit method to an implicit one and back.  Compiled; decided by counts, never by the clock.
 
-An explicit method that stiffness holds back takes steps at the edge of its stability, h |lambda| near what its region holds, step
-after step (Hairer, Wanner II, IV.2); or, at tight tolerances, at a fraction of that, where stages far from the smooth motion
-make the error estimate large. The first is a reason to turn; the second a reason to try, where much is still to come.
+An explicit method that is limited by stiffness takes step after step at the edge of its stability region, with h |lambda| near its
+boundary (Hairer, Wanner II, IV.2); or, at tight tolerances, at a fraction of that, where stages far from the smooth motion make the
+error estimate large. The first is a reason to switch; the second is a reason to try, if much of the run is still to come.
 
-What is still to come follows from the steps of the moment; but those are as short where a mechanism passes a singular position,
-which is over after a few of them. So a try, and any turn whose Jacobian is dear, goes by the pace of the run of late as well: over
-some thousands of evaluations, and over as many as making the Jacobian takes (`price`).
+The remaining work is estimated from the present steps. But steps are also short where a mechanism passes a singular position, which
+is over after a few of them. A try, and any switch whose Jacobian is expensive, therefore also depends on the recent pace of the
+run: over some thousands of evaluations, and over as many as making the Jacobian takes (`price`).
 
-An implicit method is held against explicit steps as long, in units of 1 / |lambda|, as those before the turn. It may lose a
-share of what is still to come before it is given up, for it may have to damp an oscillation first; half of that at every further
-turn.
+An implicit method is compared with explicit steps as long, in units of 1 / |lambda|, as those before the switch. It may lose a
+fraction of the remaining work before it is given up, because it may have to damp an oscillation first; that fraction is halved at
+every further switch.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from typing import Any
 from pliant.integrate.family import stiffness
 from pliant.integrate.kernels import compiled
 
-EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at the edge; evaluations still to come that are worth turning for
-SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same where stiffness is only suspected
-WINDOW = 2_000.0  # evaluations over which the pace is taken, at least
-LOSS = 0.15  # of what is still to come: what the first try may lose
+EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at its stability limit; remaining evaluations that justify a switch
+SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same if stiffness is only suspected
+WINDOW = 2_000.0  # smallest number of evaluations over which the pace is measured
+LOSS = 0.15  # fraction of the remaining work that the first try may lose
 LEAST_LOSS = 500.0  # evaluations
-CALM = 6  # steps without a sign after which the signs are forgotten
-MEMORY = 0.1  # weight of the last step in the mean of explicit ones
+CALM = 6  # steps without a sign of stiffness after which earlier signs are forgotten
+MEMORY = 0.1  # weight of the last step in the mean of explicit steps
 WARMING = 10  # calls of the power method before its first answer counts
 
 
 @compiled
 def cost(run: Any) -> float:
-    """Of all done so far, in evaluations of the right-hand side."""
+    """Cost of the run so far, in evaluations of the right-hand side."""
     solving = run.factorisation_cost * run.factorisations + run.iteration_cost * run.iterations
     return float(run.rhs_evaluations + run.jacobian_cost * run.jacobians + solving)
 
 
 @compiled
 def wants_turn(run: Any, h: float) -> bool:
-    """Look at an accepted step h, before the state moves on."""
+    """Whether to switch after an accepted step h, judged before the state advances."""
     spent = cost(run) - run.cost_before
     run.cost_before += spent
     return _held_back(run, h, spent) if run.watching == 1 else _given_up(run, h, spent)
@@ -47,7 +47,7 @@ def wants_turn(run: Any, h: float) -> bool:
 
 @compiled
 def _held_back(run: Any, h: float, spent: float) -> bool:
-    """Whether `patience` explicit steps, nearly in a row, were held back."""
+    """Whether `patience` explicit steps, nearly in a row, were limited by stiffness."""
     weight = MEMORY if run.explicit_h > 0.0 else 1.0
     run.explicit_h += (h - run.explicit_h) * weight
     run.explicit_cost += (spent - run.explicit_cost) * weight
@@ -67,13 +67,13 @@ def _held_back(run: Any, h: float, spent: float) -> bool:
 
 @compiled
 def _to_go(run: Any) -> float:
-    """Time that is still to come, s, as far as anybody knows."""
+    """The remaining time of the run, s, as far as it is known."""
     return float(run.horizon if run.horizon > 0.0 else run.t_stop - run.t)
 
 
 @compiled
 def _pace(run: Any, t: float) -> float:
-    """Evaluations a simulated second over this window and the one before; zero while that is less than the price."""
+    """Evaluations per simulated second over this window and the previous one; zero while these are fewer than the price."""
     if run.cost_before - run.window_cost >= max(WINDOW, run.price):
         run.earlier_t, run.earlier_cost = run.window_t, run.window_cost
         run.window_t, run.window_cost = t, run.cost_before
@@ -83,13 +83,13 @@ def _pace(run: Any, t: float) -> float:
 
 @compiled
 def _given_up(run: Any, h: float, spent: float) -> bool:
-    """Whether implicit steps have lost more than they may."""
+    """Whether implicit steps have lost more than allowed."""
     if run.reach == 0.0:
         for _ in range(WARMING):
             stiffness(run, h)
         run.reach = run.explicit_h / h * stiffness(run, h)
     if run.reach == 0.0:
-        return False  # no eigenvalue but zero: nothing to go by
+        return False  # all eigenvalues are zero: no basis for comparison
     instead = run.explicit_cost * stiffness(run, h) / run.reach
     run.loss = max(run.loss + spent - instead, 0.0)
     to_come = instead * _to_go(run) / h

@@ -1,8 +1,8 @@
-"""Where functions of time change: pieces of a run on each of which all of them are nearly cubics.
+"""Divides a run into pieces of time, on each of which all functions of time are nearly cubic.
 
-An integrator sees a function of time only where it steps: for it, a pulse of a prescribed motion or of a force that begins and
-ends within one step has not happened. Functions of time can be looked at before the run; steps are then kept to about two of
-these pieces.
+An integrator evaluates a function of time only at its stages: it misses a pulse of a prescribed motion or force that begins and
+ends within one step. Functions of time are therefore sampled before the run, and steps are then limited to about two of these
+pieces.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Functions = Callable[[Floats], Floats]  # of times: (function, time)
+Functions = Callable[[Floats], Floats]  # times -> values (function, time)
 
-SAMPLES = 2**14  # over the run: what lasts longer than two of these intervals is seen
-FINE_SAMPLES = 2**18  # for what changes all the time
-INSIDE = 2**7  # samples in an interval that was not resolved: where a pulse begins or ends, or where a function jumps
+SAMPLES = 2**14  # samples over the run: a pulse longer than two of these intervals is found
+FINE_SAMPLES = 2**18  # for functions that change all the time
+INSIDE = 2**7  # samples in an unresolved interval, where a pulse begins or ends or a function jumps
 JUDGED = 2**3  # samples of the shortest piece that can be judged
-TOLERANCE = 1e-3  # of a function's range: how near to a cubic it is on a piece
-GLANCE = 2**5  # samples of a piece looked at first
-UNRESOLVED = 256  # short pieces that are looked at more closely; where there are more, everything is
-SCATTER = 0.7  # of an interval: samples are not quite evenly spaced, or what repeats with their spacing would look constant
+TOLERANCE = 1e-3  # fraction of a function's range: largest deviation from a cubic on a piece
+GLANCE = 2**5  # samples of a piece that are checked first
+UNRESOLVED = 256  # number of short pieces that are sampled more finely; if there are more, the whole run is
+SCATTER = 0.7  # fraction of an interval: samples are scattered, or a function with the period of their spacing would look constant
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Ends of the pieces, s, from the beginning of the run to its end; none where nothing changes faster than a cubic."""
+    """Ends of the pieces, s, from the beginning of the run to its end; none if all functions are nearly cubic."""
 
     knots: Floats
-    resolved: bool  # False where functions change faster than samples can tell
+    resolved: bool  # False if functions change faster than the samples can resolve
 
 
 def time_pieces(functions: Functions, begin: float, end: float) -> Pieces:
@@ -54,13 +54,13 @@ Piece = tuple[float, float]
 
 
 def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple[list[Piece], list[Piece]]:
-    """(pieces that are nearly cubics, the shortest ones where that is not so)."""
+    """(pieces on which functions are nearly cubic, shortest pieces on which they are not)."""
     k = np.arange(samples + 1)
-    scatter = SCATTER * (np.modf(k * 0.6180339887498949)[0] - 0.5)  # the golden section repeats with nothing
+    scatter = SCATTER * (np.modf(k * 0.6180339887498949)[0] - 0.5)  # the golden section avoids any common period
     scatter[::JUDGED] = 0.0
     times = begin + (end - begin) * (k + scatter) / samples
     values = functions(times)
-    values = values[np.all(np.isfinite(values), axis=1)]  # a formula outside its domain is told of when it is used
+    values = values[np.all(np.isfinite(values), axis=1)]  # a formula outside its domain is reported when it is used
     size = np.ptp(values, axis=1)
     values = values[size > 1e-12 * np.max(np.abs(values), axis=1, initial=0.0)]
     if not values.size:
@@ -70,7 +70,7 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
     width, starts = samples, np.array([0])
     while True:
         good = np.ones(starts.size, dtype=bool)
-        for stride in sorted({max(width // GLANCE, 1), 1}, reverse=True):  # most are told apart at a glance
+        for stride in sorted({max(width // GLANCE, 1), 1}, reverse=True):  # a few samples decide for most pieces
             inside = starts[good, None] + np.arange(0, width + 1, stride)
             good[good] = _are_cubics(times[inside], values[:, inside])
         done += [(float(times[s]), float(times[s + width])) for s in starts[good]]
@@ -82,9 +82,9 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
 
 
 def _are_cubics(times: Floats, values: Floats) -> NDArray[np.bool_]:
-    """Whether all functions are nearly cubics on each piece; times: (piece, sample), values: (function, piece, sample)."""
+    """Whether all functions are nearly cubic on each piece; times: (piece, sample), values: (function, piece, sample)."""
     last = times.shape[1] - 1
-    nodes = np.round(last * (0.5 - 0.5 * np.cos(np.pi * (np.arange(4) + 0.5) / 4))).astype(int)  # Chebyshev's
+    nodes = np.round(last * (0.5 - 0.5 * np.cos(np.pi * (np.arange(4) + 0.5) / 4))).astype(int)  # Chebyshev nodes
     guess = np.zeros_like(values)
     for j in nodes:
         weight = np.ones_like(times)

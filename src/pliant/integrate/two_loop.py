@@ -1,9 +1,9 @@
-"""The two-loop procedure on coordinates that are partitioned: only independent ones are integrated.
+"""The two-loop procedure with coordinate partitioning: only independent coordinates are integrated.
 
-First loop: the linear equations for accelerations and multipliers, at every stage (that is the right-hand side). Second loop,
-before it: Newton-Raphson for the dependent coordinates on the constraints C = 0, then C_q v = -C_t for their rates (Wehage and
-Haug 1982; Ebrahimi, Nouri, Salahshoor). Which coordinates are independent is chosen by Gaussian elimination of C_q with full
-pivoting, and chosen anew when a pivot has become small. Compiled; a family as `family` says, over the stages of any tableau.
+First loop: the linear equations for accelerations and multipliers at every stage, which are the right-hand side. Second loop,
+carried out before it: Newton-Raphson for the dependent coordinates on the constraints C = 0, then C_q v = -C_t for their rates
+(Wehage and Haug 1982; Ebrahimi, Nouri, Salahshoor). The independent coordinates are chosen by Gaussian elimination of C_q with full
+pivoting, and chosen again when a pivot has become small. Compiled; a family as defined in `family`, for the stages of any tableau.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from pliant.integrate.runge_kutta import combine, error_norm
 from pliant.integrate.runge_kutta import interpolate as on_dense_output
 from pliant.integrate.shipped_loops import Bitcode
 
-NEWTON_LIMIT = 10  # steps of Newton-Raphson before a stage counts as not to be closed
-NEWTON = 1e-8  # m or rad: after a step as short as this, the next would be 1e-16
-LESS = 0.25  # of a step whose stages could not be closed
-CORRECTION = 10.0  # of the tolerance: a longer way to the constraints leads to another branch of them
-BETTER = 1.5  # times the least pivot: what a new partition must bring
-DETERIORATED = 0.5  # of the least pivot there was when the partition was chosen
-NO_PIVOT = 1e-12  # of the largest entry of C_q: below it a row says nothing that others do not say
+NEWTON_LIMIT = 10  # Newton-Raphson steps after which a stage counts as impossible to close
+NEWTON = 1e-8  # m or rad: after a step shorter than this, the next would be 1e-16
+LESS = 0.25  # fraction of a step whose stages could not be closed
+CORRECTION = 10.0  # multiple of the tolerance: a larger correction leads to another branch of the constraints
+BETTER = 1.5  # factor on the smallest pivot that a new partition must gain
+DETERIORATED = 0.5  # fraction of the smallest pivot at the time the partition was chosen
+NO_PIVOT = 1e-12  # fraction of the largest entry of C_q: a row with a smaller pivot is dependent
 
 
 @compiled
 def _look(run: Any, t: float, y: int) -> None:
-    """C, its rate and C_q at a state."""
+    """Evaluate C, its rate and C_q at a state."""
     call_kernel(run.constraints, t, y, run.p, run.held, run.work)
     run.constraint_evaluations += 1
 
 
 @compiled
 def _reduce(run: Any) -> bool:
-    """C_q of the dependent coordinates, factorised; its least pivot is remembered."""
+    """Factorise C_q of the dependent coordinates, and remember its smallest pivot."""
     m, width = run.n_constraints, run.n_rates
     whole, part = floats(run.held + 16 * m, m * width), floats(run.reduced, m * m)
     dependent = ints(run.dependent, m)
@@ -47,14 +47,14 @@ def _reduce(run: Any) -> bool:
         return False
     largest = 0.0
     for i in range(m):
-        largest = max(largest, abs(part[i * m + i]))  # inverses of pivots
+        largest = max(largest, abs(part[i * m + i]))  # the diagonal holds reciprocals of pivots
     run.least_pivot = 1.0 / largest
     return True
 
 
 @compiled
 def _choose(run: Any) -> bool:
-    """Dependent coordinates: the columns of the pivots of C_q, full pivoting; False where its rows are not independent."""
+    """Choose the dependent coordinates: pivot columns of C_q with full pivoting; False if its rows are not independent."""
     m, width = run.n_constraints, run.n_rates
     _look(run, run.t, run.y)
     put(run.eliminated, run.held + 16 * m, m * width)
@@ -85,7 +85,7 @@ def _choose(run: Any) -> bool:
 
 @compiled
 def _partition(run: Any) -> bool:
-    """Choose independent coordinates, and keep the choice if it is a better one."""
+    """Choose independent coordinates, and keep the new choice if it is better."""
     m, before = run.n_constraints, run.least_pivot
     if run.partitions > 0:
         for i in range(m):
@@ -104,7 +104,7 @@ def _partition(run: Any) -> bool:
 
 @compiled
 def _solved(run: Any, first: int) -> float:
-    """-(C_q of the dependent)^-1 of the m numbers at `first`, left in `change`; the largest of them."""
+    """Write -(C_q of the dependent coordinates)^-1 times the m numbers at `first` to `change`; returns the largest entry."""
     m = run.n_constraints
     given, change = floats(first, m), floats(run.change, m)
     for i in range(m):
@@ -120,7 +120,7 @@ def _solved(run: Any, first: int) -> float:
 
 @compiled
 def _shift(run: Any, t: float, y: int) -> None:
-    """Dependent coordinates moved by `change`."""
+    """Move the dependent coordinates by `change`."""
     m, n, width = run.n_constraints, run.n, run.n_rates
     dependent, change = ints(run.dependent, m), floats(run.change, m)
     put(run.moved, y, n)
@@ -135,7 +135,7 @@ def _shift(run: Any, t: float, y: int) -> None:
 
 @compiled
 def settle(run: Any, t: float, y: int) -> bool:
-    """The dependent coordinates and rates of a state for the independent ones it has; False where Newton does not come there."""
+    """Solve for the dependent coordinates and rates of a state; False if Newton's method does not converge."""
     m = run.n_constraints
     closed = bool(m == 0)
     for _ in range(NEWTON_LIMIT):
@@ -163,7 +163,7 @@ def settle(run: Any, t: float, y: int) -> bool:
 
 @compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
-    """k_1 ... k_(s-1) and y_new of a step h, every one of their states settled first."""
+    """Compute k_1 ... k_(s-1) and y_new of a step h, with the state of every stage settled first."""
     c = floats(run.c, run.stages)
     run.last_taken = h
     for i in range(1, run.stages):
@@ -180,7 +180,7 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
 
 @compiled
 def _corrected(run: Any) -> float:
-    """How far Newton-Raphson has moved the end of a step from where the stages put it, as the error norm measures it."""
+    """The distance by which Newton-Raphson moved the end of a step from the result of the stages, in the error norm."""
     n = run.n_controlled
     y, y_new, before, atol = floats(run.y, n), floats(run.y_new, n), floats(run.y_try, n), floats(run.atol, n)
     total = 0.0
@@ -191,7 +191,7 @@ def _corrected(run: Any) -> float:
 
 @compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
-    """The error of a step h (inf: something is not finite, below 0: loops do not close); y_new and k_s are left behind."""
+    """Attempt a step h and return its error (inf: not finite, < 0: loops do not close); writes y_new and k_s."""
     run.wanted = LESS * h
     if run.n_constraints > 0 and (run.fresh or run.partitions == 0 or run.least_pivot < DETERIORATED * run.chosen_pivot):
         if not _partition(run):
@@ -225,7 +225,7 @@ def _extra_stages(run: Any, h: float) -> None:
 
 
 def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
-    """What the march asks of a family, see `family`."""
+    """The interface to the march, see `family`."""
     if action == ATTEMPT:
         return attempt(run, h, x)
     if action == TAKE:

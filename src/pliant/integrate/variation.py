@@ -1,4 +1,4 @@
-"""Sensitivities along a tape: the memory of the compiled loop, and what Python does between two of its calls."""
+"""Sensitivities along a tape: the memory of the compiled loop, and Python's part between its calls."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from pliant.integrate.variation_record import LANES, VARIATION
 
 Floats = NDArray[np.float64]
 
-LEAST_RTOL = 1e-11  # relative error of S in a step: below this its estimate is made of round-off
+LEAST_RTOL = 1e-11  # relative error of S in a step: a smaller estimate would be round-off
 
 assert LANES == KERNEL_LANES
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What an error is measured by: of the first `atol.size` components."""
+    """The tolerances of the first `atol.size` components."""
 
     rtol: float
     atol: Floats
-    theta: Floats  # (direction) sizes of what derivatives are taken by
+    theta: Floats  # (direction) sizes of the parameters of the derivatives
 
 
 class Variation:
@@ -54,9 +54,10 @@ class Variation:
         own: bool,
         stages: Stages,
     ) -> None:
-        """rhs: the function itself; n_read: components that it reads; control: S is held to a relative error of rtol in every step.
+        """rhs: the function itself; n_read: number of components that it reads; control: keep the relative error of S below rtol
+        per step.
 
-        own: the tableau is that of the run.
+        own: whether the tableau is that of the run.
         """
         self._record = np.zeros(1, dtype=VARIATION)
         self._run: Any = self._record[0]
@@ -109,7 +110,7 @@ class Variation:
 
     @property
     def s(self) -> Floats:
-        """(component, direction) where the loop stands."""
+        """S as (component, direction) at the present position of the loop."""
         return from_lanes(self._arrays["s"])[: self._kernel.n_y, : self.directions].copy()
 
     @s.setter
@@ -117,7 +118,7 @@ class Variation:
         self._arrays["s"][...] = to_lanes(values)
 
     def set_parameters(self, p: Floats, dp: Floats) -> None:
-        """p, and (entry, direction) its derivatives, for the steps to come."""
+        """Set p, and its derivatives (entry, direction), for the steps to come."""
         first = self._kernel.n_y + 1
         self._arrays["matters"][:] = self._kernel.matters(p)
         self._set(n_deciding=int(np.count_nonzero(self._arrays["matters"])))
@@ -128,7 +129,7 @@ class Variation:
                 self._arrays[f"seeds{suffix}"][:, first : first + len(kernel.active)] = lanes[:, : len(kernel.active)]
 
     def go_along(self, first: int, last: int, times: Floats) -> tuple[Floats, Floats]:
-        """Steps first ... last - 1; (states, S as (time, group, row, lane)) at sorted times in them, ends included.
+        """Go along steps first ... last - 1; returns (states, S as (time, group, row, lane)) at sorted times in them, incl. ends.
 
         Check `failed` afterwards.
         """
@@ -153,7 +154,7 @@ class Variation:
         return {name: int(self._run[name]) for name in ("evaluations", "corners", "shortened")}
 
 
-ROWS_AT_ONCE = 256  # that derivatives are taken of: their coefficients stay small
+ROWS_AT_ONCE = 256  # rows differentiated at a time, so that their coefficients need little memory
 
 
 def derivatives_of_rows(

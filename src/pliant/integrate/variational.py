@@ -1,9 +1,9 @@
-"""Sensitivities S = dy/dtheta along the steps that a run took: S' = f_y S + f_theta, by the run's own method.  Compiled.
+"""Sensitivities S = dy/dtheta along the steps that a run took: S' = f_y S + f_theta, with the run's own method. Compiled.
 
-The run is over when this begins: refused steps and the search for events cost S nothing, and nothing here changes the run. Every
-step is taken again from the state on the tape, its stages with all directions beside them. Within a step the equations are on one
-side of all their corners: which, is decided inside the step; where that changes within it, the step is cut there. S can be held to
-an error of its own (`control`): then a step is cut until it is.
+The run is complete when this begins: refused steps and the event search cost S nothing, and nothing here changes the run. Every
+step is taken again from the state on the tape, and its stages are evaluated together with all directions. Within a step the
+equations stay on one side of each corner; the side is decided inside the step, and a step in which it changes is cut there. S can
+have its own error control (`control`): a step is then cut until its error is small enough.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.stage_sums import add_terms, weigh_all
 from pliant.integrate.variation_record import LANES, VARIATION
 
-PLACES = (1e-3, 0.5, 0.999)  # of the step, where decisions are asked for
-MOST_CORNERS = 64  # in a step: what changes sides more often is round-off
-# Steps at both ends of a stretch in which S is held to its error in any case: there contact forces begin and end, and what is
-# a depth to the power 1.5 for the state is its root for S.
+PLACES = (1e-3, 0.5, 0.999)  # fractions of the step at which decisions are evaluated
+MOST_CORNERS = 64  # most corners in a step: more frequent changes of side are round-off
+# Number of steps at both ends of a phase in which S always has error control: contact forces begin and end there, and a depth to
+# the power 1.5 in the state becomes a square root in S.
 EDGE = 1
-EDGE_SHARE = 0.03  # of its error: the steps between, which are not held to it, leave no less
-HALVINGS = 28  # of the interval in which a decision changes: to a few 1e-9 of the step
-PROJECTIONS = 2  # as the march has it
+EDGE_SHARE = 0.03  # fraction of its error tolerance at the ends: the uncontrolled steps in between are no more accurate
+HALVINGS = 28  # bisections of the interval in which a decision changes: to a few 1e-9 of the step
+PROJECTIONS = 2  # as in `march`
 SAFETY = 0.9
 LEAST_FACTOR, LARGEST_FACTOR = 0.2, 5.0
-SHORTEST = 1e-9  # of a step: what S is not cut below
+SHORTEST = 1e-9  # fraction of a step: S is not cut into shorter pieces
 NOT_FINITE, TOO_SHORT = 1, 2
 
 
 def _go_along(run: Any) -> int:
-    """S along the steps first ... last - 1, which one set of parameters is good for; returns `failed`."""
+    """Compute S along steps first ... last - 1, which share one set of parameters; returns `failed`."""
     run.step = math.inf
     for k in range(run.first, run.last):
         run.controlling = run.control != 0 or (run.error_rows > 0 and (k < run.first + EDGE or k >= run.last - EDGE))
@@ -47,7 +47,7 @@ def _go_along(run: Any) -> int:
 
 @compiled
 def _step(run: Any, k: int) -> None:
-    """One step of the tape, in as many pieces as its corners make."""
+    """One step of the tape, cut into pieces at its corners."""
     times = floats(run.tape_t + 16 * k, 2)
     t, h, end = times[0], times[1] - times[0], run.tape_end + 8 * run.n * k
     put(run.y, run.tape_y + 8 * run.n * k, run.n)
@@ -64,7 +64,7 @@ def _step(run: Any, k: int) -> None:
             while cuts < MOST_CORNERS and _differs(run, t, h, PLACES[i], begin, end):
                 if run.may_interpolate and not run.interpolates:
                     _take_whole(run, t, h, begin)
-                    continue  # what the cubic says is looked at again
+                    continue  # the result of the cubic is checked again
                 edge = _edge(run, t, h, max(PLACES[i - 1], done), PLACES[i], begin, end)
                 run.corners += 1
                 cuts += 1
@@ -87,7 +87,7 @@ def _step(run: Any, k: int) -> None:
 
 @compiled
 def _decide(run: Any, t: float, h: float, x: float, begin: int, end: int, which: int) -> None:
-    """Which side of its corners the right-hand side is on at t + x h: on the cubic through both ends, or on the dense output."""
+    """Evaluate the decisions of the right-hand side at t + x h, on the cubic through both ends or on the dense output."""
     if run.interpolates:
         _weigh(run, x)
         n_k = run.stages + 1 + run.extras
@@ -106,7 +106,7 @@ def _decide(run: Any, t: float, h: float, x: float, begin: int, end: int, which:
 
 @compiled
 def _take_whole(run: Any, t: float, h: float, begin: int) -> None:
-    """All stages of the step as the run took it, for its dense output: a corner is cut where it says, as the cubic is too rough."""
+    """Compute all stages of the run's step for its dense output, which locates corners more accurately than the cubic."""
     put(run.y_begin, begin, run.n)
     put(run.k_whole, run.slopes, run.n)
     put(run.k_whole + 8 * run.stages * run.n_padded, run.slopes + 8 * run.n, run.n)
@@ -120,7 +120,7 @@ def _take_whole(run: Any, t: float, h: float, begin: int) -> None:
 
 @compiled
 def _differs(run: Any, t: float, h: float, x: float, begin: int, end: int) -> bool:
-    """Whether something is decided otherwise at x than where this piece began; what, stands behind."""
+    """Whether a decision at x differs from that at the beginning of this piece; the new decisions are stored after the old."""
     _decide(run, t, h, x, begin, end, 1)
     ours, theirs = floats(run.decided, run.n_decisions), floats(run.decided + 8 * run.n_decisions, run.n_decisions)
     matters = floats(run.matters, run.n_decisions)
@@ -132,7 +132,7 @@ def _differs(run: Any, t: float, h: float, x: float, begin: int, end: int) -> bo
 
 @compiled
 def _edge(run: Any, t: float, h: float, low: float, high: float, begin: int, end: int) -> float:
-    """Where in low ... high the first decision changes; those just beyond stand behind. The piece before has its own in p."""
+    """Where in low ... high the first decision changes; decisions just beyond it follow those of this piece, which go to p."""
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         if _differs(run, t, h, middle, begin, end):
@@ -159,7 +159,7 @@ def _tangents(run: Any, i: int) -> int:
 
 @compiled
 def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
-    """From (t, y, s) over h; end: the state there, left in y."""
+    """One piece from (t, y, s) over h; end: the state there, which is written to y."""
     done, longest, before = 0.0, run.step if run.controlling else h, run.shortened
     while done < h:
         step = (h - done) / math.ceil((h - done) / longest * (1.0 - 1e-10)) if longest < h - done else h - done
@@ -189,7 +189,7 @@ def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
 
 @compiled
 def _take(run: Any, t: float, h: float, t_end: float) -> None:
-    """All stages of a step h from (t, y, s), and where it ends."""
+    """Compute all stages of a step h from (t, y, s), and its end."""
     c = floats(run.c, run.stages)
     for i in range(run.stages):
         _evaluate(run, i, i, min(t + c[i] * h, t_end), h)
@@ -200,7 +200,7 @@ def _take(run: Any, t: float, h: float, t_end: float) -> None:
 
 @compiled
 def _evaluate(run: Any, i: int, row: int, t: float, h: float) -> None:
-    """k_i and l_i, by the coefficients of a row of the tableau."""
+    """Compute k_i and l_i with the coefficients of a row of the tableau."""
     whole, own = run.groups * run.n_rows * LANES, run.n_rows * LANES
     _sum(run, run.y_try, run.y, run.k, run.n_padded, h, row, run.n_padded)
     for g in range(run.groups):
@@ -211,7 +211,7 @@ def _evaluate(run: Any, i: int, row: int, t: float, h: float) -> None:
 
 @compiled
 def _linearise(run: Any, t: float, y: int, k: int, tangents: int) -> None:
-    """f and f_y S + f_theta at a state, of the seeds as they are."""
+    """f and f_y S + f_theta at a state, for the present seeds."""
     call_kernel(run.primal, t, y, run.p, run.out, run.work)
     put(k, run.out, run.n)
     call_kernel(run.linear, float(run.groups), run.seeds, run.out, tangents, run.work)
@@ -220,7 +220,7 @@ def _linearise(run: Any, t: float, y: int, k: int, tangents: int) -> None:
 
 @compiled
 def _sum(run: Any, target: int, base: int, k: int, stride: int, h: float, row: int, count: int) -> None:
-    """target = base + h sum a_j k_j, of `count` numbers."""
+    """target = base + h sum a_j k_j, for `count` numbers."""
     terms = ints(run.row_first + 8 * row, 2)
     number, columns, values = terms[1] - terms[0], run.column + 8 * terms[0], run.value + 8 * terms[0]
     for block in range(0, 8 * count, 8 * BLOCK):
@@ -229,9 +229,9 @@ def _sum(run: Any, target: int, base: int, k: int, stride: int, h: float, row: i
 
 @compiled
 def _error(run: Any, h: float) -> float:
-    """Of the worst direction: the estimate, in the tolerances of the state, over rtol times the size of S in them.
+    """The error of the worst direction: the estimate over rtol times the size of S, both in units of the state's tolerances.
 
-    S begins at zero: it is also enough if a whole theta times the error is within the tolerances of the state.
+    Since S begins at zero, an error is also acceptable if theta times the error is within the tolerances of the state.
     """
     whole, row, worst = run.groups * run.n_rows * LANES, run.stages + 1 + run.extras, 0.0
     y, atol = floats(run.y, run.n), floats(run.atol, run.n)
@@ -260,7 +260,7 @@ def _error(run: Any, h: float) -> float:
 
 @compiled
 def _project(run: Any, t: float) -> None:
-    """S on the constraints, as the march puts the state there."""
+    """Project S onto the constraints, as the march projects the state."""
     own = run.n_rows * LANES
     for _ in range(PROJECTIONS):
         if run.n_decisions_project > 0:
@@ -272,12 +272,12 @@ def _project(run: Any, t: float) -> None:
         put(run.y_new, run.out_project, run.n)
 
 
-# ---- what is asked for at times of its own
+# ---- output at requested times
 
 
 @compiled
 def _answer_inside(run: Any, t: float, h: float, t_end: float, final: bool) -> None:
-    """State and S at times asked for in t < time < t + h, by the dense output; at the end itself if the step goes on."""
+    """Write state and S at requested times in t < time < t + h, by dense output; the end is included if the step continues."""
     times, ready = floats(run.query_t, run.n_queries), False
     while run.next_query < run.n_queries:
         asked = times[run.next_query]
@@ -316,7 +316,7 @@ def _interpolate(run: Any, h: float, x: float) -> None:
 
 @compiled
 def _weigh(run: Any, x: float) -> None:
-    """Weights of the stages in the dense output: its nested form, as the family of explicit methods has it."""
+    """Weights of the stages in the dense output, in the nested form used by the explicit methods."""
     n_k, basis = run.stages + 1 + run.extras, x
     weights = floats(run.weights, n_k)
     for m in range(run.terms):
@@ -328,7 +328,7 @@ def _weigh(run: Any, x: float) -> None:
 
 @compiled
 def _answer_at(run: Any, t: float, y: int) -> None:
-    """What was asked for at the end of a step."""
+    """Write the output requested at the end of a step."""
     times, whole = floats(run.query_t, run.n_queries), run.groups * run.n_rows * LANES
     while run.next_query < run.n_queries and times[run.next_query] <= t:
         put(run.query_y + 8 * run.n_padded * run.next_query, y, run.n)

@@ -1,4 +1,4 @@
-"""Dimensions that several arrays share: by the names along them, by numbers that agree, or only counted."""
+"""Dimensions that several arrays share: matched by names, by numbers that agree, or only by count."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pliant.study.keep import Coordinate
 
 @dataclass(frozen=True)
 class Axis:
-    """One dimension. Numbers that differ from array to array are no coordinate: each array has its own (`differs`)."""
+    """One dimension. If its numbers differ from array to array (`differs`), it has no common coordinate: each array has its own."""
 
     size: int
     coordinate: Coordinate = None
     differs: bool = False
 
     def places(self, own: Axis) -> NDArray[np.intp]:
-        """Where the entries of an array stand along this axis, whose own axis is the other."""
+        """Indices along this axis of the entries of an array with the other axis."""
         if self.coordinate is None or own.coordinate is None or not _is_text(self.coordinate):
             return np.arange(own.size)
         index = {name: k for k, name in enumerate(self.coordinate.tolist())}
@@ -32,7 +32,7 @@ class Axis:
 
 
 def common_axis(axes: Sequence[Axis]) -> Axis:
-    """Names are put together; numbers must agree as far as they go, as the times of runs that ended early do."""
+    """Names are merged; numbers must agree up to the shorter length, as do the times of runs that ended early."""
     size = max(axis.size for axis in axes)
     coordinates = [axis.coordinate for axis in axes if axis.coordinate is not None]
     differs = any(axis.differs for axis in axes)

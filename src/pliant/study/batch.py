@@ -1,7 +1,8 @@
-"""The records of several cases as one table, and as one netCDF file whose bytes depend on nothing else.
+"""The records of several cases as one table, and as one netCDF file whose bytes depend only on them.
 
-A batch has the dimension `case`. What a case has not is nan. A dimension whose numbers differ from case to case, as the times of
-runs that save every step, is only counted (`time_row`), and its numbers are a variable (`time`). Whole Results stand in groups.
+A batch has the dimension `case`. Values that a case does not have are nan. A dimension whose numbers differ from case to case, such
+as the times of runs that save every step, is only counted (`time_row`), and its numbers are a variable (`time`). Whole Results are
+stored in groups.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pliant.study.keep import BALANCE, KEY, MESSAGE, OK, WARNINGS
 from pliant.study.over import CASE
 from pliant.version import VERSION
 
-FORMAT = 1  # of the file
+FORMAT = 1  # version of the file format
 RESULTS, ROW = "results", "_row"
 SUFFIX, CHECKSUM = ".nc", "checksum"
 TROUBLES = (
@@ -38,7 +39,7 @@ TROUBLES = (
     IndexError,
     ValueError,
     AttributeError,
-)  # with a file that is not ours, or not whole
+)  # raised by a file that is not a batch, or is incomplete
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Variable:
 
 
 class Batch(Protocol):
-    """Cases that were computed, in memory or in a file."""
+    """Computed cases, in memory or in a file."""
 
     @property
     def keys(self) -> tuple[str, ...]: ...
@@ -65,7 +66,7 @@ class Batch(Protocol):
         """One variable of these cases."""
 
     def result(self, row: int) -> Result | None:
-        """A whole Result; None where the case has none."""
+        """A whole Result; None if the case has none."""
 
 
 def batch_name(keys: Sequence[str]) -> str:
@@ -92,13 +93,13 @@ class MemoryBatch:
 
 
 def gather(keys: Sequence[str], records: Sequence[Record]) -> MemoryBatch:
-    """One table of records."""
+    """Collect records into one table."""
     texts = {KEY: list(keys), MESSAGE: [r.message for r in records], WARNINGS: ["\n".join(r.warnings) for r in records]}
     values: dict[str, NDArray[Any]] = {name: np.array(column, dtype=object) for name, column in texts.items()}
     values[OK] = np.array([r.ok for r in records], dtype=np.int8)
     values[BALANCE] = np.array([r.balance_error for r in records])
     variables = {name: Variable((), {}) for name in values}
-    variables[BALANCE] = Variable((), {"units": "1", "long_name": "largest imbalance of energy, of the largest exchange"})
+    variables[BALANCE] = Variable((), {"units": "1", "long_name": "largest energy imbalance, relative to the largest exchange"})
     axes = _axes(records)
     names = dict.fromkeys(name for record in records for name in record.pieces)
     for name in names:
@@ -135,7 +136,7 @@ def _column(name: str, records: Sequence[Record], axes: Mapping[str, Axis]) -> t
 
 
 def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Variable, NDArray[np.float64]]:
-    """The numbers of each case along a dimension where they differ."""
+    """The numbers of each case along a dimension in which they differ."""
     values = np.full((len(records), axis.size), np.nan)
     for k, record in enumerate(records):
         given = next((piece.coordinates[dim] for piece in record.pieces.values() if dim in piece.dims), None)
@@ -148,7 +149,7 @@ def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Varia
 
 
 def write_batch(batch: MemoryBatch, path: Path) -> None:
-    """The file appears whole or not at all."""
+    """Write the file atomically: it appears complete or not at all."""
     with atomic_write(path) as draft, postponed():
         with opened(draft, "w") as file:
             _write(batch, file)
@@ -173,7 +174,7 @@ def _write(batch: MemoryBatch, file: Any) -> None:
 
 @dataclass(frozen=True)
 class FileBatch:
-    """A file of cases, opened anew for each reading."""
+    """A file of cases, opened for each read."""
 
     path: Path
     keys: tuple[str, ...]
@@ -191,7 +192,7 @@ class FileBatch:
 
 
 def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:
-    """The file of these cases; refused where it holds anything else."""
+    """Open the file of these cases; an error if it holds anything else."""
     try:
         with opened(path) as file:
             stored = tuple(str(key) for key in file[KEY][:])
@@ -202,13 +203,13 @@ def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:
     except TROUBLES as trouble:
         raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
     if stored != tuple(keys):
-        raise damaged(path, "it holds other cases than its name says")
+        raise damaged(path, "it does not hold the cases that its name says")
     axes = {dim: Axis(axis.size, axis.coordinate, dim.endswith(ROW)) for dim, axis in axes.items()}
     return FileBatch(path, stored, axes, variables)
 
 
 def check_batch(path: Path, keys: Sequence[str]) -> None:
-    """Read all of a file: refused where it is not as it was written."""
+    """Read a whole file; an error if it is not as it was written."""
     open_batch(path, keys)
     try:
         with opened(path) as file:
@@ -216,11 +217,11 @@ def check_batch(path: Path, keys: Sequence[str]) -> None:
     except TROUBLES as trouble:
         raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
     if not right:
-        raise damaged(path, "its contents are not those that were written")
+        raise damaged(path, "its contents have changed since it was written")
 
 
 def damaged(path: Path, reason: str) -> ModelError:
-    return ModelError(f"{path}: is damaged ({reason}); nothing was overwritten: delete it, and its cases are computed again")
+    return ModelError(f"{path}: is damaged ({reason}); nothing was overwritten. Delete it to have its cases computed again")
 
 
 def _variable(variable: Any) -> Variable:
@@ -229,7 +230,7 @@ def _variable(variable: Any) -> Variable:
 
 
 def _checksum(file: Any) -> str:
-    """Of all variables in all groups, their names, dimensions and attributes."""
+    """A checksum of all variables in all groups, with their names, dimensions and attributes."""
     digest = hashlib.sha256()
     waiting = [file]
     while waiting:

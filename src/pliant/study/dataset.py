@@ -1,4 +1,4 @@
-"""All cases of a sweep as one Dataset: its axes are dimensions, what is missing is nan, nothing is read before it is asked for."""
+"""All cases of a sweep as one Dataset: axes become dimensions, missing values are nan, and data are read on demand."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 NOT_YET = "not yet computed"
 TEXTS = {MESSAGE: NOT_YET, WARNINGS: ""}
 FACTS = {
-    OK: "whether the run went through, and what is kept could be had",
-    MESSAGE: "how the run ended",
-    WARNINGS: "what to know before believing the numbers, a line each",
-    BALANCE: "largest imbalance of energy, of the largest exchange",
+    OK: "whether the run succeeded and everything to be kept was available",
+    MESSAGE: "how the run ended, in words",
+    WARNINGS: "warnings to read before trusting the numbers, one per line",
+    BALANCE: "largest energy imbalance, relative to the largest exchange",
 }
 
 
 def dataset_of(manifest: Manifest, batches: Sequence[Batch]) -> xarray.Dataset:
-    """batches: those that there are, in the order of the manifest."""
+    """batches: the existing batches, in the order of the manifest."""
     import xarray
 
     from pliant.study.lazy_array import places_of
@@ -53,7 +53,7 @@ def dataset_of(manifest: Manifest, batches: Sequence[Batch]) -> xarray.Dataset:
 
 
 def _coordinates(manifest: Manifest) -> dict[str, Any]:
-    """The numbers of the sweep, with their units."""
+    """The swept numbers as coordinates, with their units."""
     coordinates = {}
     for name, (dim, values) in manifest.over.columns.items():
         units = {"units": manifest.units[name]} if name in manifest.units else {}
@@ -63,7 +63,7 @@ def _coordinates(manifest: Manifest) -> dict[str, Any]:
 
 
 def _axes(batches: Sequence[Batch]) -> dict[str, Axis]:
-    """Of all batches together, by dimension; one whose numbers differ anywhere is only counted everywhere."""
+    """The axes of all batches together, by dimension; a dimension whose numbers differ anywhere is only counted everywhere."""
     found: dict[str, list[Axis]] = {}
     for batch in batches:
         for dim, axis in batch.axes.items():
@@ -73,7 +73,7 @@ def _axes(batches: Sequence[Batch]) -> dict[str, Axis]:
 
 
 def _variables(batches: Sequence[Batch]) -> dict[str, Variable]:
-    """What was kept, with the dimensions that it has wherever it was."""
+    """The kept variables, with their dimensions, which must be the same in all batches."""
     found: dict[str, Variable] = {}
     for batch in batches:
         along = {dim.removesuffix(ROW) for dim, axis in batch.axes.items() if axis.differs}

@@ -1,4 +1,4 @@
-"""A number, or an array, with its derivatives: arithmetic carries both, by the rules of differentiation."""
+"""A number or an array with its derivatives; arithmetic propagates both by the rules of differentiation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Floats = NDArray[np.float64]
 
 
 class Differentiated:
-    """value: a number or an array; slope: its derivatives, one dimension more, along the parameters."""
+    """value: a number or an array; slope: its derivatives, with the parameters as an additional last dimension."""
 
-    __array_ufunc__ = None  # so that an array hands over to the operators here
+    __array_ufunc__ = None  # so that NumPy arrays defer to the operators here
 
     def __init__(self, value: Any, slope: Any) -> None:
         self.value: Floats = np.asarray(value, dtype=np.float64)
@@ -75,7 +75,7 @@ class Differentiated:
     def __ge__(self, other: Any) -> Any:
         return self.value >= _value(other)
 
-    # ---- functions, by the names that pliant's own ask for (`scalar`)
+    # ---- functions, by the method names that pliant's functions call (`scalar`)
 
     def sin(self) -> Differentiated:
         return self._of(np.sin(self.value), np.cos(self.value))
@@ -175,7 +175,7 @@ class Differentiated:
 
 
 def _parts(other: Any, like: Differentiated) -> tuple[Floats, Floats]:
-    """Value and derivatives; a plain number has none."""
+    """Value and derivatives; those of a plain number are zero."""
     if isinstance(other, Differentiated):
         return other.value, other.slope
     value = np.asarray(other, dtype=np.float64)

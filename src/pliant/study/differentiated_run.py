@@ -1,4 +1,4 @@
-"""Runs of a mechanism at chosen values of parameters, each with its derivatives by them: what fits and optimisations ask."""
+"""Runs of a mechanism at given parameter values, each with its derivatives by them, for fits and optimisations."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from pliant.study.sensitivities import Sensitivities, sensitivities
 from pliant.study.series import Series, SeriesNames
 
 Floats = NDArray[np.float64]
-# Of a parameter's size: half the way between the runs whose difference stands in for a derivative that does not exist. The error of
-# a run, 1e-9 or so, over it, and its square, are both small.
+# Fraction of a parameter's size: half the distance between the runs whose difference replaces a derivative that does not exist. The
+# error of a run, about 1e-9, divided by this step, and the square of the step are both small.
 APART = 1e-4
-REMEMBERED = 2  # runs: that of the present values, and the best before
+REMEMBERED = 2  # number of runs: that of the present values, and the best one before
 
 
 class Runner:
-    """Runs one mechanism at values of parameters, with derivatives; the last runs are remembered."""
+    """Runs one mechanism at given parameter values, with derivatives; the last runs are remembered."""
 
     def __init__(
         self, part: str, system: System, t_end: float, names: Sequence[str], fixed: Mapping[str, float], options: Mapping[str, Any]
     ) -> None:
         if "parameters" in options or "values" in options:
-            raise ModelError.of(part, "run", "must not set parameters: give guess={...}", "parameters")
+            raise ModelError.of(part, "run", "must not set parameters; use guess={...} instead", "parameters")
         self.part, self.names, self.t_end = part, tuple(names), t_end
         self._system, self._fixed, self._options = system, dict(fixed), dict(options)
         self._quantities: tuple[str, ...] | None = None
@@ -43,11 +43,11 @@ class Runner:
         self.count = 0  # runs so far
 
     def watch(self, series: Sequence[Series]) -> None:
-        """Only these will be asked for."""
+        """Compute only these quantities from now on."""
         self._quantities = tuple(dict.fromkeys(one.quantity for one in series))
 
     def series_names(self) -> SeriesNames:
-        """What a run will have, before there is one."""
+        """Names of the series that a run will have, known before any run."""
         compiled = compile_system(self._system, self._options.get("formulation", "articulated"), parameters=self._fixed or None)
         return SeriesNames(compiled.traced.columns, compiled.drawing.units)
 
@@ -60,7 +60,7 @@ class Runner:
         return self._known[key]
 
     def differentiated(self, values: Mapping[str, float]) -> Sensitivities:
-        """A run that did not come to its end is refused."""
+        """A run with derivatives; a run that stopped early raises an error."""
         self.count += 1
         options = {**self._options, "values": {**self._fixed, **values}, "of": self._quantities}
         done = sensitivities(self._system, self.t_end, list(self.names), **options)
@@ -88,7 +88,7 @@ def _require(result: Result, values: Mapping[str, float]) -> None:
 
 @dataclass(frozen=True)
 class DifferentiatedContact:
-    """A touch: every number of its record, with derivatives."""
+    """A contact: every number of its record, with derivatives."""
 
     record: ContactRecord
     _slopes: Mapping[str, Floats]
@@ -106,7 +106,7 @@ class DifferentiatedContact:
 
 
 class DifferentiatedRun:
-    """A run whose numbers carry their derivatives: what an objective or a constraint is a function of."""
+    """A run whose numbers carry their derivatives: the argument of an objective or a constraint."""
 
     def __init__(self, runner: Runner, values: Mapping[str, float], done: Sensitivities) -> None:
         self._runner, self._values, self._done = runner, values, done
@@ -118,27 +118,27 @@ class DifferentiatedRun:
 
     @property
     def time(self) -> Floats:
-        """s, of the rows."""
+        """Times of the rows, s."""
         return self.result.time
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Where derivatives do not exist and differences of runs stood in for them."""
-        return tuple(f"{lost}; differences of runs stood in for derivatives from there" for lost in map(str, self._done.undefined))
+        """Where derivatives do not exist and were replaced by finite differences of runs."""
+        return tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
 
     def parameter(self, name: str) -> Differentiated:
-        """A free parameter itself."""
+        """The value of a free parameter."""
         slope = np.array([1.0 if name == own else 0.0 for own in self._runner.names])
         if name not in self._runner.names:
-            raise ModelError.of(self._runner.part, "parameter", f"must be free: {', '.join(self._runner.names)}", name)
+            raise ModelError.of(self._runner.part, "parameter", f"must be free, one of {', '.join(self._runner.names)}", name)
         return Differentiated(self._values[name], slope)
 
     def __getitem__(self, name: str) -> Differentiated:
-        """A number of the result's table over time: run["arm.angle"], run["tip_position arm y"]."""
+        """A number of the result over time: run["arm.angle"], run["tip_position arm y"]."""
         return self.series(self._names.find(self._runner.part, "quantity", name))
 
     def final(self, name: str) -> Differentiated:
-        """Where the run ended; if an event ended it, with the change of its time."""
+        """The value at the end of the run; if an event ended the run, the derivative includes the change of its time."""
         series = self._names.find(self._runner.part, "quantity", name)
         if not self._done.ok:
             self._require_end(f"{name} at the end of the run")
@@ -147,29 +147,29 @@ class DifferentiatedRun:
         return Differentiated(value[series.place], slope[series.place])
 
     def maximum(self, name: str) -> Differentiated:
-        """The largest value, by a parabola through the largest of the saved rows and its neighbours."""
+        """The largest value over time, by a parabola through the largest saved row and its neighbours."""
         return highest(self.time, self[name])
 
     def minimum(self, name: str) -> Differentiated:
-        """The least value, likewise."""
+        """The smallest value over time, by a parabola like `maximum`."""
         return -highest(self.time, -self[name])
 
     def largest(self, name: str) -> Differentiated:
-        """The largest size, whatever its sign, likewise."""
+        """The largest absolute value over time, by a parabola like `maximum`."""
         return highest(self.time, abs(self[name]))
 
     def integral(self, name: str) -> Differentiated:
-        """Over time, by the trapezoidal rule over the saved rows."""
+        """The integral over time, by the trapezoidal rule over the saved rows."""
         return self.over_time(self[name])
 
     def over_time(self, series: Differentiated) -> Differentiated:
-        """The integral of any series over the saved rows, s times its unit."""
+        """The time integral of any series over the saved rows, in s times its unit."""
         return (0.5 * np.diff(self.time) * (series[1:] + series[:-1])).sum()
 
     def contacts(self, pair: str | None = None) -> list[DifferentiatedContact]:
-        """The touches in the order they began, of all pairs, of one, or of a contact of several."""
+        """The contacts in order of their beginning: of all pairs, of one pair, or of all pairs of one contact."""
         if pair is not None and not any(_belongs(name, pair) for name in self.result.labels["pair"]):
-            rule = f"must be a contact or a pair of it: {', '.join(self.result.labels['pair'])}"
+            rule = f"must name a contact or one of the pairs {', '.join(self.result.labels['pair'])}"
             raise ModelError.of(self._runner.part, "pair", rule, pair)
         known = {id(contact.record): contact.values for contact in self._done.contacts}
         return [
@@ -179,29 +179,29 @@ class DifferentiatedRun:
         ]
 
     def peak_force(self, pair: str | None = None) -> Differentiated:
-        """The largest normal force of all touches, N; 0 where there was none."""
+        """The largest normal force of all contacts, N; 0 if there was no contact."""
         peaks = [contact.peak_force for contact in self.contacts(pair)]
         if not peaks:
             return Differentiated(0.0, np.zeros(len(self._runner.names)))
         return max(peaks, key=float)
 
     def energy_lost(self, source: str | None = None) -> Differentiated:
-        """What a source took until the end, J; without a source: all that the mechanism held at the start and does not hold now."""
+        """The energy that a source removed by the end, J; without a source, the energy at the start minus the energy at the end."""
         if source is not None:
             return -self.final(f"work {source}")
         lost = [self[name][0] - self.final(name) for name in HELD]
         return sum(lost[1:], lost[0])
 
     def event_time(self, name: str, number: int = 0) -> Differentiated:
-        """When an event happened, s; number: 0 for the first time."""
+        """The time of an event, s; number: 0 for its first occurrence."""
         happened = [event for event in self._done.events if event.name == name]
         if len(happened) < sum(event.name == name for event in self.result.events):
-            raise SolveError(f"event {name!r}: has no derivative where it comes after this: {self._done.undefined[0]}")
+            raise SolveError(f"event {name!r}: its time has no derivative, because derivatives end at {self._done.undefined[0]}")
         if not -len(happened) <= number < len(happened):
-            raise SolveError(f"event {name!r}: happened {len(happened)} times, number {number} was asked for")
+            raise SolveError(f"event {name!r}: happened {len(happened)} times, but number {number} was requested")
         return Differentiated(happened[number].t, happened[number].time)
 
-    # ---- derivatives, and what stands in for them
+    # ---- derivatives, and finite differences in their place
 
     def series(self, series: Series) -> Differentiated:
         value = _column(self.result.values[series.quantity], series.place)
@@ -216,7 +216,7 @@ class DifferentiatedRun:
         return Differentiated(value, slope)
 
     def _require_end(self, what: str) -> None:
-        """Where derivatives end early, the last row stands for the run's end: it must be that end."""
+        """If derivatives end early, the last row is used as the end of the run, so it must be at that time."""
         if self.result.final_state is None or float(self.time[-1]) != self.result.final_state.t:
             raise SolveError(f"{what} has no derivative: {self._done.undefined[0]}")
 
@@ -230,7 +230,7 @@ class DifferentiatedRun:
         return SeriesNames(self.result.labels, units)
 
     def _neighbours(self) -> Iterator[tuple[Result, Result, float]]:
-        """Runs a little below and above in each parameter, made once."""
+        """Runs slightly below and above in each parameter, made once."""
         if self._differences is None:
             self._differences = {name: self._around(name) for name in self._runner.names}
         yield from self._differences.values()
@@ -241,16 +241,16 @@ class DifferentiatedRun:
         low, high = (self._runner.within(name, value - step), self._runner.within(name, value + step))
         before, after = (self._runner.plain({**self._values, name: at}) for at in (low, high))
         if not before.time.size == after.time.size == self.time.size:
-            raise SolveError(f"runs with {name} a little changed end elsewhere; no derivative exists: {self._done.undefined[0]}")
+            raise SolveError(f"runs with {name} slightly changed end elsewhere; no derivative exists: {self._done.undefined[0]}")
         return before, after, high - low
 
     def _differences_of(self, number: int, record: ContactRecord) -> dict[str, Floats]:
-        """Derivatives of a touch after one that has none, by differences: as long as the runs around have the same touches."""
+        """Derivatives, by finite differences, of contacts after one that has none, if neighbouring runs have the same contacts."""
         slopes: dict[str, list[float]] = {name: [] for name in NUMBERS}
         for before, after, apart in self._neighbours():
             for other in (before, after):
                 if len(other.contacts) != len(self.result.contacts) or other.contacts[number].pair != record.pair:
-                    reason = "the number of touches changes with the parameters"
+                    reason = "the number of contacts changes with the parameters"
                     raise SolveError(f"{record.pair}: the contact at t = {record.begin:.6g} s has no derivative: {reason} here")
             for name in NUMBERS:
                 slopes[name].append((getattr(after.contacts[number], name) - getattr(before.contacts[number], name)) / apart)
@@ -258,12 +258,12 @@ class DifferentiatedRun:
 
 
 def _belongs(pair: str, contact: str) -> bool:
-    """A pair is named by its contact and by what touches there."""
+    """Whether a pair belongs to the named contact: its name is the contact followed by the parts in contact."""
     return pair == contact or pair.startswith(f"{contact} ")
 
 
 def highest(time: Floats, series: Differentiated) -> Differentiated:
-    """The top of the parabola through the largest row and its neighbours; the row itself at an end, or where three are in line."""
+    """The vertex of the parabola through the largest row and its neighbours; the row itself at an end or if they are collinear."""
     k = int(np.argmax(series.value))
     if not 0 < k < time.size - 1:
         return series[k]

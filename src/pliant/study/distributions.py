@@ -1,4 +1,4 @@
-"""Distributions by name: each takes its own numbers and gives the quantile function that a sample needs."""
+"""Distributions by name: each takes its parameters and returns the quantile function for sampling."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from pliant.errors import ModelError
 from pliant.model import check
 
 Floats = NDArray[np.float64]
-Quantile = Callable[[Floats], Floats]  # from shares in (0, 1) to values
+Quantile = Callable[[Floats], Floats]  # from probabilities in (0, 1) to values
 
 
 def uniform(low: float, high: float) -> Quantile:
-    """Evenly between two values."""
+    """Uniform between two values."""
     _require(low < high, "uniform", "low", f"must be < high = {high}", low)
     return lambda share: np.asarray(low + share * (high - low))
 
 
 def loguniform(low: float, high: float) -> Quantile:
-    """Evenly between two values on a logarithmic scale."""
+    """Uniform between two values on a logarithmic scale."""
     _require(0.0 < low < high, "loguniform", "low", f"must be > 0 and < high = {high}", low)
     return lambda share: np.asarray(low * (high / low) ** share)
 
 
 def normal(mean: float, deviation: float) -> Quantile:
-    """Gauss's, of this mean and standard deviation."""
+    """Normal with this mean and standard deviation."""
     from scipy.stats import norm
 
     _require(deviation > 0.0, "normal", "deviation", "must be > 0", deviation)
@@ -37,7 +37,7 @@ def normal(mean: float, deviation: float) -> Quantile:
 
 
 def truncated_normal(mean: float, deviation: float, low: float, high: float) -> Quantile:
-    """Gauss's, without what lies outside two values."""
+    """Normal, truncated to the range between two values."""
     from scipy.stats import truncnorm
 
     _require(deviation > 0.0, "truncated_normal", "deviation", "must be > 0", deviation)
@@ -47,7 +47,7 @@ def truncated_normal(mean: float, deviation: float, low: float, high: float) -> 
 
 
 def lognormal(median: float, deviation: float) -> Quantile:
-    """Its logarithm is Gauss's: half of it is below the median; the standard deviation is that of the natural logarithm."""
+    """Lognormal: the natural logarithm is normal around that of the median, with this standard deviation."""
     from scipy.stats import norm
 
     _require(median > 0.0, "lognormal", "median", "must be > 0", median)
@@ -56,7 +56,7 @@ def lognormal(median: float, deviation: float) -> Quantile:
 
 
 def triangular(low: float, mode: float, high: float) -> Quantile:
-    """Most often the mode, never outside the ends."""
+    """Triangular: highest density at the mode, none outside the ends."""
     from scipy.stats import triang
 
     _require(low < high, "triangular", "low", f"must be < high = {high}", low)
@@ -70,7 +70,7 @@ DISTRIBUTIONS: dict[str, Callable[..., Quantile]] = {
 
 
 def quantile(part: str, field: str, given: Any) -> Quantile:
-    """Of ("normal", 70e9, 2e9), or of an object with a method `ppf`, as scipy.stats has them."""
+    """The quantile function of, for example, ("normal", 70e9, 2e9), or of an object with a method `ppf`, as in scipy.stats."""
     if hasattr(given, "ppf"):
         return lambda share: np.asarray(given.ppf(share), dtype=np.float64)
     if isinstance(given, str) or not isinstance(given, Sequence) or not given or not isinstance(given[0], str):

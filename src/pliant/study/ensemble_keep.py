@@ -1,4 +1,4 @@
-"""What an ensemble keeps of its members: words and quantities, and where they stand in the memory of a run."""
+"""Results that an ensemble keeps of its members: keywords and quantities, and their positions in the memory of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_PAIR = ("touches", "impulse", "peak_force", "normal_loss", "friction_loss")  
 
 @dataclass(frozen=True, init=False)
 class ValuesAt:
-    """Quantities of the result's table at given times (a list, or an interval in s), of every member."""
+    """Keeps quantities of every member at given times: a list of times, or an interval in s."""
 
     times: Any
     quantities: tuple[str, ...]
@@ -38,7 +38,7 @@ class ValuesAt:
 
 @dataclass(frozen=True, init=False)
 class ExtremesOf:
-    """Lowest and highest values of quantities over the rows that `save` asks for, 1001 unless given, of every member."""
+    """Keeps the lowest and highest values of quantities of every member over the rows given by `save`; 1001 rows by default."""
 
     quantities: tuple[str, ...]
     save: Any
@@ -50,7 +50,7 @@ class ExtremesOf:
 
 def _quantities(part: str, names: Sequence[str]) -> tuple[str, ...]:
     if not names:
-        raise ModelError.of(part, "quantities", "must name at least one quantity of a result's table", names)
+        raise ModelError.of(part, "quantities", "must name at least one quantity of a result", names)
     for name in names:
         check.choice(part, "quantities", name, tuple(QUANTITIES))
     return tuple(names)
@@ -58,7 +58,7 @@ def _quantities(part: str, names: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class KeepPlan:
-    """What is kept, sorted out; rows are saved at `times`, none where nothing needs them."""
+    """The kept results, resolved; rows are saved at `times`, or not at all if nothing needs them."""
 
     words: frozenset[str]
     times: Floats
@@ -78,19 +78,19 @@ class KeepPlan:
         plans = [save_times(item.times if isinstance(item, ValuesAt) else item.save, t_start, t_end)
                  for item in (values, extremes) if item is not None]  # fmt: skip
         if len(plans) == 2 and not np.array_equal(plans[0], plans[1]):
-            rule = "must ask for values and extremes at the same times: ExtremesOf(..., save=times)"
+            rule = "must give values and extremes the same times: ExtremesOf(..., save=times)"
             raise ModelError.of("ensemble", "keep", rule, items)
         names = values.quantities if values is not None else (), extremes.quantities if extremes is not None else ()
         return cls(words, plans[0] if plans else np.empty(0), *names)
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Of all rows, each once."""
+        """The quantities needed in rows, each once."""
         return tuple(dict.fromkeys((*self.values, *self.extremes)))
 
     @property
     def needs_python(self) -> bool:
-        """Whether every member is looked at in Python after its run."""
+        """Whether every member must be processed in Python after its run."""
         return bool(self.words & {RECORDS, LEDGER})
 
 

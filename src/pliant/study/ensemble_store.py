@@ -1,4 +1,4 @@
-"""What an ensemble has kept so far, and the Dataset made of it: memory for what is kept, whatever the number of members."""
+"""The kept results of an ensemble so far, and the Dataset made of them; memory is needed only for what is kept."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NOT_RUN = "not run: the ensemble was interrupted before"
+NOT_RUN = "not run: the ensemble was interrupted first"
 UNITS = {"touches": "1", "impulse": "N s", "peak_force": "N", "normal_loss": "J", "friction_loss": "J"}
 
 
 class EnsembleStore:
-    """Arrays with a row for every member; threads write to rows of their own."""
+    """Arrays with one row per member; each thread writes to its own rows."""
 
     def __init__(self, plan: MemberPlan, kept: KeepPlan) -> None:
         self._plan, self._kept, n = plan, kept, plan.count
@@ -45,18 +45,18 @@ class EnsembleStore:
         self.extremes = {name: np.full((n, 2, *shape_of(traced, name)), np.nan) for name in kept.extremes}
         self.ledger = {name: np.full(n, np.nan) for name in ("balance_error", "balance_scale") if LEDGER in kept.words}
         self.records: dict[int, ContactTable] = {}
-        self._sentences: dict[tuple[int, float, int], str] = {}  # most members end alike
+        self._sentences: dict[tuple[int, float, int], str] = {}  # most members end with the same sentence
 
     @property
     def done(self) -> int:
-        """Members that have come to an end."""
+        """Members that have ended."""
         return sum(message is not NOT_RUN for message in self.message)
 
     def failed(self, member: int, message: str) -> None:
         self.message[member] = message
 
     def put(self, members: Ints, ends: Ends, good: NDArray[np.bool_], traced: TracedSystem) -> None:
-        """Members that came to a good end inside the loop."""
+        """Store members that ended normally inside the loop."""
         own, rows = members[good], np.flatnonzero(good)
         self.ok[own], self.t_end[own], self.steps[own] = True, ends.t[rows], ends.steps[rows]
         if self.final:
@@ -65,11 +65,11 @@ class EnsembleStore:
             for k, name in enumerate(OF_PAIR):
                 self.of_pair[name][own] = ends.tally[rows, :, k]
         self._put_rows(own, ends, rows)
-        for member, k in zip(own.tolist(), rows.tolist(), strict=True):  # the message last: it says that the rest is there
+        for member, k in zip(own.tolist(), rows.tolist(), strict=True):  # the message comes last: it marks the rest as complete
             self.message[member] = self._sentence(int(ends.code[k]), float(ends.t[k]), int(ends.event[k]))
 
     def _put_final(self, members: Ints, y: Floats, at_end: Floats) -> None:
-        """Free coordinates from the state, prescribed ones from what was observed at the end."""
+        """Store the final coordinates: free ones from the state, prescribed ones from the observed row at the end."""
         places = [columns_of(self._traced, (name,))[name] for name in ("q", "v")]
         taken = 0
         for name, place in zip(("q", "v"), places, strict=True):
@@ -105,10 +105,10 @@ class EnsembleStore:
         self.records[member] = records
 
     def put_result(self, member: int, result: Result) -> None:
-        """A member that was run by itself."""
+        """Store a member that was run individually."""
         for name in self._kept.quantities:
             if result.values[name].shape[1:] != shape_of(self._traced, name):
-                self.failed(member, f"{name} has other {' and '.join(QUANTITIES[name].dims)}s than the System as it stands")
+                self.failed(member, f"{name} does not have the same {' and '.join(QUANTITIES[name].dims)}s as the given System")
                 return
         self.ok[member] = result.ok
         self.steps[member] = result.stats["steps"]
@@ -130,7 +130,7 @@ class EnsembleStore:
         self.message[member] = "; ".join((result.message, *result.warnings))
 
     def _prescribed_at_end(self, result: Result) -> Floats:
-        """Prescribed positions, then rates, where the run ended; nan where no row was saved there."""
+        """Prescribed positions, then rates, at the end of the run; nan if no row was saved there."""
         prescribed, state = self._traced.tree.prescribed, result.final_state
         assert state is not None
         if not len(result.time) or result.time[-1] != state.t:
@@ -150,11 +150,11 @@ class EnsembleStore:
                 self.of_pair[name][member, k] = total
 
     def dataset(self, interrupted: bool) -> xr.Dataset:
-        """Everything, with names and units; rows of members that did not run are nan."""
+        """All kept results with names and units; rows of members that did not run are nan."""
         import xarray as xr
 
         variables: dict[str, Any] = {
-            "ok": ("member", self.ok, {"long_name": "the member came to its end"}),
+            "ok": ("member", self.ok, {"long_name": "whether the member ran to its end"}),
             "message": ("member", np.array(self.message, dtype=object), {"long_name": "how it ended"}),
             "t_end": ("member", self.t_end, {"units": "s"}),
             "steps": ("member", self.steps, {"units": "1"}),
@@ -189,7 +189,7 @@ class EnsembleStore:
         return {"member": np.arange(self._plan.count), **known, **times}
 
     def _record_variables(self) -> dict[str, Any]:
-        """Every touch of every member, one after the other, each with its member's number."""
+        """Every contact of every member in one list, each with the number of its member."""
         flat = [(member, record) for member in sorted(self.records) for record in self.records[member]]
         columns: dict[str, Any] = {
             "touch_member": ("touch", np.array([member for member, _ in flat], dtype=np.int64)),

@@ -1,7 +1,8 @@
-"""Where batches are computed: threads here, or the executor that is given. A lost worker costs its batch, which is tried again.
+"""Computes batches in threads here or in a given executor. If a worker is lost, its batch is tried again.
 
-A process pool that lost a worker takes no more work, and does not tell whose work it was: another pool of its kind takes its place,
-the sweep goes on, and what was under way goes again at the end, one case at a time. A case that loses its worker each time fails.
+A process pool that lost a worker takes no more work and does not say which task was lost. Another pool of the same kind replaces
+it, the sweep continues, and the tasks that were in progress are run again at the end, one case at a time. A case that loses its
+worker every time fails.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from pliant.study.job import Job, Record, Stopped, Stopping
 from pliant.study.over import Case
 from pliant.study.transport import TravelError, pack, unpack
 
-MOST_ATTEMPTS = 3  # at a case that loses its worker, each time alone
-POLL = 0.2  # s between looks at futures that cannot be waited for
-PARENT_POLL = 1.0  # s between a worker's looks whether its parent is still there
+MOST_ATTEMPTS = 3  # attempts at a case that loses its worker, each time alone
+POLL = 0.2  # s between checks of futures that cannot be waited for
+PARENT_POLL = 1.0  # s between a worker's checks that its parent is still alive
 Keys = tuple[str, ...]
 Done = Callable[[Keys, list[Record]], None]
 
@@ -49,12 +50,12 @@ def compute_here(job: Job, cases: Sequence[Case], stopping: Stopping | None = No
 
 
 def compute_packed(packed: bytes, cases: Sequence[Case]) -> list[Record]:
-    """In another process."""
+    """Compute a task in another process."""
     return compute_here(unpack(packed), cases)
 
 
 def compute_all(job: Job, tasks: Sequence[Task], executor: Any, done: Done) -> None:
-    """Compute tasks, and hand each over when it is done, in this thread."""
+    """Compute tasks, and pass on each result when it is done, in this thread."""
     if not tasks:
         return
     with _Executing(job, tasks, executor) as executing:
@@ -63,7 +64,7 @@ def compute_all(job: Job, tasks: Sequence[Task], executor: Any, done: Done) -> N
 
 
 class _Executing:
-    """A job under way on an executor. In threads it goes as it is, and may be stopped; elsewhere as bytes."""
+    """A job in progress on an executor. Threads share the job itself and can be stopped; other executors receive it as bytes."""
 
     def __init__(self, job: Job, tasks: Sequence[Task], executor: Any) -> None:
         self._tasks = tasks
@@ -81,7 +82,7 @@ class _Executing:
         return self
 
     def __exit__(self, kind: Any, trouble: Any, trace: Any) -> None:
-        """What was not begun is not begun any more; threads are told to stop, others finish what they do for nothing."""
+        """Cancel tasks that have not begun; threads are told to stop, other workers finish tasks whose results are discarded."""
         self._stop.set()
         for future in self._pending:
             with contextlib.suppress(Exception):
@@ -90,7 +91,7 @@ class _Executing:
             close_pool(self._executor)
 
     def together(self, done: Done) -> list[Task]:
-        """Hand over what can be had; tasks that lost their worker come back."""
+        """Pass on finished results; returns the tasks that lost their worker."""
         waiting, lost = deque(self._tasks), []
         most = _at_once(self._executor)
         while waiting or self._pending:
@@ -106,7 +107,7 @@ class _Executing:
         return lost
 
     def alone(self, case: Case) -> Record:
-        """One case with nothing beside it: the worker that is lost is lost by it."""
+        """Compute one case alone, so that a lost worker is due to it."""
         for _ in range(MOST_ATTEMPTS):
             future = self._submit(Task((), (case,)))
             while not self._ready():
@@ -115,7 +116,7 @@ class _Executing:
             records = self._outcome(future)
             if records is not None:
                 return records[0]
-        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and its worker was lost each time ({_reason(self._last)})")
+        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and each time its worker was lost ({_reason(self._last)})")
 
     def _submit(self, task: Task) -> Any:
         try:
@@ -127,31 +128,31 @@ class _Executing:
         return future
 
     def _outcome(self, future: Any) -> list[Record] | None:
-        """None where the worker was lost; what concerns all cases is raised."""
+        """The outcome of a task; None if the worker was lost. Errors that concern all cases are raised."""
         try:
             records: list[Record] = future.result()
         except (TravelError, Stopped):
             raise
-        except Exception as trouble:  # executors have classes of their own for it; what a case does wrong is in its record
+        except Exception as trouble:  # executors define their own exceptions; errors of a case itself are in its record
             self._last = trouble
             return None
         return records
 
     def _ready(self) -> set[Any]:
-        """Futures that are done; waits for one."""
+        """Futures that are done; waits until there is one."""
         pending = set(self._pending)
         if all(isinstance(future, futures.Future) for future in pending):
             return futures.wait(pending, return_when=futures.FIRST_COMPLETED).done
-        ready = {future for future in pending if future.done()}  # jobs of a queue, as submitit has them
+        ready = {future for future in pending if future.done()}  # jobs of a queue, as in submitit
         if not ready:
             time.sleep(POLL)
         return ready
 
     def _replace(self, trouble: BaseException) -> None:
-        """A pool of the same kind in place of a broken one; only one of processes can be made again."""
+        """Replace a broken pool with one of the same kind; only process pools can be replaced."""
         broken = self._executor
         if not isinstance(broken, futures.ProcessPoolExecutor):
-            raise SolveError(f"sweep: executor {broken!r} takes no more work ({trouble}); what is stored stays") from trouble
+            raise SolveError(f"sweep: executor {broken!r} takes no more work ({trouble}); stored cases are kept") from trouble
         hidden = {
             "max_workers": "_max_workers",
             "mp_context": "_mp_context",
@@ -165,20 +166,20 @@ class _Executing:
 
 
 def _reason(trouble: BaseException) -> str:
-    """What the machine said; what an executor says of a worker names processes and ports, which are others every time."""
+    """The system's error message; an executor's own message contains process and port numbers, which differ every time."""
     name = type(trouble).__name__
     return f"{name}: {trouble}" if isinstance(trouble, (OSError, MemoryError)) else name
 
 
 def _at_once(executor: Any) -> int:
-    """Tasks that an executor holds: of a process pool few, for all that it holds are lost with one worker."""
+    """The number of tasks given to an executor at once: few for a process pool, which loses all of them with one worker."""
     if isinstance(executor, futures.ProcessPoolExecutor):
         return 2 * int(getattr(executor, "_max_workers", processors()))
     return 1_000_000
 
 
 def processors() -> int:
-    """That this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -187,8 +188,8 @@ def processors() -> int:
 
 @contextlib.contextmanager
 def process_pool(workers: int) -> Iterator[futures.ProcessPoolExecutor]:
-    """Processes that end with this one, however it ends."""
-    context = multiprocessing.get_context("spawn")  # a fork inherits locks that nobody will free
+    """A pool of processes that end with this one, however it ends."""
+    context = multiprocessing.get_context("spawn")  # a forked process inherits locks that nobody will release
     pool = futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(),))
     try:
         yield pool
@@ -197,7 +198,7 @@ def process_pool(workers: int) -> Iterator[futures.ProcessPoolExecutor]:
 
 
 def close_pool(pool: Any) -> None:
-    """Without waiting for processes: what they still do is for nothing. Threads are waited for, they were told to stop."""
+    """Close without waiting for processes, whose work is discarded; threads are waited for, since they were told to stop."""
     processes = list((getattr(pool, "_processes", None) or {}).values())
     pool.shutdown(wait=not processes, cancel_futures=True)
     for process in processes:
@@ -205,7 +206,7 @@ def close_pool(pool: Any) -> None:
 
 
 def _begin_worker(parent: int) -> None:
-    """Ctrl-C in a terminal reaches workers too: the parent takes it, and ends them. They end where the parent was killed."""
+    """Ignore Ctrl-C, which reaches workers too: the parent handles it and ends them. Exit if the parent was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

@@ -1,7 +1,8 @@
-"""One name for the content of a thing, the same in every process: numbers, parts, Systems, and functions by their code.
+"""A hash of an object's content, the same in every process: numbers, parts, Systems, and functions by their code.
 
-What a function reads besides its arguments counts too: captured variables, default values, globals, and functions that it calls,
-as they are now. Python's own modules and installed packages go by their names; pliant's version is asked for elsewhere.
+Everything a function reads besides its arguments counts too: captured variables, default values, globals, and functions that it
+calls, with their present values. Python's own modules and installed packages are identified by name; pliant's version is checked
+elsewhere.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from pliant.model.captured import captured, globals_read, names_read
 from pliant.model.parameter import expression_of
 
 LENGTH = 32  # hexadecimal digits: 128 bits
-DEEPEST = 100  # things within things
+DEEPEST = 100  # levels of nesting
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 def fingerprint(part: str, field: str, x: Any) -> str:
-    """A name for the content of x; what cannot be told apart from others is refused, as field of part."""
+    """The fingerprint of x; an object whose content cannot be identified raises an error that names part and field."""
     try:
         return short_hash(_Reading().words(x))
     except _Unknown as trouble:
-        rule = "must be made of numbers, texts, parts and Python functions, whose content can be told"
+        rule = "must consist of numbers, strings, parts and Python functions, whose content can be identified"
         raise ModelError.of(part, field, rule, trouble.what) from None
 
 
 def short_hash(content: Any) -> str:
-    """Of lists and texts within lists, as JSON writes them."""
+    """A hash of nested lists of strings, as written in JSON."""
     return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()[:LENGTH]
 
 
@@ -49,15 +50,15 @@ class _Unknown(Exception):
 
 
 class _Reading:
-    """Turns a thing into lists of texts. What holds others becomes one hash, so that it matters not how often it is shared."""
+    """Turns an object into lists of strings. A container becomes one hash, so that it does not matter how often it is shared."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, str]] = {}  # by identity: the thing, kept alive, and its hash
-        self._open: list[int] = []  # things within which we are
+        self._known: dict[int, tuple[Any, str]] = {}  # by identity: the object, kept alive, and its hash
+        self._open: list[int] = []  # objects that are being read
 
     def words(self, x: Any) -> Any:
         expression = expression_of(x)
-        if expression is not None:  # by the names of parameters: their values count by themselves
+        if expression is not None:  # by the names of parameters: their values count separately
             return ["expression", repr(expression.own_key())]
         if x is None or (isinstance(x, (bool, int, str)) and type(x) in (bool, int, str)):
             return [type(x).__name__, str(x)]
@@ -91,7 +92,7 @@ class _Reading:
             return ["module", x.__name__]
         if isinstance(x, type):
             return ["class", _named(x), *([] if _is_known(x) else [self._body(x)])]
-        own = getattr(type(x), "own_key", None)  # of a part that says itself what tells it from others
+        own = getattr(type(x), "own_key", None)  # a part that defines its own identity
         if own is not None:
             return [_kind(x), self.words(own(x))]
         if is_dataclass(x):
@@ -113,12 +114,12 @@ class _Reading:
             return ["property", [self.words(part) for part in (x.fget, x.fset)]]
         if getattr(x, "__module__", None) and getattr(x, "__qualname__", None) and _is_known(x):
             return ["known", _named(x)]
-        wrapped = getattr(x, "__wrapped__", None)  # of functools.cache and its like
+        wrapped = getattr(x, "__wrapped__", None)  # functools.cache and similar wrappers
         if isinstance(wrapped, types.FunctionType):
             return ["wrapped", self.words(wrapped)]
         if isinstance(x, (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType)):
             return ["known", x.__name__]
-        if hasattr(x, "__dict__") and not _is_known(type(x)):  # an object of the user's own
+        if hasattr(x, "__dict__") and not _is_known(type(x)):  # an object of a user-defined class
             return ["object", self.words(type(x)), self.words(dict(sorted(vars(x).items())))]
         return ["pickle", _named(type(x)), _pickled(x)]
 
@@ -127,12 +128,12 @@ class _Reading:
             return ["known", _named(function)]
         try:
             inside = [self.words(x) for x in captured(function)]
-        except ValueError:  # a variable that is not filled yet
+        except ValueError:  # a variable without a value yet
             raise _Unknown(function) from None
         return ["function", self._code(function.__code__), inside, [self._global(*item) for item in _outside(function)]]
 
     def _global(self, name: str, x: Any, read: set[str]) -> Any:
-        """Of a module of the user's own, what may be read of it."""
+        """A global; of a user's module, the attributes that may be read."""
         if not isinstance(x, types.ModuleType) or _is_installed(x):
             return [name, self.words(x)]
         return [
@@ -142,7 +143,7 @@ class _Reading:
         ]
 
     def _code(self, code: types.CodeType) -> Any:
-        """What it does, and not where it stands."""
+        """The instructions of a function, without its position in a file."""
         constants = [self.words(constant) for constant in code.co_consts]
         names = [list(group) for group in (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)]
         counts = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
@@ -150,7 +151,7 @@ class _Reading:
         return ["code", code.co_code.hex(), table.hex(), constants, names, counts]
 
     def _body(self, kind: type) -> Any:
-        """Of a class of the user's own: its functions and values."""
+        """The functions and values of a user-defined class."""
         skipped = (
             "__dict__",
             "__weakref__",
@@ -160,7 +161,7 @@ class _Reading:
             "__static_attributes__",
             "__qualname__",
         )
-        made = is_dataclass(kind)  # whose own methods follow from its fields
+        made = is_dataclass(kind)  # its generated methods follow from its fields
         body = {name: x for name, x in sorted(vars(kind).items()) if name not in skipped and not (made and name.startswith("__"))}
         return [self.words(list(kind.__bases__)), self.words(body)]
 
@@ -171,10 +172,10 @@ def _outside(function: types.FunctionType) -> list[tuple[str, Any, set[str]]]:
 
 
 def _pickled(x: Any) -> str:
-    """Of objects of other packages: tables, splines."""
+    """The pickled content of objects of other packages, such as tables and splines."""
     try:
         return hashlib.sha256(pickle.dumps(x, protocol=5)).hexdigest()
-    except Exception:  # classes raise what they like when they cannot be pickled
+    except Exception:  # classes raise arbitrary exceptions if they cannot be pickled
         raise _Unknown(x) from None
 
 
@@ -187,7 +188,7 @@ def _named(x: Any) -> str:
 
 
 def _is_known(x: Any) -> bool:
-    """Whether it belongs to Python, to pliant or to an installed package: then its name tells what it is."""
+    """Whether it belongs to Python, to pliant or to an installed package, and is thus identified by its name."""
     module = getattr(x, "__module__", None) or "builtins"
     return "<locals>" not in x.__qualname__ and "<lambda>" not in x.__qualname__ and _is_installed(sys.modules.get(module), module)
 

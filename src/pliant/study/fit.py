@@ -1,4 +1,4 @@
-"""fit(): parameters of a mechanism such that its run goes through what was measured; least squares with exact derivatives."""
+"""fit(): finds parameters of a mechanism for which its run matches measured data, by least squares with exact derivatives."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pliant.study.series import Series, SeriesNames, split_head
 Floats = NDArray[np.float64]
 Weights = Mapping[str, float | Sequence[float]]
 PART = "fit"
-REFUSED = 1e3  # times the residuals at the start: what a run that failed counts for, so that the search turns back
-ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search has come to an end
-REWEIGHED = 1e-3  # of the largest scatter of all columns: none is taken for more than a thousand times as good as another
+REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
+ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends
+REWEIGHED = 1e-3  # fraction of the largest scatter: no column counts as more than a thousand times as accurate as another
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was measured in one experiment, and the parameters that were set in it alone."""
+    """The data of one experiment, and the parameter values that apply to this experiment only."""
 
     data: Any
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -48,24 +48,25 @@ def fit(
     max_runs: int = 200,
     **run: Any,
 ) -> Fit:
-    """Find the values of parameters with which a run comes nearest to what was measured.
+    """Find the parameter values for which a run best matches measured data.
 
-    - data: a CSV file, a pandas table, an xarray Dataset or a mapping of arrays, with a column `time` and columns named as numbers
-      of the result's table ("arm.angle", "tip_position arm y"), with their unit in brackets if it is not that of the result; or a
-      list of these, or of `Experiment`s, which are all to be met by the same values.
+    - data: a CSV file, a pandas table, an xarray Dataset or a mapping of arrays, with a column `time` and columns named after
+      numbers of the result ("arm.angle", "tip_position arm y"), with a unit in brackets if it differs from that of the result; or
+      a list of these, or of `Experiment`s, all of which are fitted with the same values.
     - parameters: names of the System's parameters that are free.
-    - of: the columns that count, all unless given; or a mapping of columns to numbers of the result's table.
-    - bounds: {name: (low, high)}, None for no bound; a parameter's own unless given.
-    - weights: what differences are multiplied by, by column: a number, or one for each time. Unless given, columns are weighed by
-      how well they can be met: one over the scatter about the run that fits best.
-    - guess: where to begin, by name; the parameters' own values unless given.
-    - progress is called with the number of runs and the sum of squares. max_runs: of each experiment.
+    - of: the columns to use, all by default; or a mapping from columns to numbers of the result.
+    - bounds: {name: (low, high)}, None for no bound; by default the parameter's own bounds.
+    - weights: factors of the differences, by column: one number, or one for each time. By default each column is weighted by one
+      over its scatter about the best fit.
+    - guess: initial values by name; by default the parameters' own values.
+    - progress: called with the number of runs and the sum of squares.
+    - max_runs: largest number of runs of each experiment.
     - run: arguments of `simulate` by name: method, start, t_start, formulation, ...
 
     Returns values, covariance, confidence intervals, correlation, and which parameters the data do not determine, and why.
     """
     if "save" in run:
-        raise ModelError.of(PART, "run", "must leave save out: rows are saved at the times of the data", run["save"])
+        raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     compared = _comparisons(system, data, of, weights, free, run)
     search = _Search(compared, free, progress, max_runs)
@@ -79,17 +80,17 @@ def fit(
 
 @dataclass(frozen=True)
 class _Column:
-    """One measured series beside the number of the result that it measures."""
+    """One measured series, and the number of the result that it measures."""
 
     column: str
     series: Series
-    values: Floats  # SI, nan where nothing was measured
-    weights: Floats | None  # as given
+    values: Floats  # in SI units, nan where there is no measurement
+    weights: Floats | None  # as given by the user
 
 
 @dataclass(frozen=True)
 class _Comparison:
-    """An experiment and how to run it."""
+    """An experiment, and how to run it."""
 
     name: str
     time: Floats
@@ -98,7 +99,7 @@ class _Comparison:
 
     @property
     def measured(self) -> int:
-        """Numbers that were."""
+        """The number of measured values."""
         return sum(int(np.sum(np.isfinite(column.values))) for column in self.columns)
 
 
@@ -107,7 +108,7 @@ def _comparisons(
 ) -> list[_Comparison]:
     given = list(data) if isinstance(data, (list, tuple)) else [data]
     if not given:
-        raise ModelError.of(PART, "data", "must hold an experiment", data)
+        raise ModelError.of(PART, "data", "must hold at least one experiment", data)
     experiments = [one if isinstance(one, Experiment) else Experiment(one) for one in given]
     comparisons = []
     for number, experiment in enumerate(experiments, start=1):
@@ -122,7 +123,7 @@ def _check_own(experiment: Experiment, known: Mapping[str, Any], free: FreeParam
         if name not in known:
             raise ModelError.of(PART, "experiment parameters", f"must be among {', '.join(known)}", name)
         if name in free.names:
-            raise ModelError.of(PART, "experiment parameters", "must not be free as well", name)
+            raise ModelError.of(PART, "experiment parameters", "must not be one of the free parameters", name)
 
 
 def _comparison(
@@ -137,7 +138,7 @@ def _comparison(
     measured = measurements_of(experiment.data)
     begin = float(run.get("t_start", 0.0)) if run.get("start") is None else None
     if begin is not None and measured.time[0] < begin:
-        raise ModelError.of(PART, "data", f"must not begin before the run, at t = {begin:g} s", float(measured.time[0]))
+        raise ModelError.of(PART, "data", f"must not begin before the run begins at t = {begin:g} s", float(measured.time[0]))
     times = _beyond(begin, measured.time)
     values = {**free.fixed, **experiment.parameters}
     runner = Runner(PART, system, float(measured.time[-1]), free.names, values, {**run, "save": times})
@@ -148,14 +149,14 @@ def _comparison(
 
 
 def _beyond(begin: float | None, time: Floats) -> Floats:
-    """The times of the rows; a run needs one at which it ends after it began."""
+    """The times of the rows; at least one must lie after the start of the run, so that it can end there."""
     if begin is not None and time[-1] <= begin:
-        raise ModelError.of(PART, "data", f"must end after the run begins, at t = {begin:g} s", float(time[-1]))
+        raise ModelError.of(PART, "data", f"must end after the run begins at t = {begin:g} s", float(time[-1]))
     return time
 
 
 def _chosen(measured: Measurements, of: Any) -> list[tuple[str, str]]:
-    """(head of the column, name in the result's table) of all that count."""
+    """(heading of the column, name in the result) of all columns in use."""
     heads = {split_head(head)[0]: head for head in measured.columns}
     if of is None:
         return [(head, name) for name, head in heads.items()]
@@ -183,15 +184,15 @@ def _weights(column: str, values: Floats, weights: Weights | None) -> Floats | N
     if weights is None:
         return None
     if column not in weights:
-        raise ModelError.of(PART, "weights", f"must give one for every column that counts, {column!r} too", list(weights))
+        raise ModelError.of(PART, "weights", f"must hold an entry for every column in use; {column!r} is missing", list(weights))
     given = np.asarray(weights[column], dtype=np.float64)
     if given.shape not in ((), values.shape) or not np.all(np.isfinite(given)) or np.any(given < 0.0) or not np.any(given > 0.0):
-        raise ModelError.of(PART, f"weights {column!r}", f"must be numbers >= 0, not all 0, one or {values.size}", weights[column])
+        raise ModelError.of(PART, f"weights {column!r}", f"must be one number or {values.size}, >= 0, not all 0", weights[column])
     return np.broadcast_to(given, values.shape)
 
 
 class _Search:
-    """The search for the least sum of squares: runs, remembered by values, and what they differ from the data by."""
+    """The search for the smallest sum of squares: runs, remembered by values, and their differences from the data."""
 
     def __init__(
         self, comparisons: Sequence[_Comparison], free: FreeParameters, progress: Callable[[int, float], None] | None, most: int
@@ -202,7 +203,7 @@ class _Search:
         self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
 
     def run(self, start: Floats, end: float) -> Floats:
-        """The best values, as the free parameters' own coordinates; end: when they are good enough."""
+        """The best values, in the scaled coordinates of the free parameters; end: relative change at which the search ends."""
         from scipy.optimize import least_squares
 
         self._refused = 0.0
@@ -217,11 +218,11 @@ class _Search:
         return np.asarray(done.x)
 
     def at(self, x: Floats) -> list[Compared]:
-        """Everything about the runs with these values."""
+        """All data of the runs with these values."""
         return [self._compared(comparison, run) for comparison, run in zip(self._comparisons, self._runs(x), strict=True)]
 
     def weigh_by_scatter(self, x: Floats) -> None:
-        """From now on columns count by how well they can be met."""
+        """From now on weight each column by one over its scatter."""
         compared = self.at(x)
         for name in self._scatter:
             left = np.concatenate([part.differences[name] for part in compared if name in part.differences])
@@ -240,8 +241,8 @@ class _Search:
             parts = self.at(x)
         except SolveError as trouble:
             if not self._refused:
-                raise SolveError(f"fit: the run with the first values fails: {trouble}") from trouble
-            sentence = f"a run on the way was refused: {trouble}"
+                raise SolveError(f"fit: the run with the initial values failed: {trouble}") from trouble
+            sentence = f"a run during the search failed: {trouble}"
             self.warnings += [] if sentence in self.warnings else [sentence]
             return np.full(sum(part.measured for part in self._comparisons), self._refused)
         residuals = np.concatenate([part.residuals for part in parts])
@@ -261,7 +262,7 @@ class _Search:
             there = np.isfinite(column.values)
             modelled = run.series(column.series)
             if modelled.value.shape != column.values.shape:
-                raise SolveError(f"the run ended before the data of {comparison.name} do: {run.result.message}")
+                raise SolveError(f"the run ended before the data of {comparison.name}: {run.result.message}")
             difference = np.where(there, modelled.value - column.values, np.nan)
             weight = 1.0 / self._scatter[column.column] if column.weights is None else column.weights[there]
             differences[column.column] = difference
@@ -289,6 +290,6 @@ def _all_of(comparisons: Iterable[_Comparison], name: str) -> Floats:
 
 
 def _spread(values: Floats) -> float:
-    """How much a column varies; its size where it does not."""
+    """The variation of a column; its size if it does not vary."""
     there = values[np.isfinite(values)]
     return float(np.std(there)) or float(np.max(np.abs(there), initial=0.0)) or 1.0

@@ -1,4 +1,4 @@
-"""What a fit found: values with their uncertainty, and what the data cannot tell."""
+"""The result of a fit: values with their uncertainties, and parameters that the data do not determine."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-# A direction of the parameters, each measured by its size, that moves the run less than this share of what the best determined one
-# does is not determined: derivatives are good to some 1e-8.
+# A direction of the scaled parameters is not determined if it changes the run by less than this fraction of the best-determined
+# direction: derivatives are accurate to about 1e-8.
 FLAT = 1e-7
-ONLY_TOGETHER = 0.3  # of a direction: parameters with a share as large take part in it
-AT_BOUND = 1e-6  # of a parameter's size: nearer to a bound than this is at it
+ONLY_TOGETHER = 0.3  # smallest component of a parameter in a direction for it to be named
+AT_BOUND = 1e-6  # fraction of a parameter's size: within this distance it counts as at its bound
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One experiment beside its run."""
+    """One experiment compared with its run."""
 
     name: str
     time: Floats
-    measured: Mapping[str, Floats]  # by column, SI
+    measured: Mapping[str, Floats]  # by column, in SI units
     units: Mapping[str, str]
-    differences: Mapping[str, Floats]  # of the run from what was measured, by column, SI; nan where nothing was
-    residuals: Floats  # all that were measured, weighed
-    slopes: Floats  # of the residuals, by parameter
+    differences: Mapping[str, Floats]  # run minus measurement, by column, in SI units; nan where there is no measurement
+    residuals: Floats  # weighted residuals of all measured values
+    slopes: Floats  # derivatives of the residuals by the parameters
     result: Result
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Values by name with standard errors, and the runs that have them; printing gives a table."""
+    """The result of a fit: values by name with standard errors, and the runs with these values; it prints as a table."""
 
-    ok: bool  # the search came to an end of its own
+    ok: bool  # whether the search converged
     names: tuple[str, ...]
     values: Mapping[str, float]
-    standard_errors: Mapping[str, float]  # inf where the data do not determine a parameter
-    covariance: Floats  # of the values, in the order of names; nan where the data do not determine them
+    standard_errors: Mapping[str, float]  # inf if the data do not determine a parameter
+    covariance: Floats  # covariance of the values, in the order of names; nan for those that the data do not determine
     correlation: Floats
     unidentifiable: Mapping[str, str]  # parameters that the data do not determine, with the reason
     at_bounds: Mapping[str, float]
     experiments: tuple[Compared, ...]
-    noise: Mapping[str, float]  # by column, root mean square of what is left, SI
-    degrees_of_freedom: int  # numbers measured less parameters determined
+    noise: Mapping[str, float]  # root mean square of the remaining differences, by column, in SI units
+    degrees_of_freedom: int  # number of measured values minus number of determined parameters
     runs: int
     message: str
     warnings: tuple[str, ...]
@@ -60,11 +60,11 @@ class Fit:
 
     @property
     def result(self) -> Result:
-        """The run with these values, of the first experiment."""
+        """The run of the first experiment with these values."""
         return self.experiments[0].result
 
     def confidence(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Intervals that hold each value with this probability, by Student's distribution; linear in the parameters."""
+        """Confidence intervals of all values at this level, by Student's distribution and linearisation in the parameters."""
         from scipy.stats import t
 
         times = float(t.ppf(0.5 + 0.5 * level, max(self.degrees_of_freedom, 1)))
@@ -74,13 +74,13 @@ class Fit:
         }
 
     def plot(self) -> Figure:
-        """What was measured, the run through it, and what is left, over time."""
+        """Plot the data, the fitted run and the remaining differences over time."""
         from pliant.show.plot.fits import fit_residuals
 
         return fit_residuals(self)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain numbers and words, for a file."""
+        """The fit as plain numbers and strings, for a JSON file."""
         return {
             "ok": self.ok,
             "values": dict(self.values),
@@ -103,7 +103,9 @@ class Fit:
             unit = f" {self.units[name]}" if self.units[name] else ""
             numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
             lines.append(f"{name:<{width}}{numbers}")
-        lines += [f"left in {column}: {size:.3g} {self._unit(column)} (root mean square)" for column, size in self.noise.items()]
+        lines += [
+            f"residual of {column}: {size:.3g} {self._unit(column)} (root mean square)" for column, size in self.noise.items()
+        ]
         lines += [f"not determined: {name}: {reason}" for name, reason in self.unidentifiable.items()]
         lines += [f"at its bound: {name} = {value:.8g}" for name, value in self.at_bounds.items()]
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings), f"{self.message} ({self.runs} runs)"])
@@ -147,7 +149,7 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message
 
 
 def _directions(slopes: Floats) -> tuple[Floats, Floats]:
-    """Directions of the parameters that move nothing, one a row; and the inverse of slopes' square over all others."""
+    """Directions of the parameters that change nothing, one per row, and the inverse normal matrix over all others."""
     _, strengths, rows = np.linalg.svd(slopes, full_matrices=True)
     all_strengths = np.zeros(rows.shape[0])
     all_strengths[: strengths.size] = strengths
@@ -157,18 +159,18 @@ def _directions(slopes: Floats) -> tuple[Floats, Floats]:
 
 
 def _reasons(names: Sequence[str], slopes: Floats, flat: Floats) -> dict[str, str]:
-    """Why a parameter cannot be told from the data."""
+    """Why the data do not determine a parameter."""
     reasons: dict[str, str] = {}
     moved = np.linalg.norm(slopes, axis=0)
     most = float(moved.max(initial=0.0))
     for name, size in zip(names, moved, strict=True):
         if size <= FLAT * most or most == 0.0:
-            reasons[name] = "nothing that was measured depends on it"
+            reasons[name] = "no measured value depends on it"
     for direction in flat:
         together = [k for k in range(len(names)) if abs(direction[k]) >= ONLY_TOGETHER and names[k] not in reasons]
         if len(together) > 1:
             shares = [f"{names[k]} by {direction[k] / direction[together[0]]:+.3g} %" for k in together]
-            reasons |= {names[k]: f"changing {' and '.join(shares)} changes nothing that was measured" for k in together}
+            reasons |= {names[k]: f"changing {' and '.join(shares)} changes no measured value" for k in together}
     return reasons
 
 
@@ -186,7 +188,7 @@ def _noise(compared: Sequence[Compared]) -> dict[str, float]:
 def _few(measured: int, parameters: int) -> list[str]:
     if measured > parameters:
         return []
-    return [f"{measured} numbers were measured for {parameters} parameters: what is left says nothing about the noise"]
+    return [f"there are only {measured} measured values for {parameters} parameters, so the noise cannot be estimated"]
 
 
 def _of_runs(compared: Sequence[Compared]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The parameters that a search may change: their scales, bounds and where it begins."""
+"""The parameters that a search may change: their scales, bounds and initial values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Bounds = Mapping[str, tuple[float | None, float | None]]
 
 @dataclass(frozen=True)
 class FreeParameters:
-    """A search moves x, the values over their scales, so that all of them are of the size of 1."""
+    """Free parameters; a search works with x, the values divided by their scales, so that all are of order 1."""
 
     names: tuple[str, ...]
     start: Floats  # x
     scales: Floats
-    low: Floats  # of values
+    low: Floats  # bounds of the values
     high: Floats
     units: tuple[str, ...]
     fixed: Mapping[str, float]  # values given for parameters that are not free
@@ -54,11 +54,11 @@ class FreeParameters:
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """Of x."""
+        """The bounds of x."""
         return self.low / self.scales, self.high / self.scales
 
     def values(self, x: Floats) -> dict[str, float]:
-        """By name, within their bounds whatever round-off does."""
+        """The values by name, kept within their bounds despite round-off."""
         clipped = np.clip(np.asarray(x) * self.scales, self.low, self.high)
         return {name: float(value) for name, value in zip(self.names, clipped, strict=True)}
 
@@ -68,7 +68,7 @@ def _chosen(part: str, names: Any, known: Mapping[str, Parameter]) -> tuple[str,
     if not chosen:
         raise ModelError.of(part, "parameters", "must name at least one", names)
     if len(set(chosen)) < len(chosen):
-        raise ModelError.of(part, "parameters", "must name each once", chosen)
+        raise ModelError.of(part, "parameters", "must name each parameter once", chosen)
     _check_names(part, "parameters", dict.fromkeys(chosen), known)
     return chosen
 
@@ -76,31 +76,35 @@ def _chosen(part: str, names: Any, known: Mapping[str, Parameter]) -> tuple[str,
 def _check_names(part: str, field: str, names: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     for name in names:
         if name not in known:
-            rule = f"must be among {', '.join(known)}{did_you_mean(name, known)}" if known else "must be empty: there are none"
+            rule = (
+                f"must be among {', '.join(known)}{did_you_mean(name, known)}"
+                if known
+                else "must be empty: there are no parameters"
+            )
             raise ModelError.of(part, field, rule, name)
 
 
 def _limits(part: str, parameter: Parameter, given: Any) -> tuple[float, float]:
-    """The narrower of the parameter's own bounds and those given."""
+    """The narrower of the parameter's own bounds and the given ones."""
     low, high = (None, None) if given is None else given
     own_low, own_high = parameter.low, parameter.high
     lowest = max(-math.inf if low is None else float(low), -math.inf if own_low is None else own_low)
     highest = min(math.inf if high is None else float(high), math.inf if own_high is None else own_high)
     if not lowest < highest:
-        raise ModelError.of(part, f"bounds {parameter.name!r}", "must leave room between low and high", (lowest, highest))
+        raise ModelError.of(part, f"bounds {parameter.name!r}", "must have low < high", (lowest, highest))
     return lowest, highest
 
 
 def _begin(part: str, parameter: Parameter, given: float | None, limits: tuple[float, float]) -> float:
     value = parameter.check(parameter.value if given is None else given)
     if not limits[0] <= value <= limits[1]:
-        rule = f"must begin within its bounds, {limits[0]:g} to {limits[1]:g}: give guess={{{parameter.name!r}: ...}}"
+        rule = f"must lie within its bounds, {limits[0]:g} to {limits[1]:g}: give guess={{{parameter.name!r}: ...}}"
         raise ModelError.of(part, f"guess {parameter.name!r}", rule, value)
     return value
 
 
 def _scale(value: float, low: float, high: float) -> float:
-    """What a parameter is measured by: its first value; the room it has where that is zero."""
+    """The scale of a parameter: its initial value, or the range of its bounds if that is zero."""
     if value != 0.0:
         return abs(value)
     room = high - low

@@ -1,4 +1,4 @@
-"""What is computed of every case: the System of its numbers, run, and what is kept of the Result."""
+"""The computation of one case: build its System, run it, and keep the chosen parts of the Result."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ from pliant.study.over import Case, Over
 from pliant.study.subject import Mechanism, Subject
 from pliant.version import VERSION
 
-SETTINGS = ("t_end", "method", "save", "t_start", "formulation", "max_steps", "max_seconds", "cache")  # of simulate
+SETTINGS = ("t_end", "method", "save", "t_start", "formulation", "max_steps", "max_seconds", "cache")  # arguments of simulate
 Run = Mapping[str, Any] | Callable[..., Result]
 Stopping = Callable[[], bool]
 
-_COMPILING = threading.Lock()  # threads that want the same structure wait for the one that compiles it
+_COMPILING = threading.Lock()  # threads that need the same structure wait for the one that compiles it
 
 
 class Stopped(Exception):
-    """A case was given up because the sweep is being stopped."""
+    """A case was abandoned because the sweep is being stopped."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What came out of one case."""
+    """The outcome of one case."""
 
     ok: bool
     message: str
     warnings: tuple[str, ...] = ()
-    balance_error: float = math.nan  # largest imbalance of energy, of the largest exchange
+    balance_error: float = math.nan  # largest energy imbalance, as a fraction of the largest energy exchange
     pieces: Mapping[str, Piece] = dataclasses.field(default_factory=dict)
-    result: Result | None = None  # where it is kept whole
+    result: Result | None = None  # the whole Result, if it is kept
 
 
 @dataclass(frozen=True)
 class Job:
-    """A subject, how it is run, and what is kept; it travels to where cases are computed."""
+    """A subject, how to run it, and what to keep; it is sent to the workers that compute cases."""
 
     subject: Subject
     run: Run
     keep: Keep
-    of_run: frozenset[str] = frozenset()  # numbers of a case that `run` takes, and not the subject
+    of_run: frozenset[str] = frozenset()  # numbers of a case that are passed to `run` instead of the subject
 
     def check(self, over: Over) -> None:
-        """Refuse names and values that nobody takes."""
+        """Raise an error for names and values that neither the subject nor `run` takes."""
         columns = {name: values for name, (_, values) in over.columns.items() if name not in self.of_run}
         self.subject.check(columns, (self._parted(case)[0] for case in over))
 
@@ -71,7 +71,7 @@ class Job:
         return VERSION, self.run_identity, self.keep.identity
 
     def key(self, case: Case) -> str:
-        """One name for all that a record depends on: model, numbers, settings, what is kept, version."""
+        """A key of everything that a record depends on: model, numbers, settings, kept results, version."""
         mine, of_run = self._parted(case)
         settings = None if callable(self.run) else self.subject.settings_of(mine)
         own = "" if settings is None else fingerprint("sweep", "run", settings)
@@ -81,19 +81,19 @@ class Job:
         return self.subject.mechanism(self._parted(case)[0])
 
     def _parted(self, case: Case) -> tuple[Case, Case]:
-        """What the subject takes, and what `run` takes."""
+        """The numbers that the subject takes, and those that `run` takes."""
         of_run = {name: value for name, value in case.items() if name in self.of_run}
         return {name: value for name, value in case.items() if name not in of_run}, of_run
 
     def compute(self, case: Case, stopping: Stopping | None = None) -> Record:
-        """Whatever is wrong with a case is told in its record; what is wrong with the machine is raised."""
+        """Compute a case. Errors of the case go into its record; errors of the machine are raised."""
         try:
             return self._record(self._result(case, stopping))
         except (Stopped, MemoryError, OSError):
             raise
         except PliantError as trouble:
             return Record(False, str(trouble))
-        except Exception as trouble:  # of a function of the user's own
+        except Exception as trouble:  # from a user-defined function
             return Record(False, f"{type(trouble).__name__}: {trouble}")
 
     def _record(self, result: Result) -> Record:
@@ -116,14 +116,14 @@ class Job:
         return _simulated(mechanism, self.options(case), stopping)
 
     def options(self, case: Case) -> dict[str, Any]:
-        """Arguments of simulate: the model's own settings, and those that were given instead."""
+        """Arguments of simulate: the model's own settings, overridden by the given ones."""
         settings = self.subject.settings_of(self._parted(case)[0])
         own = {} if settings is None else {"t_end": settings.t_end, **settings.options}
         return {**own, **(self.run if isinstance(self.run, Mapping) else {})}
 
 
 def checked_run(run: Any, own: bool) -> Run:
-    """Arguments of simulate by name, or a function of a System; own: whether the model says itself how it is run."""
+    """Arguments of simulate by name, or a function of a System; own: whether the model contains run settings."""
     if callable(run):
         return run  # type: ignore[no-any-return]
     if run is None and own:
@@ -141,18 +141,18 @@ def checked_run(run: Any, own: bool) -> Run:
 
 
 def names_of_run(run: Run, names: Iterable[str]) -> frozenset[str]:
-    """Those of the names that a function takes beside the System."""
+    """The names that a function takes in addition to the System."""
     if not callable(run):
         return frozenset()
     try:
         _, *more = inspect.signature(run).parameters.values()
-    except (TypeError, ValueError):  # nothing is known of it, or it takes nothing
+    except (TypeError, ValueError):  # its signature is unknown, or it takes no arguments
         return frozenset()
     return frozenset(p.name for p in more if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)).intersection(names)
 
 
 def check_settings(options: Mapping[str, Any]) -> None:
-    """What simulate would refuse in every case is refused before the first."""
+    """Raise an error before the first case for settings that simulate would reject in every case."""
     method = _method(options.get("method"))
     if not isinstance(method, Method):
         check.choice("sweep", "method", method, (AUTO,))
@@ -162,7 +162,7 @@ def check_settings(options: Mapping[str, Any]) -> None:
 
 
 def _normal(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The same settings written in the same way; where code is kept does not matter."""
+    """Settings in a normal form, so that equal ones are written alike; the cache folder does not matter."""
     named = {name: run[name] for name in sorted(run) if name != "cache"}
     if "method" in named:
         named["method"] = _method(named["method"])
@@ -177,7 +177,7 @@ def _method(given: Any) -> Any:
 
 
 def _called(run: Callable[[Any], Result], mechanism: Mechanism) -> Result:
-    """A System has its parameters' own values: with others it goes as what was compiled of it."""
+    """The object passed to `run`: the System with its own parameter values, or compiled with others."""
     system, parameters = mechanism
     ready: Any = system
     if parameters:

@@ -1,4 +1,4 @@
-"""What a sweep keeps of every Result: quantities and coordinates by name, functions of the Result, or the Result itself."""
+"""The parts of every Result that a sweep keeps: quantities and coordinates by name, functions of the Result, or the Result."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pliant.study.fingerprint import fingerprint
 from pliant.study.over import CASE
 
 RESULT = "result"  # keeps the whole Result
-OK, MESSAGE, WARNINGS, BALANCE = "ok", "message", "warnings", "balance_error"  # what is kept of every case
+OK, MESSAGE, WARNINGS, BALANCE = "ok", "message", "warnings", "balance_error"  # kept for every case
 FACTS = (OK, MESSAGE, WARNINGS, BALANCE)
-TIME, KEY = "time", "key"  # the latter is the name of a case in its batch
+TIME, KEY = "time", "key"  # KEY is the name of a case in its batch
 OWN_DIMENSIONS = (TIME, *dict.fromkeys(d for quantity in QUANTITIES.values() for d in quantity.dims))
-TAKEN = (*FACTS, RESULT, KEY, CASE, *OWN_DIMENSIONS)  # names that nothing else may have
+TAKEN = (*FACTS, RESULT, KEY, CASE, *OWN_DIMENSIONS)  # reserved names
 DEFAULT = ("q", "tip_position", "tip_deflection", "normal_force")
 
 What = str | Callable[[Result], Any]
-Coordinate = NDArray[Any] | None  # numbers or names along a dimension, where it has them
+Coordinate = NDArray[Any] | None  # numbers or names along a dimension, if it has any
 
 
 @dataclass(frozen=True)
 class Piece:
-    """An array that was kept of one Result."""
+    """An array kept of one Result."""
 
     dims: tuple[str, ...]
     values: NDArray[np.float64]
@@ -42,10 +42,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Keep:
-    """What is kept, by the name that it gets."""
+    """The results to keep, by name."""
 
     what: Mapping[str, What]
-    whole: bool  # the Result too
+    whole: bool  # whether the whole Result is kept too
 
     @property
     def identity(self) -> str:
@@ -56,7 +56,7 @@ class Keep:
         return [*self.what, *([RESULT] if self.whole else [])]
 
     def check(self, system: System) -> None:
-        """Refuse names that this System has not."""
+        """Raise an error for names that this System does not have."""
         coordinates = [f"{link.name}.{name}" for link in system.links.values() for name in link.positions]
         for what in self.what.values():
             if isinstance(what, str) and what not in QUANTITIES and what not in coordinates:
@@ -65,13 +65,13 @@ class Keep:
                 raise ModelError.of("sweep", "keep", f"{rule}{did_you_mean(what, known)}", what)
 
     def pieces(self, result: Result) -> tuple[dict[str, Piece], list[str]]:
-        """What there is, and a sentence for each that could not be had."""
+        """The available pieces, and a sentence for each that is not available."""
         pieces: dict[str, Piece] = {}
         troubles: list[str] = []
         for name, what in self.what.items():
             try:
                 piece = _piece(name, what, result)
-            except Exception as trouble:  # a function of the user's own may stumble over any one Result
+            except Exception as trouble:  # a user-defined function may fail for some Results
                 troubles.append(f"keep {name!r}: {type(trouble).__name__}: {trouble}")
             else:
                 if piece.values.size:
@@ -80,7 +80,7 @@ class Keep:
 
 
 def keep_of(given: Any) -> Keep:
-    """A name, a function, a list of them, or a mapping of names to them; nothing: positions, deflections and contact forces."""
+    """A name, a function, a list of these, or a mapping of names to them; by default positions, deflections and contact forces."""
     if given is None:
         given = DEFAULT
     if isinstance(given, str) or callable(given):
@@ -89,27 +89,25 @@ def keep_of(given: Any) -> Keep:
         given = _named(given) if isinstance(given, Iterable) else {"": given}
     what = {name: wanted for name, wanted in given.items() if wanted != RESULT}
     if not given:
-        raise ModelError.of("sweep", "keep", "must name what is kept of each result", given)
+        raise ModelError.of("sweep", "keep", "must name at least one thing to keep of each result", given)
     for name, wanted in what.items():
         if not isinstance(wanted, str) and not callable(wanted):
             raise ModelError.of("sweep", "keep", "must hold names of quantities and functions of a Result", wanted)
         if not isinstance(name, str) or not name or "/" in name or name in TAKEN:
-            rule = f"must be kept under a name without '/' that is none of {', '.join(TAKEN)}: keep={{'name': ...}}"
+            rule = f"must use a name without '/' and other than {', '.join(TAKEN)}: keep={{'name': ...}}"
             raise ModelError.of("sweep", "keep", rule, name)
     return Keep(what, len(what) < len(given))
 
 
 def _named(given: Iterable[Any]) -> dict[str, Any]:
-    """Functions go by their names."""
+    """A mapping by name; functions are kept under their own names."""
     named: dict[str, Any] = {}
     for wanted in given:
         name = wanted if isinstance(wanted, str) else getattr(wanted, "__name__", "")
         if not name.isidentifier() and callable(wanted):
-            raise ModelError.of(
-                "sweep", "keep", "must give a function without a name one: keep={'peak': lambda result: ...}", wanted
-            )
+            raise ModelError.of("sweep", "keep", "must name a function that has no name: keep={'peak': lambda result: ...}", wanted)
         if name in named:
-            raise ModelError.of("sweep", "keep", "must name each thing once", name)
+            raise ModelError.of("sweep", "keep", "must use each name once", name)
         named[name] = wanted
     return named
 
@@ -121,7 +119,7 @@ def _piece(name: str, what: What, result: Result) -> Piece:
         quantity = QUANTITIES[what]
         labels = {d: np.array(list(result.labels[d]), dtype=object) for d in quantity.dims}
         attributes = {"units": quantity.unit, "long_name": quantity.meaning}
-        if what == "q" and result.drawing is not None:  # they differ from one to the other
+        if what == "q" and result.drawing is not None:  # units differ from coordinate to coordinate
             attributes["units_of"] = json.dumps(result.drawing.units)
         return Piece((TIME, *quantity.dims), np.asarray(result.values[what]), {TIME: result.time, **labels}, attributes)
     unit = result.drawing.units.get(what, "") if result.drawing is not None else ""
@@ -129,7 +127,7 @@ def _piece(name: str, what: What, result: Result) -> Piece:
 
 
 def _of_value(name: str, value: Any, result: Result) -> Piece:
-    """Of what a function gave back: a number, an array, or an xarray.DataArray, whose dimensions it keeps."""
+    """A piece from a function's return value: a number, an array, or an xarray.DataArray, whose dimensions are kept."""
     dims = tuple(str(dim) for dim in getattr(value, "dims", ()))
     numbers = np.asarray(value)
     if numbers.dtype.kind not in "biuf":
@@ -147,6 +145,6 @@ def _of_value(name: str, value: Any, result: Result) -> Piece:
 
 
 def _same(given: NDArray[Any], result: Result, dim: str) -> bool:
-    """Whether a dimension is the result's own: a part of it gets a name of its own."""
+    """Whether a dimension is that of the result; a part of it gets a separate name."""
     own = result.time if dim == TIME else np.array(list(result.labels[dim]), dtype=object)
     return given.shape == own.shape and bool(np.all(given == own))

@@ -1,4 +1,4 @@
-"""One variable of a sweep over all its cases, read from the batches when it is asked for; needs no Dask."""
+"""One variable of a sweep over all its cases, read from the batches on demand, without Dask."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Index = int | slice | NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Places:
-    """Where every case is: its batch (-1: nowhere yet) and its row there, in the shape of the sweep's own dimensions."""
+    """The location of every case: its batch (-1: none yet) and its row there, in the shape of the sweep's dimensions."""
 
     batch: NDArray[np.intp]
     row: NDArray[np.intp]
 
 
 class SweepArray(BackendArray):
-    """An array of the sweep's dimensions and the variable's own."""
+    """An array with the sweep's dimensions followed by those of the variable."""
 
     def __init__(
         self, name: str, batches: Sequence[Batch], places: Places, axes: Mapping[str, Axis], missing: Any, dtype: Any
     ) -> None:
-        """axes: of the variable, by the names of its dimensions. missing: what stands where nothing was computed or kept."""
+        """axes: those of the variable, by the names of its dimensions. missing: the value where nothing was computed or kept."""
         self._name, self._batches, self._places, self._axes, self._missing = name, batches, places, axes, missing
         self.shape = (*places.batch.shape, *(axis.size for axis in axes.values()))
         self.dtype = np.dtype(dtype)
@@ -57,7 +57,7 @@ class SweepArray(BackendArray):
         return values.reshape((*_outer(self._places.batch, of_cases).shape, *sizes))
 
     def _block(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[Any] | None:
-        """These cases of a batch, along the axes of the whole; None where the batch has nothing of it."""
+        """Some cases of a batch, along the axes of the whole sweep; None if the batch does not have the variable."""
         if self._name not in batch.variables:
             return None
         known, back = np.unique(rows, return_inverse=True)
@@ -72,7 +72,7 @@ class SweepArray(BackendArray):
 
 
 class NumbersAlong(SweepArray):
-    """What stands along a dimension where it differs from case to case; a batch in which it does not has it once."""
+    """The numbers along a dimension in which cases differ; a batch in which they agree stores them once."""
 
     def _block(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[Any] | None:
         common = batch.axes.get(self._name)
@@ -84,7 +84,7 @@ class NumbersAlong(SweepArray):
 
 
 class ResultArray(SweepArray):
-    """Whole Results, each read when it is asked for."""
+    """Whole Results, each read on demand."""
 
     def _block(self, batch: Batch, rows: NDArray[np.intp]) -> NDArray[Any] | None:
         block = np.empty(len(rows), dtype=object)
@@ -104,12 +104,12 @@ def places_of(batches: Sequence[Batch], keys: Sequence[str], shape: Sequence[int
 
 
 def _stored_axis(batch: Batch, dim: str) -> Axis:
-    """Of a dimension, which may only be counted in the whole and have its numbers in a batch."""
+    """The axis of a dimension in a batch; it may have numbers there even if it is only counted in the whole sweep."""
     return batch.axes[dim] if dim in batch.axes else batch.axes[dim.removesuffix(ROW)]
 
 
 def _outer(array: NDArray[Any], key: tuple[Index, ...]) -> NDArray[Any]:
-    """Each dimension by its own index, from the last: an integer takes its dimension away."""
+    """Index each dimension separately, from the last; an integer removes its dimension."""
     for k in reversed(range(len(key))):
         array = array[(*(slice(None),) * k, key[k])]
     return np.asarray(array)

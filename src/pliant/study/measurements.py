@@ -1,4 +1,4 @@
-"""Measured series: a time and columns of numbers, from a CSV file, a pandas or an xarray table, or a mapping of arrays."""
+"""Measured series: time and columns of numbers, from a CSV file, a pandas table, an xarray Dataset or a mapping of arrays."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PART = "fit"
 
 @dataclass(frozen=True)
 class Measurements:
-    """time, s, ascending; columns by head, with a unit in brackets or in the unit of the result. What was not measured is nan."""
+    """time, s, ascending; columns by heading, with a unit in brackets, else in the unit of the result. Missing values are nan."""
 
     time: Floats
     columns: Mapping[str, Floats]
 
 
 def measurements_of(data: Any) -> Measurements:
-    """What was given, checked: times ascend, every column is as long as they are, and something was measured."""
+    """The given data, checked: times ascend, all columns have their length, and there is at least one measured value."""
     if isinstance(data, (str, Path)):
         table = _of_csv(Path(data))
     elif isinstance(data, Measurements):
@@ -45,18 +45,18 @@ def measurements_of(data: Any) -> Measurements:
 
 
 def _of_csv(path: Path) -> dict[str, Any]:
-    """Heads in the first row; an empty field was not measured."""
+    """Headings are in the first row; an empty field is a missing value."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if any(field.strip() for field in row)]
     except (OSError, UnicodeDecodeError) as trouble:
-        raise ModelError.of(PART, "data", "must be a CSV file that can be read", f"{path} ({trouble})") from trouble
+        raise ModelError.of(PART, "data", "must be a readable CSV file", f"{path} ({trouble})") from trouble
     if len(rows) < 2:
-        raise ModelError.of(PART, "data", "must have a row of names and rows of numbers", f"{path}, {len(rows)} rows")
+        raise ModelError.of(PART, "data", "must have a row of names followed by rows of numbers", f"{path}, {len(rows)} rows")
     heads = [head.strip() for head in rows[0]]
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(heads):
-            rule = f"must have {len(heads)} fields in every row, as its first"
+            rule = f"must have {len(heads)} fields in every row, as in the first row"
             raise ModelError.of(PART, "data", rule, f"{path}, row {number}: {len(row)}")
     if len(set(heads)) < len(heads):
         raise ModelError.of(PART, "data", "must name each column once", heads)
@@ -64,13 +64,13 @@ def _of_csv(path: Path) -> dict[str, Any]:
 
 
 def _of_dataset(data: Any) -> dict[str, Any]:
-    """Variables over time alone, with their units if they say them."""
+    """Variables over time only, with their units if they have any."""
     table: dict[str, Any] = {}
     for name in [TIME, *data.data_vars]:
         if name not in data:
             continue
         if data[name].dims != (TIME,):
-            raise ModelError.of(PART, "data", f"must have {name!r} over {TIME!r} alone", data[name].dims)
+            raise ModelError.of(PART, "data", f"must have {name!r} over the dimension {TIME!r} only", data[name].dims)
         unit = data[name].attrs.get("units")
         table[str(name) if unit is None or name == TIME else f"{name} [{unit}]"] = data[name].values
     return table
@@ -96,15 +96,15 @@ def _checked(table: Mapping[str, Floats]) -> Measurements:
         raise ModelError.of(PART, "data", "must have one column 'time' or 'time [s]'", list(table))
     time = table[times[0]]
     if split_head(times[0])[1] not in (None, "s"):
-        raise ModelError.of(PART, "data", "must have its time in s", times[0])
+        raise ModelError.of(PART, "data", "must have its time in s, or name no unit", times[0])
     if time.ndim != 1 or time.size == 0 or not np.all(np.isfinite(time)) or np.any(np.diff(time) <= 0.0):
-        raise ModelError.of(PART, "data", "must have finite times that ascend", times[0])
+        raise ModelError.of(PART, "data", "must have finite, ascending times", times[0])
     columns = {head: values for head, values in table.items() if head != times[0]}
     for head, values in columns.items():
         if values.shape != time.shape:
             raise ModelError.of(PART, f"data {head!r}", f"must have {time.size} numbers, one for each time", values.shape)
         if np.any(np.isinf(values)):
-            raise ModelError.of(PART, f"data {head!r}", "must be finite, or nan where nothing was measured", float("inf"))
+            raise ModelError.of(PART, f"data {head!r}", "must be finite, or nan for missing values", float("inf"))
     if not any(np.any(np.isfinite(values)) for values in columns.values()):
-        raise ModelError.of(PART, "data", "must hold something that was measured beside the time", list(table))
+        raise ModelError.of(PART, "data", "must have at least one column with measured values besides time", list(table))
     return Measurements(time, columns)

@@ -1,4 +1,4 @@
-"""Constants of many members at once, where their parameters are plain numbers of the model."""
+"""Constants of many members at once, if their parameters are plain numbers of the model."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from pliant.study.members import MemberPlan
 
 Floats = NDArray[np.float64]
-SAME = 1e-14  # of an answer that a trace depends on: see `trace.preparation`
+SAME = 1e-14  # relative tolerance of a test result on which a trace depends: see `trace.preparation`
 
 
 @dataclass(frozen=True)
 class MemberNumbers:
-    """How constants follow from parameters that stand in the model as they are: the equations of one structure, other numbers.
+    """The constants for parameters that appear in the model as plain numbers: one structure of equations, different numbers.
 
-    A parameter that is part of an expression, of a start, of a weight or of what Python integrates (the shape of a beam) is none of
-    these, and its members are prepared one by one.
+    This excludes a parameter that is part of an expression, a start value, a weight or something that Python integrates (the shape
+    of a beam); members with such a parameter are prepared one by one.
     """
 
     compiled: Compiled
-    numbers: Floats  # of the first member
-    places: dict[str, NDArray[np.int64]]  # by parameter: where its value stands among them
+    numbers: Floats  # numbers of the first member
+    places: dict[str, NDArray[np.int64]]  # by parameter: the indices of its value among them
 
     @classmethod
     def of(cls, plan: MemberPlan) -> MemberNumbers | None:
-        """None where some parameter is none of these."""
+        """None if some parameter is not a plain number."""
         first = {name: float(values[0]) for name, values in plan.parameters.items()}
         try:
             compiled = plan.compiled(0)
@@ -58,7 +58,7 @@ class MemberNumbers:
         return cls(compiled, numbers, places)
 
     def constants(self, plan: MemberPlan, members: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
-        """(Member, constant), and of which members they are good."""
+        """Constants (member, constant), and the members for which they are valid."""
         numbers = np.tile(self.numbers, (members.size, 1))
         good = np.ones(members.size, dtype=np.bool_)
         for name, place in self.places.items():
@@ -76,14 +76,14 @@ class MemberNumbers:
         return constants, good & np.all(np.isfinite(constants), axis=1)
 
     def _allowed(self, name: str, values: Floats) -> NDArray[np.bool_]:
-        """Within the parameter's own bounds; what lies outside is refused in words, member by member."""
+        """Whether values lie within the parameter's own bounds; others raise an error member by member."""
         parameter = self.compiled.traced.original.parameters[name]
         low = -np.inf if parameter.low is None else parameter.low
         high = np.inf if parameter.high is None else parameter.high
         return np.asarray((values >= low) & (values <= high))
 
     def _distinct(self, numbers: Floats) -> NDArray[np.bool_]:
-        """No value that happens to equal another number: equal numbers are part of the structure."""
+        """Whether no value happens to equal another number, since equal numbers are part of the structure."""
         varied = [place[0] for place in self.places.values() if place.size]
         good = np.ones(len(numbers), dtype=np.bool_)
         for k in varied:
@@ -103,7 +103,7 @@ def _numbers(compiled: Compiled, values: dict[str, float]) -> tuple[Floats, obje
 def _place(
     compiled: Compiled, numbers: Floats, structure: object, first: dict[str, float], name: str, value: float
 ) -> NDArray[np.int64] | None:
-    """Where a parameter's value stands; None where it does more than stand there."""
+    """The indices of a parameter's value; None if the parameter has any other effect."""
     from pliant.run.prepare import compile_system
 
     traced, values = compiled.traced, {**compiled.traced.parameter_values, **first, name: value}

@@ -1,4 +1,4 @@
-"""The members of an ensemble: which numbers and which start each of them has."""
+"""The members of an ensemble: the numbers and the start of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Starts:
-    """Coordinates and rates, by name, that members start with; others start as the System says."""
+    """Start values of coordinates and rates, by name; all others start as in the System."""
 
     positions: Mapping[str, Floats]  # by name: (member)
     rates: Mapping[str, Floats]
@@ -65,17 +65,17 @@ class MemberPlan:
         return plan
 
     def _check_names(self) -> None:
-        """Names are known before the first run; values of parameters are judged member by member."""
+        """Check names before the first run; parameter values are checked member by member."""
         original = self.system.traced.original if isinstance(self.system, Compiled) else self.system
         for name in self.parameters:
             if name not in original.parameters:
-                checked_values(original.parameters, {name: 0.0})  # refuses the name, and tells the nearest
+                checked_values(original.parameters, {name: 0.0})  # rejects an unknown name and suggests the nearest
         if self.starts:
-            self._places  # noqa: B018  refuses names that cannot be set
+            self._places  # noqa: B018  rejects names that cannot be set
 
     @cached_property
     def first(self) -> Compiled:
-        """The System as it stands, compiled."""
+        """The System with its own values, compiled."""
         return self.system if isinstance(self.system, Compiled) else self._compiled({})
 
     def _compiled(self, values: Mapping[str, float]) -> Compiled:
@@ -88,17 +88,17 @@ class MemberPlan:
         return compile_system(self.system, self.formulation, near=self.near, t_start=self.t_start, parameters=values)
 
     def compiled(self, member: int) -> Compiled:
-        """Of one member; a ModelError or SolveError where its numbers cannot be."""
+        """The compiled System of one member; raises ModelError or SolveError if its numbers are not possible."""
         if not self.parameters:
             return self.first
         return self._compiled({name: float(values[member]) for name, values in self.parameters.items()})
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], int]:
-        """Where in y the coordinates and rates stand that members start with."""
+        """Indices in y of the coordinates and rates that have start values."""
         traced = self.first.traced
         if traced.rows:
-            rule = "must not be given where loops are closed: give parameters in joints, whose start is assembled"
+            rule = "must not be given for a mechanism with closed loops: use parameters in joints, whose start is then assembled"
             raise ModelError.of("ensemble", "starts", rule, [*self.starts.positions, *self.starts.rates])
         free, places = traced.start_places, {}
         for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
@@ -110,7 +110,7 @@ class MemberPlan:
         return places
 
     def states(self, compiled: Compiled, members: NDArray[np.int64]) -> Floats:
-        """(member, component): where these members start, all with the same numbers."""
+        """Start states (member, component) of members that share the same numbers."""
         y = np.tile(compiled.traced.y0, (members.size, 1))
         for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
             for name, values in series.items():
@@ -118,14 +118,14 @@ class MemberPlan:
         return y
 
     def start(self, compiled: Compiled, member: int) -> FinalState | None:
-        """To give to `simulate`; None where the System's own start is meant."""
+        """The start state for `simulate`; None for the System's own start."""
         if not self.starts:
             return None
         return start_at(compiled, self.t_start, self.states(compiled, np.array([member]))[0])
 
 
 def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:
-    """A state to start from, every contact to be judged."""
+    """A state to start from, in which every contact is judged anew."""
     traced = compiled.traced
     labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
     return FinalState(t, y, {}, labels, traced.t_start, t)
@@ -142,11 +142,11 @@ def _series(kind: str, name: str, values: Any) -> Floats:
 
 
 def _common_length(given: list[tuple[str, str, Floats]]) -> int:
-    """All rows are equally long, or hold one number."""
+    """The common length of all rows; rows of one number fit any length."""
     count, first = 1, ""
     for kind, name, series in given:
         if series.size not in (1, count) and count > 1:
-            rule = f"must have one number, or {count} as {first} has"
+            rule = f"must have one number, or {count} numbers as {first} has"
             raise ModelError.of("ensemble", f"{kind}[{name!r}]", rule, f"{series.size} numbers")
         if series.size > 1:
             count, first = series.size, f"{kind}[{name!r}]"

@@ -1,4 +1,4 @@
-"""Contacts that nearly close: where a run's tolerances cannot tell whether there is an impact, there is no derivative beyond."""
+"""Near misses: if the tolerances of a run cannot tell whether a contact closes, no derivative exists beyond that time."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LOOKS = 17  # places in a step where a gap is looked at
-NEAR = 1e-2  # of the largest gap of a pair: what may be a near miss
-WITHIN = 0.5  # of how much a gap changes over the steps beside an end: how much lower it may be inside them
+LOOKS = 17  # points in a step at which a gap is evaluated
+NEAR = 1e-2  # fraction of the largest gap of a pair: a smaller gap may be a near miss
+WITHIN = 0.5  # fraction of the change of a gap over the adjacent steps: how much lower the gap may be inside them
 
 
 @dataclass(frozen=True)
 class Approach:
-    """Where an open pair comes near and parts again."""
+    """A local minimum of the gap of an open pair."""
 
     t: float  # s
     pair: int
-    bend: float  # m/s^2, of the gap
+    bend: float  # m/s^2, second derivative of the gap
 
 
 def approaches(walk: Walk) -> list[Approach]:
-    """All of a run, in the order of time."""
+    """All approaches of a run, in order of time."""
     code, tape, pairs = walk.run.compiled.open_contact_events, walk.tape, walk.traced.pairs
     if not pairs or code is None:
         return []
-    # ends of all steps; steps before and behind the run do not exist
+    # ends of all steps; there are no steps before or after the run
     times, states = np.append(tape.times[:, 0], tape.times[-1, 1]), np.vstack([tape.begins, tape.ends[-1:]])
     out = np.empty((times.size, code.n_out))
     changing = np.vstack([tape.parameters, tape.parameters[-1:]])
@@ -48,7 +48,7 @@ def approaches(walk: Walk) -> list[Approach]:
         near = gaps < NEAR * np.max(np.abs(gaps)) + WITHIN * (np.append(change, 0.0) + np.append(0.0, change))
         for k in np.flatnonzero(falls & rises & near).tolist():
             steps = [i for i in (k - 1, k) if 0 <= i < is_open.size]
-            # what has just opened, or is about to close, is no approach
+            # a pair that has just opened, or is about to close, is not a near miss
             if all(is_open[i] for i in steps):
                 found += _lowest(walk, pair, slots.gap, steps)
     return sorted(found, key=lambda approach: approach.t)
@@ -59,7 +59,7 @@ def _constants(walk: Walk) -> Floats:
 
 
 def _lowest(walk: Walk, pair: int, event: int, steps: Sequence[int]) -> list[Approach]:
-    """The lowest gap inside one or two steps, looked at on cubics, if the pair is open there."""
+    """The lowest gap inside one or two steps, evaluated on cubics, if the pair is open there."""
     tape, code, rhs = walk.tape, walk.run.compiled.open_contact_events, walk.run.compiled.rhs
     assert code is not None
     times, states = [], []
@@ -79,7 +79,7 @@ def _lowest(walk: Walk, pair: int, event: int, steps: Sequence[int]) -> list[App
 
 
 def _vertex(pair: int, times: Floats, gaps: Floats) -> Approach:
-    """Of the parabola through three points."""
+    """The vertex of the parabola through three points."""
     a, b = times[0] - times[1], times[2] - times[1]
     left, right = (gaps[0] - gaps[1]) / a, (gaps[2] - gaps[1]) / b
     bend = (right - left) / (b - a)

@@ -1,4 +1,4 @@
-"""optimise(): parameters of a mechanism that make a number of its run least, within constraints; with exact gradients."""
+"""optimise(): finds parameters of a mechanism that minimise a number of its run within constraints, with exact gradients."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from pliant.study.differentiated_run import DifferentiatedRun, Runner
 from pliant.study.free_parameters import FreeParameters
 
 Floats = NDArray[np.float64]
-Measure = Callable[[DifferentiatedRun], Any]  # gives a number with derivatives
+Measure = Callable[[DifferentiatedRun], Any]  # returns a number with derivatives
 PART = "optimise"
 SOLVERS = ("SLSQP", "trust-constr")
-REFUSED = 1e3  # times the first objective: what a run that failed counts for, so that the search turns back
-TIGHT = 1e-6  # of a constraint's scale: met as an equation
-BROKEN = 1e-4  # of a constraint's scale: not met
+REFUSED = 1e3  # factor on the initial objective, assigned to a failed run so that the search turns back
+TIGHT = 1e-6  # fraction of a constraint's scale: within this distance of a bound it counts as active
+BROKEN = 1e-4  # fraction of a constraint's scale: beyond this it counts as violated
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """A number of the run that must stay between two bounds; equal bounds make an equation."""
+    """A constraint: a number of the run that must stay between two bounds; equal bounds make an equality constraint."""
 
     of: Measure
     low: float | None = None
@@ -48,7 +48,7 @@ class Constraint:
 
     @property
     def scale(self) -> float:
-        """What it is measured by."""
+        """The scale by which the constraint is measured."""
         return max(abs(bound) for bound in (self.low, self.high) if bound is not None) or 1.0
 
     @property
@@ -58,16 +58,16 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The values that were found, the run that has them, and how it was come to; printing gives a table."""
+    """The result of an optimisation: the values found, the run with these values, and the history; it prints as a table."""
 
-    ok: bool  # the search came to an end of its own and every constraint holds
+    ok: bool  # whether the search converged and every constraint holds
     values: Mapping[str, float]
     units: Mapping[str, str]
     objective: float
-    gradient: Mapping[str, float]  # of the objective
-    constraints: Mapping[str, float]  # what each came to
-    tight: tuple[str, ...]  # constraints that are at their bounds
-    at_bounds: tuple[str, ...]  # parameters that are
+    gradient: Mapping[str, float]  # gradient of the objective
+    constraints: Mapping[str, float]  # value of each constraint
+    tight: tuple[str, ...]  # constraints at a bound
+    at_bounds: tuple[str, ...]  # parameters at a bound
     history: tuple[tuple[Mapping[str, float], float], ...]  # values and objective of every run, in order
     result: Result
     runs: int
@@ -101,7 +101,7 @@ def optimise(
     progress: Callable[[int, float], None] | None = None,
     **run: Any,
 ) -> Optimum:
-    """Find the values of parameters that make a number of the run least (or largest), with exact gradients.
+    """Find the parameter values that minimise (or maximise) a number of the run, with exact gradients.
 
     - objective: a function of a run whose numbers carry their derivatives: run["arm.angle"] over time, run.final("arm.angle"),
       run.largest("tip_deflection arm y"), run.peak_force("stop"), run.energy_lost(), run.event_time("there"), run.contacts(),
@@ -123,7 +123,7 @@ def optimise(
 
 
 def _titled(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
-    """By title; equal ones are numbered."""
+    """Constraints by title; equal titles are numbered."""
     titled: dict[str, Constraint] = {}
     for number, constraint in enumerate(constraints, start=1):
         title = constraint.title if constraint.title.isidentifier() or constraint.name else f"constraint {number}"
@@ -133,13 +133,13 @@ def _titled(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
 
 @dataclass
 class _Search:
-    """The search for the least objective; every run serves the objective and all constraints."""
+    """The search for the smallest objective; every run serves the objective and all constraints."""
 
     runner: Runner
     free: FreeParameters
     objective: Measure
     constraints: Mapping[str, Constraint]
-    sense: float  # -1 where the largest is sought
+    sense: float  # -1 if the objective is maximised
     progress: Callable[[int, float], None] | None
     history: list[tuple[Mapping[str, float], float]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -165,7 +165,7 @@ class _Search:
         measured, held = self._measured(x)
         broken = [name for name, one in self.constraints.items() if _breach(one, float(held[name])) > BROKEN]
         if broken:
-            message = f"{message}; does not hold: {', '.join(broken)}"
+            message = f"{message}; violated constraints: {', '.join(broken)}"
         return Optimum(
             ok=came_to_an_end and not broken,
             values=values,
@@ -182,7 +182,7 @@ class _Search:
             warnings=tuple(self.warnings),
         )
 
-    # ---- what scipy asks
+    # ---- callbacks for scipy
 
     def _value(self, x: Floats) -> float:
         return self.sense * float(self._tried(x)[0]) / self._scale
@@ -203,13 +203,13 @@ class _Search:
         ]
 
     def _tried(self, x: Floats) -> tuple[Differentiated, dict[str, Differentiated]]:
-        """A run that fails counts for a large objective, so that the search turns back."""
+        """The run with these values; a run that fails gets a large objective, so that the search turns back."""
         try:
             return self._measured(x)
         except SolveError as trouble:
-            sentence = f"a run on the way was refused: {trouble}"
+            sentence = f"a run during the search failed: {trouble}"
             self.warnings += [] if sentence in self.warnings else [sentence]
-            assert self._last is not None  # the first run is asked for before
+            assert self._last is not None  # the first run has been made before
             last, held = self._last
             return Differentiated(self.sense * REFUSED * self._scale, last.slope), held
 
@@ -230,18 +230,18 @@ class _Search:
 
 
 def _number(name: str, value: Any, width: int) -> Differentiated:
-    """One number with derivatives; a plain one has none, and a constraint or an objective that nothing moves is a mistake."""
+    """One number with derivatives; a plain number is an error, because no parameter would change the objective or constraint."""
     if not isinstance(value, Differentiated):
-        rule = "must return a number made of the run's own, such as run.final('arm.angle') ** 2, so that it has derivatives"
+        rule = "must return a number computed from the run, such as run.final('arm.angle') ** 2, so that it has derivatives"
         raise ModelError.of(PART, name, rule, value)
     if value.value.shape != ():
-        raise ModelError.of(PART, name, "must return one number, as by .sum(), .mean() or .max()", f"{value.value.shape} numbers")
+        raise ModelError.of(PART, name, "must return one number; use .sum(), .mean() or .max()", f"{value.value.shape} numbers")
     if not np.isfinite(value.value) or not np.all(np.isfinite(value.slope)):
-        raise SolveError(f"{name} is {float(value)}, its derivatives {value.slope.tolist()}: must be finite")
+        raise SolveError(f"{name} and its derivatives must be finite, got {float(value)} and {value.slope.tolist()}")
     return value
 
 
 def _breach(constraint: Constraint, value: float) -> float:
-    """How far a constraint is broken, over its scale; below zero where there is room."""
+    """The violation of a constraint over its scale; negative if there is a margin."""
     low, high = constraint.limits
     return max(low - value, value - high) / constraint.scale

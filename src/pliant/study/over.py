@@ -1,4 +1,4 @@
-"""Which cases a sweep runs: all combinations of axes, a list, or a sample of distributions."""
+"""The cases of a sweep: all combinations of axes, a list, or a sample from distributions."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pliant.study.distributions import quantile
 Value = float | int | bool | str
 Case = dict[str, Value]
 
-CASE = "case"  # the dimension of what is no grid
+CASE = "case"  # the dimension of a list or a sample
 METHODS = ("latin-hypercube", "sobol")
 MOST_CASES = 10_000_000
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the values of named axes; each axis becomes a dimension, the last one runs fastest."""
+    """All combinations of the values of named axes; each axis becomes a dimension, and the last one varies fastest."""
 
     axes: Mapping[str, Sequence[Value]]
 
     def __post_init__(self) -> None:
         if not isinstance(self.axes, Mapping) or not self.axes:
             raise ModelError.of(
-                "Grid", "axes", "must be a mapping such as {'payload': [0.1, 0.2]}, with an axis at least", self.axes
+                "Grid", "axes", "must be a mapping with at least one axis, such as {'payload': [0.1, 0.2]}", self.axes
             )
         axes = {_name("Grid", name): _values("Grid", name, values) for name, values in self.axes.items()}
         for name, values in axes.items():
@@ -49,7 +49,7 @@ class Grid:
 
     @property
     def columns(self) -> dict[str, tuple[str, tuple[Value, ...]]]:
-        """Of every number its dimension and its values along it."""
+        """For every number, its dimension and its values along it."""
         return {name: (name, tuple(values)) for name, values in self.axes.items()}
 
     def __len__(self) -> int:
@@ -64,7 +64,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Cases:
-    """A list of cases, each a mapping of the same names to values; the dimension is `case`."""
+    """A list of cases, each a mapping of the same names to values; its dimension is `case`."""
 
     cases: Sequence[Mapping[str, Value]]
 
@@ -99,11 +99,11 @@ class Cases:
 
 @dataclass(frozen=True)
 class Sample(Cases):
-    """`count` cases drawn from distributions, evenly spread: by a Latin hypercube, or by Sobol's sequence.
+    """`count` cases drawn from distributions and evenly spread, by a Latin hypercube or a Sobol sequence.
 
     distributions: ("uniform", low, high), ("loguniform", low, high), ("normal", mean, deviation), ("truncated_normal", mean,
     deviation, low, high), ("lognormal", median, deviation of the logarithm), ("triangular", low, mode, high), or a distribution of
-    scipy.stats. The same seed gives the same cases; of Sobol's, more cases begin with the same ones.
+    scipy.stats. The same seed gives the same cases; with a Sobol sequence, a larger sample begins with the cases of a smaller one.
     """
 
     cases: Sequence[Mapping[str, Value]] = field(init=False)
@@ -131,13 +131,13 @@ class Sample(Cases):
         super().__post_init__()
 
     def _shares(self) -> Any:
-        """Points of the unit cube, (case, number)."""
+        """Points in the unit cube, (case, number)."""
         from scipy.stats import qmc
 
         kind = qmc.Sobol if self.method == "sobol" else qmc.LatinHypercube
-        random = "rng" if "rng" in inspect.signature(kind.__init__).parameters else "seed"  # its name in older versions of scipy
+        random = "rng" if "rng" in inspect.signature(kind.__init__).parameters else "seed"  # "seed" in older versions of scipy
         engine = kind(len(self.distributions), **{random: np.random.default_rng(int(self.seed))})
-        if self.method == "sobol":  # balanced at powers of two: fewer are the first of these
+        if self.method == "sobol":  # balanced at powers of two; other counts take the first points of the next power
             return engine.random_base2(max(self.count - 1, 0).bit_length())[: self.count]
         return engine.random(self.count)
 
@@ -171,13 +171,13 @@ def _name(part: str, name: Any) -> str:
 
 
 def _values(part: str, name: str, given: Any) -> tuple[Value, ...]:
-    """Numbers, whole ones as such, or texts and truths, which only functions take; one kind along an axis."""
+    """Numbers (integers stay integers), or strings and booleans, which only functions take; one kind per axis."""
     listed = isinstance(given, Sequence) and not isinstance(given, str)
     if not listed and not (isinstance(given, np.ndarray) and given.ndim == 1):
         raise ModelError.of(part, f"axis {name!r}", "must be a list of values", given)
     values = tuple(_value(part, name, value) for value in given)
     if not values:
-        raise ModelError.of(part, f"axis {name!r}", "must hold a value at least", list(values))
+        raise ModelError.of(part, f"axis {name!r}", "must hold at least one value", list(values))
     kinds = {type(value) for value in values}
     if kinds == {int, float}:
         return tuple(float(value) for value in values)
@@ -196,4 +196,4 @@ def _value(part: str, name: str, value: Any) -> Value:
         return int(value)
     if isinstance(value, Real):
         return check.number(part, f"axis {name!r}", float(value))
-    raise ModelError.of(part, f"axis {name!r}", "must hold numbers (or texts, for a function that takes them)", value)
+    raise ModelError.of(part, f"axis {name!r}", "must hold numbers (or strings, for a function that takes them)", value)

@@ -1,4 +1,4 @@
-"""Derivatives of what happens at times of its own: events, and the numbers of contacts' records."""
+"""Derivatives of quantities at event times: events, and the numbers of contact records."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Of a contact: a force that comes to nothing so near to its end lets go as the pair parts, and round-off says which is first.
+# Fraction of a contact's duration: if the force vanishes this near to the end, it does so as the pair separates, and round-off
+# decides which comes first.
 TOGETHER = 1e-6
 
 
 def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord, Floats]]:
-    """Every event of the result with the derivative of its time, until derivatives end."""
+    """Every event of the result with the derivative of its time, as far as derivatives exist."""
     logged = sorted(walk.run.stepper.logged(), key=lambda event: event.t)
     for event, located in zip(result.events, logged, strict=True):
         point = point_at(walk, located.t)
@@ -32,7 +33,7 @@ def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord,
 
 
 def point_at(walk: Walk, t: float) -> EventPoint | None:
-    """State and sensitivities at a time that the walk was asked for, before anything changes there."""
+    """State and sensitivities at a requested time of the walk, before any change at that time."""
     for phase in walk.phases:
         if phase.times.size and phase.times[0] <= t <= phase.times[-1]:
             return walk.point_in(phase, t)
@@ -64,7 +65,7 @@ def _numbers(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) 
         end, values["exit_speed"] = _let_go(walk, slots, touch, record)
     if end is not None:
         values["end"], values["duration"] = end, end - begin
-    # what is given for a contact that goes on from an earlier run does not change
+    # the given data of a contact that continues from an earlier run do not change
     values["impulse"] = opening.impulse - (closing.impulse if closing is not None else none)
     values["normal_loss"] = (closing.lost if closing is not None else none) - opening.lost
     values["friction_loss"] = (closing.rubbed if closing is not None else none) - opening.rubbed
@@ -75,7 +76,7 @@ def _numbers(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) 
 
 
 def _let_go(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -> tuple[Floats, Floats]:
-    """(time, speed) where the force had come to nothing before the pair parted."""
+    """(time, speed) at which the force vanished before the pair separated."""
     point = point_at(walk, record.end)
     assert point is not None and slots.let_go is not None
     dt, _ = walk.time_of(slots.let_go, point)
@@ -84,18 +85,18 @@ def _let_go(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -
 
 
 def _peak(walk: Walk, slots: PairSlots, touch: Touch, record: ContactRecord) -> dict[str, Floats]:
-    """The largest force: where it is stationary its time does not matter; it may also be that of the first instant."""
+    """Derivative of the largest force: at a stationary point its time does not matter; it may also be at the first instant."""
     closing = touch.closing
     if math.isnan(record.peak_time):
-        return {"peak_force": np.zeros(walk.directions)}  # nothing pressed
+        return {"peak_force": np.zeros(walk.directions)}  # there was no force
     if closing is not None and record.peak_time == closing.t:
         at = closing.point
         _, slopes = walk.contact_slopes(at.t, at.y, at.p, at.s, closing.dt, at.dp)
         return {"peak_force": slopes[len(walk.traced.pairs) + touch.pair], "peak_time": closing.begin}
     point = point_at(walk, record.peak_time)
-    if point is None:  # in the run that this one goes on from
+    if point is None:  # it lies in the run that is continued
         return {"peak_force": np.zeros(walk.directions), "peak_time": np.zeros(walk.directions)}
     dt, rate = walk.time_of(slots.peak, point)
-    # along the peak's own time, though the force is stationary there: it was located to the tolerance only
+    # include the change of the peak's time, although the force is stationary there: it was located only to the tolerance
     _, slopes = walk.contact_slopes(point.t, point.y, point.p, point.moved(dt), dt, point.dp)
     return {"peak_force": slopes[len(walk.traced.pairs) + touch.pair], **({"peak_time": dt} if rate != 0.0 else {})}

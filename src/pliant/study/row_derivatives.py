@@ -1,4 +1,4 @@
-"""Derivatives of the quantities of a result's table, row by row."""
+"""Derivatives of the quantities of a result, row by row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def row_derivatives(walk: Walk, times: Floats, states: Floats, names: Sequence[str]) -> dict[str, Floats]:
-    """By name: (row, ..., theta). times and states: of the rows, all of them asked for in the walk."""
+    """Derivatives by name: (row, ..., theta). times and states: those of the rows, all of which the walk was asked for."""
     traced, m = walk.traced, walk.directions
     layout, labels = traced.layout, traced.columns
     columns = {name: layout.observed[name] for name in names if name not in STATES}
@@ -33,7 +33,7 @@ def row_derivatives(walk: Walk, times: Floats, states: Floats, names: Sequence[s
     tangents = np.empty((times.size, traced.y0.size, m))
     done = 0
     for phase in walk.phases:
-        # several rows may be at one time: where a contact's bristles were put back to zero
+        # several rows may have the same time, where the bristles of a contact were reset to zero
         end = int(np.searchsorted(times, phase.times[-1], side="right")) if phase.times.size else done
         if end <= done:
             continue

@@ -1,4 +1,4 @@
-"""The quantities of a result where its run ended, with their derivatives; if an event ended it, that time changes too."""
+"""The quantities of a result at the end of its run, with derivatives; if an event ended the run, its time changes too."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from pliant.study.saltation import Walk
 
 Floats = NDArray[np.float64]
-APART = 1e-5  # of what the state takes to change by its own size: fourth-order differences are good to 1e-11 there
-FOURTH = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # places, weights
+APART = 1e-5  # fraction of the time in which the state changes by its own size: fourth-order differences are accurate to 1e-11
+FOURTH = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # (position, weight)
 
 
 def quantity_at_end(walk: Walk, name: str, dt: Floats) -> tuple[Floats, Floats]:
-    """A quantity and its derivatives, (..., theta); dt: those of the time at which the run ended."""
+    """A quantity and its derivatives (..., theta); dt: the derivatives of the end time of the run."""
     t, y = float(walk.tape.times[-1, 1]), walk.tape.ends[-1]
     value = _observed(walk, np.array([t]), y[None])[name][0]
     slope = row_derivatives(walk, np.array([t]), y[None], (name,))[name][0]
@@ -27,7 +27,7 @@ def quantity_at_end(walk: Walk, name: str, dt: Floats) -> tuple[Floats, Floats]:
 
 
 def _rate(walk: Walk, name: str, t: float, y: Floats) -> Floats:
-    """How fast it changes there: differences along the tangent of the run, in the phase in which it ended."""
+    """The rate of a quantity at the end: differences along the tangent of the run, in its last phase."""
     slope = walk.structure.code["rhs"](t, y, walk.phases[-1].p)
     step = APART / max(float(np.max(np.abs(slope) / (np.abs(y) + 1.0))), 1.0)
     places = np.array([place for place, _ in FOURTH]) * step

@@ -1,7 +1,7 @@
-"""Sensitivities through the events of a run: S jumps where the equations change, by the change of the event's own time.
+"""Sensitivities through the events of a run: S jumps where the equations change, because the event time changes.
 
-At an event of time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-), the state there changes by A = S + f- dt*, what the event sets (an
-entry speed, a bristle at zero) follows from A, and beyond it S = A - f+ dt*.
+At an event at time t*: dt* = -(g_y S + g_p dp) / (g_t + g_y f-); the state there changes by A = S + f- dt*; values that the event
+sets (an entry speed, a bristle at zero) follow from A; after it S = A - f+ dt*.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Errors: an event function that would take so long at its rate to come from as far as they, of what the phase has lasted, crosses.
+# Fraction of the duration of the phase: an event function crosses if, at its rate, it covers the size of its errors in less time.
 FAR_FROM_GRAZING = 100.0
-DEFAULT = Auto()  # whose tolerances stand for those of a method that has none
-UNMOVED = 1e-12  # m or rad: what theta as a whole does to an event function that it does not move, by round-off
-STICKS = 1.0  # in p: what a contact does whose friction holds
+DEFAULT = Auto()  # its tolerances are used for a method that has none
+UNMOVED = 1e-12  # m or rad: effect of theta, by round-off, on an event function that does not depend on it
+STICKS = 1.0  # value in p of a contact whose friction sticks
 
 
 @dataclass(frozen=True)
 class Undefined:
-    """Where a derivative does not exist."""
+    """A time beyond which a derivative does not exist."""
 
     t: float  # s
-    name: str  # of the contact or event
+    name: str  # name of the contact or event
     reason: str
 
     def __str__(self) -> str:
@@ -56,19 +56,19 @@ class Undefined:
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of the run with one set of parameters, and what was asked for in it."""
+    """An interval of the run with one set of parameters, and the output requested in it."""
 
     begin: float  # s
     p: Floats
     dp: Floats  # (entry of p, theta)
-    times: Floats  # asked for
+    times: Floats  # requested times
     states: Floats  # (time, component)
     tangents: Floats  # (time, group, row, lane)
 
 
 @dataclass
 class EventPoint:
-    """What is known where an event has happened, before it changes anything."""
+    """The state at an event, before the event changes anything."""
 
     t: float
     y: Floats
@@ -78,7 +78,7 @@ class EventPoint:
     slope: Floats  # f-
 
     def moved(self, dt: Floats) -> Floats:
-        """A: how the state at the event changes."""
+        """A: the derivative of the state at the event."""
         return self.s + np.outer(self.slope, dt)
 
 
@@ -89,17 +89,17 @@ class EventSlopes:
     value: float
     rate: float
     slopes: Floats  # (theta) at this time
-    error: float  # what errors of the state within the tolerances may do to it
+    error: float  # its error due to errors of the state within the tolerances
 
     @property
     def dt(self) -> Floats:
-        """(theta) of the event's time."""
+        """Derivative of the event time (theta)."""
         return -self.slopes / self.rate if self.rate != 0.0 else np.zeros_like(self.slopes)
 
 
 @dataclass
 class Closing:
-    """A contact that has closed: derivatives of what its record begins with."""
+    """A contact that has closed: derivatives of the initial values of its record."""
 
     t: float
     begin: Floats
@@ -107,15 +107,15 @@ class Closing:
     impulse: Floats
     lost: Floats
     rubbed: Floats
-    point: EventPoint  # just beyond
+    point: EventPoint  # just after closing
     dt: Floats
 
 
 @dataclass
 class Opening:
-    """Derivatives of what a contact's record ends with."""
+    """Derivatives of the final values of a contact's record."""
 
-    end: Floats | None  # None where it lasts
+    end: Floats | None  # None while the contact lasts
     exit_speed: Floats
     impulse: Floats
     lost: Floats
@@ -124,17 +124,17 @@ class Opening:
 
 @dataclass
 class Touch:
-    """One contact, closed and opened."""
+    """One contact from closing to opening."""
 
     pair: int
-    closing: Closing | None  # None: it was closed when the run began where an earlier one ended
+    closing: Closing | None  # None: it was already closed at the start of a continued run
     opening: Opening | None = None
-    t_end: float = np.nan  # s, when the pair parted
+    t_end: float = np.nan  # s, time at which the pair separated
 
 
 @dataclass
 class Walk:
-    """Along a run, phase by phase."""
+    """A walk along a run, phase by phase."""
 
     run: Run
     tape: Tape
@@ -144,7 +144,7 @@ class Walk:
     phases: list[Phase] = field(default_factory=list)
     touches: list[Touch] = field(default_factory=list)
     undefined: list[Undefined] = field(default_factory=list)
-    until: float = np.inf  # s: to where derivatives are known
+    until: float = np.inf  # s: derivatives are known up to this time
     final: Floats | None = None
 
     def __post_init__(self) -> None:
@@ -183,14 +183,14 @@ class Walk:
     @cached_property
     def tolerances(self) -> Tolerances:
         rtol, atol = self.run.stepper.method.tolerance, self.run.stepper.atol
-        if rtol is None:  # fixed steps that measure no error
+        if rtol is None:  # fixed steps without an error estimate
             rtol, atol = DEFAULT.rtol, np.full_like(atol, float(np.min(DEFAULT.atol)))
         return Tolerances(rtol, atol, self.theta.sizes)
 
     # ---- the walk
 
     def go(self, times: Floats) -> None:
-        """times: sorted, at which state and sensitivities are wanted."""
+        """times: sorted times at which state and sensitivities are requested."""
         tape = self.tape
         near = approaches(self)
         times = np.union1d(times, [approach.t for approach in near])
@@ -213,7 +213,7 @@ class Walk:
             states, tangents = self.variation.go_along(first, last, times[asked:end])
             if self.variation.failed:
                 after = f"after t = {self.variation.failed_t:.10g} s"
-                raise SolveError(f"sensitivities: S must be finite and its error kept, but was not, {after}")
+                raise SolveError(f"sensitivities: S must be finite and within its error tolerance, but was not {after}")
             self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
             if self._misses(near):
@@ -230,7 +230,7 @@ class Walk:
         self.final = s
 
     def _misses(self, near: Sequence[Approach]) -> bool:
-        """Whether in the last phase a pair came so near that a change within the tolerances would make it touch."""
+        """Whether a pair came so near in the last phase that a change within the tolerances would cause a contact."""
         phase = self.phases[-1]
         if not phase.times.size:
             return False
@@ -248,7 +248,7 @@ class Walk:
         return False
 
     def point_in(self, phase: Phase, t: float) -> EventPoint:
-        """State and sensitivities at a time that was asked for in a phase."""
+        """State and sensitivities at a requested time of a phase."""
         k = int(np.searchsorted(phase.times, t))
         y = np.ascontiguousarray(phase.states[k])
         s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
@@ -256,7 +256,7 @@ class Walk:
 
     def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
         tolerance = f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g} m,"
-        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would make it touch, and change "
+        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would close it and so change "
                   "the number of impacts; no derivative exists beyond")  # fmt: skip
         self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
         self.until = approach.t
@@ -268,7 +268,7 @@ class Walk:
         return np.concatenate([changing, self.theta.constants])
 
     def _stretches(self) -> Iterator[tuple[int, int]]:
-        """Steps between two changes of parameters or jumps of the state."""
+        """Ranges of steps between changes of parameters or jumps of the state."""
         tape = self.tape
         changed = np.any(tape.parameters[1:] != tape.parameters[:-1], axis=1) | np.any(tape.begins[1:] != tape.ends[:-1], axis=1)
         edges = [0, *(np.flatnonzero(changed) + 1).tolist(), len(tape.times)]
@@ -279,7 +279,7 @@ class Walk:
         self.phases.append(Phase(float(self.tape.times[0, 0]), p.copy(), dp.copy(), times, states, tangents))
 
     def _enter_piece(self, dp: Floats, t: float) -> None:
-        """Tables on the piece of time that begins at t."""
+        """Set the tables to the piece of time that begins at t."""
         if self.theta.piece_slopes.size:
             piece = int(np.searchsorted(self.theta.breakpoints, t, side="right"))
             dp[self.traced.layout.p[PIECES]] = self.theta.piece_slopes[piece]
@@ -292,7 +292,7 @@ class Walk:
         return EventPoint(t, y, p, s, dp, self.rhs(t, y, p))
 
     def _cross(self, k: int, p: Floats, p_next: Floats, dp: Floats, s: Floats) -> Floats:
-        """S beyond the end of step k, where p becomes p_next; dp is brought up to date."""
+        """S after the end of step k, where p becomes p_next; dp is updated."""
         hits = [e for e in np.flatnonzero(self.tape.hits[k]).tolist() if self.traced.events[e].kind <= TURNS]
         t = float(self.tape.times[k, 1])
         at_break = np.flatnonzero(self.theta.breakpoints == t)
@@ -312,7 +312,7 @@ class Walk:
         return s
 
     def _after(self, e: int, p: Floats, p_next: Floats) -> Floats:
-        """p with what belongs to one of several events of this instant."""
+        """p with the changes of one of several simultaneous events."""
         there, event = p.copy(), self.traced.events[e]
         if event.flag is not None:
             there[event.flag] = p_next[event.flag]
@@ -323,7 +323,7 @@ class Walk:
         return there
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
-        """dt*; None where a change within the tolerances would undo the event."""
+        """dt*; None if a change within the tolerances would undo the event."""
         seen = self._look_at(e, point)
         if self._is_undone(k, e, point, seen):
             self.undefined.append(Undefined(point.t, self._name(e), self._grazing(e, seen.rate)))
@@ -336,38 +336,38 @@ class Walk:
         return seen.dt, seen.rate
 
     def _look_at(self, e: int, point: EventPoint) -> EventSlopes:
-        """Event function e at a point: its value and how it changes."""
+        """Event function e at a point: its value and derivatives."""
         m, n = self.directions, point.y.size
         dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
         dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
         count, tolerances = self.traced.n_controlled, self.tolerances
         dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
-        dy[1::2, m + 2] *= -1.0  # errors may go with each other or against
+        dy[1::2, m + 2] *= -1.0  # errors may add up or cancel
         call, k = self._event_call(e, m + 3)
         values, slopes = call(point.t, point.y, point.p, dy, dt, dp)
         return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
 
     def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
-        """Derivatives of event functions, and where event e stands among them; marks, as peaks of forces, apart: they cost more."""
+        """Derivatives of event functions, and the index of event e; marks, such as force peaks, are kept apart: they cost more."""
         rows = self._event_rows[self.traced.events[e].kind == MARKS]
         return self._call("event_functions", directions, rows), rows.index(e)
 
     @cached_property
     def _event_rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(Events but marks, marks)"""
+        """(events other than marks, marks)."""
         kinds = [event.kind == MARKS for event in self.traced.events]
         plain, marks = (tuple(k for k, is_mark in enumerate(kinds) if is_mark is asked) for asked in (False, True))
         return plain, marks
 
     def error_by_theta(self, slopes: Floats) -> float:
-        """What relative changes of theta within the tolerance do to a number with these slopes."""
+        """The change of a number with these derivatives due to relative changes of theta within the tolerance."""
         return float(np.max(np.abs(slopes) * self.tolerances.theta)) * self.tolerances.rtol
 
     def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
-        """Whether a change of state or theta within the run's tolerances would keep the event from happening.
+        """Whether a change of state or theta within the run's tolerances would prevent the event.
 
-        That is rate^2 <= 2 |g''| error. g'' is that over the step k, which ends here. The error is that of the extreme value which
-        g would have turned round at, so that a gap which only closes earlier or later is none.
+        The condition is rate^2 <= 2 |g''| error, with g'' over step k, which ends here. The error is that of the extreme value at
+        which g would have turned back, so that a gap which only closes earlier or later does not count.
         """
         rate = seen.rate
         if rate == 0.0:
@@ -394,12 +394,12 @@ class Walk:
         tolerance = self.tolerances.rtol
         if event.pair is not None and self.traced.pairs[event.pair].gap == e:
             return (f"the contact grazes, at {abs(rate):.2g} m/s: a change within the tolerances (rtol {tolerance:g}) "
-                    "would undo it, and with it the number of impacts; no derivative exists beyond")  # fmt: skip
-        return (f"the event is touched rather than crossed, at a rate of {abs(rate):.2g}: a change within the tolerances "
+                    "would undo it and so change the number of impacts; no derivative exists beyond")  # fmt: skip
+        return (f"its function touches zero rather than crossing it, at a rate of {abs(rate):.2g}: a change within the tolerances "
                 f"(rtol {tolerance:g}) would undo it; no derivative exists beyond")  # fmt: skip
 
     def _jump(self, k: int, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, e: int | None) -> Floats:
-        """S beyond an event of time derivative dt at which p becomes p_next."""
+        """S after an event whose time has the derivative dt, and at which p becomes p_next."""
         moved = point.moved(dt)
         y_next = point.y.copy()
         for number, slots in enumerate(self.traced.pairs):
@@ -418,11 +418,11 @@ class Walk:
     # ---- contacts
 
     def contact_slopes(self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
-        """(closing speeds, normal forces, friction) of all pairs, and derivatives."""
+        """(closing speeds, normal forces, friction forces) of all pairs, and their derivatives."""
         return self._call("observe", self.directions, self._contact_rows)(t, y, p, moved, dt, dp)
 
     def _starts_on_zero(self, p: Floats, dp: Floats, s: Floats) -> bool:
-        """Whether something that changes the equations is on its zero at the start, and theta decides to which side it goes."""
+        """Whether an event that changes the equations is at zero at the start, and theta decides to which side it goes."""
         t, y = float(self.tape.times[0, 0]), self.tape.begins[0]
         point = EventPoint(t, y, p, s, dp, self.rhs(t, y, p))
         gaps = {slots.gap for slots in self.traced.pairs if slots.pair.name not in self.run.resumed}
@@ -431,13 +431,13 @@ class Walk:
                 continue
             seen = self._look_at(e, point)
             if abs(seen.value) <= seen.error and float(np.max(np.abs(seen.slopes) * self.tolerances.theta)) > UNMOVED:
-                reason = ("the run starts where it changes sides, within the tolerances, and theta decides to which: no derivative "
-                          "exists; start a little beside it")  # fmt: skip
+                reason = ("it starts at zero, within the tolerances, and parameters decide to which side it goes: no derivative "
+                          "exists; start a little away from it")  # fmt: skip
                 self.undefined.append(Undefined(t, self._name(e), reason))
         return bool(self.undefined)
 
     def _begin(self, p: Floats, dp: Floats, s: Floats) -> None:
-        """Contacts that are closed where the run begins."""
+        """Initialise contacts that are closed at the start of the run."""
         t, y = float(self.tape.times[0, 0]), self.tape.begins[0]
         resumed = self.run.resumed
         none = np.zeros(self.directions)
@@ -477,7 +477,7 @@ class Walk:
             dp[slots.grip + 1 : slots.grip + 4] = 0.0
 
     def _grip(self, slots: PairSlots, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, moved: Floats) -> None:
-        """A direction in which friction yields: that of the force that was asked of it while it stuck."""
+        """The direction in which friction yields: that of the force needed while it stuck."""
         assert slots.grip is not None
         own = slice(slots.grip + 1, slots.grip + 4)
         if np.array_equal(point.p[own], p_next[own]):
@@ -497,7 +497,7 @@ class Walk:
         dp[own] = (change - np.outer(unit, unit @ change)) / size
 
     def _finish(self, k: int, p: Floats, dp: Floats, s: Floats) -> None:
-        """Contacts that last: what is known of them as of the run's end."""
+        """Finish contacts that are still closed, with their data at the end of the run."""
         p_end = self._parameters(self.run.stepper.p[: self.n_changing])
         point = self._point(k, p, dp, s)
         closed_now = [number for number, slots in enumerate(self.traced.pairs) if p_end[slots.closed] != 0.0]

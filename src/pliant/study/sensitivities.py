@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 THETA = "theta"
-ATOL = 1e-3  # of rtol, where that alone is given: as in the default method
+ATOL = 1e-3  # ratio atol/rtol if only rtol is given, as in the default method
 
 
 @dataclass(frozen=True)
 class EventDerivative:
-    """An event of the run, and how its time changes with theta."""
+    """An event of the run, and the derivative of its time by theta."""
 
     event: EventRecord
     time: Floats  # s per unit of theta
@@ -54,7 +54,7 @@ class EventDerivative:
 
 @dataclass(frozen=True)
 class ContactDerivative:
-    """A contact of the run, and derivatives of the numbers of its record, by name; without those that it has not."""
+    """A contact of the run, and the derivatives of its record by name, as far as they exist."""
 
     record: ContactRecord
     values: Mapping[str, Floats]  # by name: (theta)
@@ -68,7 +68,7 @@ class ContactDerivative:
 
 @dataclass(frozen=True)
 class LedgerDerivative:
-    """Derivatives of the ledger's columns: (time, theta)."""
+    """Derivatives of the columns of the energy ledger: (time, theta)."""
 
     time: Floats
     held: Mapping[str, Floats]  # J per unit of theta
@@ -80,7 +80,7 @@ class LedgerDerivative:
 
 
 class Sensitivities:
-    """A run and its derivatives by theta, as far as they exist."""
+    """A run and its derivatives by theta (parameters, start positions and start rates), as far as they exist."""
 
     def __init__(self, result: Result, walk: Walk, of: tuple[str, ...], rows: tuple[Floats, Floats]) -> None:
         self.result = result
@@ -95,27 +95,27 @@ class Sensitivities:
 
     @property
     def undefined(self) -> tuple[Undefined, ...]:
-        """Where a derivative does not exist: time, contact or event, reason. What follows the first of them is left out."""
+        """Points where a derivative does not exist: time, contact or event, reason. Derivatives after the first are left out."""
         return tuple(self._walk.undefined)
 
     @property
     def until(self) -> float:
-        """s, to where derivatives are known."""
+        """The time up to which derivatives are known, s."""
         return min(float(self._walk.tape.times[-1, 1]), self._walk.until)
 
     @property
     def final(self) -> Floats | None:
-        """(component of y, theta) where the run ended; None where derivatives do not exist that far."""
+        """Derivatives of the final state, (component of y, theta); None if derivatives do not exist that far."""
         return self._walk.final
 
     @cached_property
     def end_time(self) -> Floats:
-        """How the time at which the run ended changes: zero, unless an event ended it."""
+        """Derivative of the end time of the run: zero, unless an event ended the run."""
         last, end = self.events[-1] if self.events else None, float(self._walk.tape.times[-1, 1])
         return last.time if last is not None and last.t == end < self._walk.run.t_end else np.zeros(len(self.names))
 
     def at_end(self, name: str) -> tuple[Floats, Floats]:
-        """A quantity where the run ended, and its derivatives, the change of that time among them; asks for `ok`."""
+        """A quantity at the end of the run and its derivatives, including the change of the end time; requires `ok`."""
         from pliant.study.run_end import quantity_at_end
 
         return quantity_at_end(self._walk, name, self.end_time)
@@ -126,7 +126,7 @@ class Sensitivities:
 
     @cached_property
     def table(self) -> xr.Dataset:
-        """Derivatives of the quantities, dims as in the result and theta last; rows up to where derivatives exist."""
+        """Derivatives of the quantities, with the dimensions of the result and theta last; rows as far as derivatives exist."""
         import xarray as xr
 
         values = self._values
@@ -142,7 +142,7 @@ class Sensitivities:
 
     @cached_property
     def time(self) -> Floats:
-        """s, of the rows that have derivatives."""
+        """Times of the rows that have derivatives, s."""
         return self._row_times[: self._n_rows]
 
     @property
@@ -169,14 +169,14 @@ class Sensitivities:
 
     @cached_property
     def events(self) -> tuple[EventDerivative, ...]:
-        """Of the result's events, those until derivatives end."""
+        """Derivatives of the result's events, as far as they exist."""
         from pliant.study.point_derivatives import event_derivatives
 
         return tuple(EventDerivative(event, slope) for event, slope in event_derivatives(self._walk, self.result))
 
     @cached_property
     def contacts(self) -> tuple[ContactDerivative, ...]:
-        """Of the result's contacts, in their order, those that have ended until derivatives end, or last."""
+        """Derivatives of the result's contacts, in order: those that ended, or still last, before derivatives end."""
         from pliant.study.point_derivatives import contact_derivatives
 
         return tuple(ContactDerivative(record, values) for record, values in contact_derivatives(self._walk, self.result))
@@ -204,13 +204,13 @@ def sensitivities(
     max_seconds: float | None = None,
     cache: bool = True,
 ) -> Sensitivities:
-    """Run a mechanism as `simulate` does, to the bit, and differentiate all that comes out.
+    """Run a mechanism exactly as `simulate` does, bit for bit, and differentiate all results.
 
-    parameters: names of the System's parameters; starts, rates: names of coordinates that it starts with, and of their rates: all
-    of them together are theta. of: quantities of the result's table whose derivatives are wanted, all where not given. values: of
-    parameters, by name, in SI; those left out have their own. control: derivatives are held to a relative error of the method's
-    rtol in every step; without it, only where equations change. rtol: instead of the method's own. Everything else is as in
-    `simulate`; where the run goes on from an earlier one, what that one came to is given.
+    parameters: names of the System's parameters; starts, rates: names of coordinates whose start positions and start rates are
+    varied; all of these together are theta. of: quantities of the result to differentiate; all by default. values: parameter values
+    by name, in SI units, that replace the parameters' own. control: keep the relative error of the derivatives below the method's
+    rtol in every step; without it, only where the equations change. rtol: replaces the method's own. All other arguments are those
+    of `simulate`. If the run continues an earlier one, the state where that one ended counts as given.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.saltation import Walk
@@ -218,11 +218,11 @@ def sensitivities(
     plan = ThetaPlan(*(tuple((names,) if isinstance(names, str) else names) for names in (parameters, starts, rates)))
     wanted = _quantities(of)
     owner = system.traced.original if isinstance(system, Compiled) else system
-    refuse_controllers(owner, "sensitivities", "a run's derivatives through what they sample are not computed; take differences")
+    refuse_controllers(owner, "sensitivities", "derivatives through sampled values are not computed; use finite differences")
     if rtol is not None:
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
     if method_of(method).events_at_ends:
-        raise ModelError.of("sensitivities", "method", "must locate events: their times have derivatives too", method)
+        raise ModelError.of("sensitivities", "method", "must locate events, because their times have derivatives too", method)
     _refuse_holding_joints(system.traced.original if isinstance(system, Compiled) else system)
     run, result = run_to_end(
         system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=values,
@@ -233,7 +233,7 @@ def sensitivities(
     theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
     tape = run.stepper.tape()
     if not len(tape.times):
-        raise SolveError(f"sensitivities: the run must take a step, but {result.message}")
+        raise SolveError(f"sensitivities: the run did not take a single step: {result.message}")
     walk = Walk(run, tape, theta, stages, control)
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
@@ -241,18 +241,18 @@ def sensitivities(
 
 
 def _refuse_holding_joints(system: System) -> None:
-    """Where a joint sticks and breaks loose, derivatives would have to go through its events."""
+    """Refuse joints that can stick, because derivatives would have to pass through their stick-slip events."""
     parts = [(f"body {link.name!r}", link.joint.frictions) for link in system.links.values()]
     parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
     for part, frictions in parts:
         for friction in frictions.values():
             if getattr(friction.law, "holds", False):
-                rule = "must be a law that does not hold for sensitivities: derivatives do not go through joints that stick"
+                rule = "must be a law without sticking for sensitivities: derivatives through joints that stick are not computed"
                 raise ModelError.of(part, "friction.law", rule, type(friction.law).__name__)
 
 
 def asked_times(rows: Floats, run: Run, result: Result) -> Floats:
-    """Rows, events, peaks and ends of contacts, and the end of the run."""
+    """The requested times: rows, events, peaks and ends of contacts, and the end of the run."""
     contacts = [t for record in result.contacts for t in (record.peak_time, record.end)]
     events = [event.t for event in run.stepper.logged()]
     end = run.stepper.tape().times[-1:, 1]

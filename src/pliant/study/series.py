@@ -1,4 +1,4 @@
-"""Numbers of a result's table by one name each, as a table of text has them: "arm.angle", "tip_position arm y"."""
+"""Single numbers of a result by name, as in exported tables: "arm.angle", "tip_position arm y"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
 
 @dataclass(frozen=True)
 class Series:
-    """One number over time: its quantity, and its place along the quantity's other dimensions."""
+    """One number over time: its quantity, and its index along the quantity's other dimensions."""
 
     name: str
     quantity: str
@@ -27,13 +27,13 @@ class Series:
 
 
 def split_head(head: str) -> tuple[str, str | None]:
-    """The name and the unit of a column's head, as in "tip_position arm y [mm]"."""
+    """The name and the unit of a column heading such as "tip_position arm y [mm]"."""
     match = HEAD.fullmatch(head)
     return (head.strip(), None) if match is None else (match["name"].strip(), match["unit"])
 
 
 class SeriesNames:
-    """All series of a result, by name; a coordinate goes by its own name too."""
+    """All series of a result, by name; a coordinate is also known by its own name."""
 
     def __init__(self, labels: Mapping[str, Sequence[str]], units: Mapping[str, str]) -> None:
         self._known: dict[str, Series] = {}
@@ -49,8 +49,8 @@ class SeriesNames:
                     self._known[words[0]] = self._known[full]
 
     def find(self, part: str, field: str, name: str) -> Series:
-        """part and field are for the message where there is none of that name."""
+        """part and field: used in the error message if there is no series of that name."""
         if name not in self._known:
-            rule = "must name a number of the result's table, as in 'arm.angle' or 'tip_position arm y'"
+            rule = "must name a number of the result, such as 'arm.angle' or 'tip_position arm y'"
             raise ModelError.of(part, field, f"{rule}{did_you_mean(name, self._known)}", name)
         return self._known[name]

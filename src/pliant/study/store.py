@@ -1,7 +1,7 @@
-"""The folder of a sweep: what it is (`sweep.json`), and one file for each batch of cases that was computed.
+"""The folder of a sweep: its description (`sweep.json`), and one file for each computed batch of cases.
 
-Which cases go together is written down before anything is computed, and never changed: a sweep that is killed and gone on with
-makes the files that it would have made anyway, and one that is extended adds batches of what is new.
+The grouping of cases into batches is written before anything is computed, and never changed. A sweep that is killed and continued
+therefore writes the same files as one that was not interrupted, and a sweep that is extended adds batches for the new cases.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from pliant.study.job import Job
 from pliant.study.over import Over
 from pliant.version import VERSION
 
-FORMAT = 1  # of the folder
+FORMAT = 1  # version of the folder format
 MANIFEST = "sweep.json"
-MOST_BATCHES, LARGEST_BATCH = 256, 256  # of what is planned at once, unless its size is given
+MOST_BATCHES, LARGEST_BATCH = 256, 256  # limits for the batches planned at once, unless their size is given
 
 Keys = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder holds: which sweep it is, its cases, and how they are put together."""
+    """The description of a folder: the identity of the sweep, its cases, and their grouping into batches."""
 
     title: str
-    model: str  # identities
+    model: str  # fingerprint of the model
     run: str
     keep: str
-    kept: tuple[str, ...]  # names
+    kept: tuple[str, ...]  # names of the kept results
     over: Over
     units: dict[str, str]
-    keys: Keys  # of the cases, in their order
+    keys: Keys  # keys of the cases, in order
     batches: tuple[Keys, ...]
     version: str = VERSION
 
@@ -66,7 +66,7 @@ class Manifest:
 
 
 def manifest_of(job: Job, over: Over) -> Manifest:
-    """Of a sweep of which nothing was planned yet."""
+    """The manifest of a sweep without any planned batches."""
     keys = tuple(job.key(case) for case in over)
     units = {name: unit for name, unit in job.subject.units.items() if name in over.columns}
     identities = {"model": job.subject.identity, "run": job.run_identity, "keep": job.keep.identity}
@@ -74,7 +74,7 @@ def manifest_of(job: Job, over: Over) -> Manifest:
 
 
 def planned(manifest: Manifest, earlier: Iterable[Keys], size: int | None) -> Manifest:
-    """The earlier batches, and new ones of the cases that are in none of them."""
+    """The existing batches, and new ones for the cases that are in none of them."""
     batches = list(earlier)
     known = {key for batch in batches for key in batch}
     new = [key for key in dict.fromkeys(manifest.keys) if key not in known]
@@ -94,7 +94,7 @@ class Store:
         return self.folder / MANIFEST
 
     def begin(self, manifest: Manifest, size: int | None) -> Manifest:
-        """Take up what the folder holds of this sweep, or make it; refused where it holds anything else."""
+        """Continue the sweep in the folder, or create it; an error if the folder holds anything else."""
         earlier = self.read_manifest()
         if earlier is None:
             self._require_empty()
@@ -111,7 +111,7 @@ class Store:
         return whole
 
     def read_manifest(self) -> Manifest | None:
-        """None where there is none."""
+        """The manifest of the folder; None if there is none."""
         try:
             text = self.manifest_file.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -123,14 +123,14 @@ class Store:
         try:
             return Manifest.from_json(text)
         except (ValueError, KeyError, TypeError, AttributeError) as trouble:  # ModelError is a ValueError
-            rule = f"must be as pliant writes it, and whole ({trouble}); nothing was overwritten"
+            rule = f"must be a complete file written by pliant ({trouble}); nothing was overwritten"
             raise ModelError(f"{self.manifest_file}: {rule}") from None
 
     def path(self, keys: Sequence[str]) -> Path:
         return self.folder / (batch_name(keys) + SUFFIX)
 
     def stored(self, manifest: Manifest) -> list[Keys]:
-        """The batches that are there."""
+        """The existing batches."""
         try:
             there = set(os.listdir(self.folder))
         except FileNotFoundError:
@@ -138,7 +138,7 @@ class Store:
         return [keys for keys in manifest.batches if self.path(keys).name in there]
 
     def check(self, batches: Iterable[Keys]) -> None:
-        """Read what is there, for it will be relied on."""
+        """Read and verify the existing batches, because they will be used."""
         for keys in batches:
             check_batch(self.path(keys), keys)
 
@@ -150,7 +150,7 @@ class Store:
             write_batch(batch, self.path(batch.keys))
 
     def _require_empty(self) -> None:
-        """A new folder, or an empty one: nobody's files are mixed with ours."""
+        """Require a new or empty folder, so that no foreign files are mixed with the sweep's."""
         try:
             others = [name for name in os.listdir(self.folder) if not name.startswith(".")]
         except FileNotFoundError:
@@ -158,26 +158,26 @@ class Store:
         except OSError as trouble:
             raise ModelError.of("sweep", "store", f"must be a folder ({trouble.strerror})", str(self.folder)) from None
         if others:
-            rule = f"must be new, empty, or hold a sweep; this one holds other things, such as {min(others)!r}"
+            rule = f"must be new, empty, or hold a sweep; this folder holds other files, such as {min(others)!r}"
             raise ModelError.of("sweep", "store", rule, str(self.folder))
 
     def _require_same(self, earlier: Manifest, asked: Manifest) -> None:
         if earlier.version != asked.version:
-            rule = f"must have been made by this version, pliant {asked.version}, and not by {earlier.version}"
+            rule = f"must have been made by the present version, pliant {asked.version}; it was made by pliant {earlier.version}"
         else:
-            names = {"model": "model", "run": "settings of the run", "keep": "things kept"}
+            names = {"model": "model", "run": "run settings", "keep": "things kept"}
             differing = [words for name, words in names.items() if getattr(earlier, name) != getattr(asked, name)]
             if not differing:
                 return
-            rule = f"must hold a sweep of the same {' and '.join(differing)}, and holds another one, of {earlier.title!r}"
+            rule = f"must hold a sweep with the same {' and '.join(differing)}; it holds a different one, of {earlier.title!r}"
         raise ModelError.of("sweep", "store", f"{rule}: choose another folder; nothing was overwritten", str(self.folder))
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
-        """What hinders writing, said with the folder."""
+        """Add the folder to errors that prevent writing."""
         try:
             yield
         except (OSError, RuntimeError) as trouble:  # the latter is how HDF5 reports a full disk
             reason = getattr(trouble, "strerror", None) or trouble
-            words = "what was stored before stays, and the same sweep goes on from there"
+            words = "cases stored before are kept, and the same sweep will continue from there"
             raise SolveError(f"{self.folder}: cannot be written ({reason}); {words}") from trouble

@@ -1,4 +1,4 @@
-"""What is swept: a System with parameters, a model file, or a function of numbers that returns a System."""
+"""The subject of a sweep: a System with parameters, a model file, or a function of numbers that returns a System."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.model.system import System
 from pliant.study.fingerprint import fingerprint
 from pliant.study.over import Case, Value
 
-Columns = Mapping[str, tuple[Value, ...]]  # of every number, its values
+Columns = Mapping[str, tuple[Value, ...]]  # values of every number
 
 
 class Mechanism(NamedTuple):
@@ -28,29 +28,29 @@ class Mechanism(NamedTuple):
 
 
 class Subject(Protocol):
-    """What is swept; it travels to where cases are computed."""
+    """The subject of a sweep; it is sent to the workers that compute cases."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its name."""
 
     @property
     def identity(self) -> str:
-        """One name for its content."""
+        """A fingerprint of its content."""
 
     @property
     def settings(self) -> RunSettings | None:
-        """How it asks to be run itself."""
+        """The run settings that it contains."""
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Of the numbers that have one."""
+        """Units of the numbers that have one."""
 
     def check(self, columns: Columns, cases: Iterable[Case]) -> None:
-        """Refuse names and values that it cannot take, before anything runs."""
+        """Raise an error for names and values that it cannot take, before anything runs."""
 
     def numbers(self, case: Case) -> dict[str, Any]:
-        """All that tells this case from others: what was left out of it has its own value."""
+        """All numbers that distinguish this case from others; those left out have their default values."""
 
     def mechanism(self, case: Case) -> Mechanism: ...
 
@@ -58,7 +58,7 @@ class Subject(Protocol):
 
 
 def subject_of(given: Any, includes_outside: bool = False, values: Mapping[str, float | str] | None = None) -> Subject:
-    """values: of definitions of a model file, instead of its own."""
+    """values: replace those of definitions in a model file."""
     if isinstance(given, System):
         return SystemSubject(given)
     if isinstance(given, (str, Path)):
@@ -70,7 +70,7 @@ def subject_of(given: Any, includes_outside: bool = False, values: Mapping[str, 
 
 
 class SystemSubject:
-    """A System; what is swept are its parameters."""
+    """A System, whose parameters are swept."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -111,7 +111,7 @@ class SystemSubject:
 
 
 class FileSubject:
-    """A model file; what is swept are the numbers that it defines. Those that are no parameters make it be read again."""
+    """A model file, whose defined numbers are swept. For those that are not parameters, the file is read again."""
 
     def __init__(self, path: Path, includes_outside: bool, values: Mapping[str, float | str] | None) -> None:
         self._path, self._outside, self._values = path, includes_outside, dict(values or {})
@@ -128,7 +128,7 @@ class FileSubject:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """Of the System that it describes."""
+        """The parameters of the System that it describes."""
         return self._base.subject.parameters
 
     @property
@@ -143,7 +143,7 @@ class FileSubject:
         parameters = self._base.subject.parameters
         for name, values in columns.items():
             if name in self._values:
-                raise ModelError.of("sweep", "over", "must leave out what is set to one value", name)
+                raise ModelError.of("sweep", "over", "must not name a number that is set to a fixed value", name)
             for value in set(values):
                 if name in parameters:
                     checked_values(parameters, {name: value})
@@ -151,7 +151,7 @@ class FileSubject:
                     raise ModelError.of(f"parameter {name!r}", "value", "must be a number", value)
                 else:
                     self._read({name: value})
-        for case in cases:  # all that are needed are read here: where cases are computed, the file need not be
+        for case in cases:  # all variants are read here, so that workers do not need the file
             self._variant(case)
 
     def numbers(self, case: Case) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class FileSubject:
         return self._read(self._parted(case)[0])
 
     def _parted(self, case: Case) -> tuple[Case, Case]:
-        """What decides how the file reads, and what are parameters of its System."""
+        """Numbers that change how the file reads, and numbers that are parameters of its System."""
         names = self._base.subject.parameters
         structural = {name: value for name, value in case.items() if name not in names}
         return structural, {name: value for name, value in case.items() if name in names}
@@ -184,7 +184,7 @@ class FileSubject:
 
 
 class _Variant(NamedTuple):
-    """A model file as it reads with certain values."""
+    """A model file read with given values."""
 
     model: Model
     subject: SystemSubject
@@ -197,7 +197,7 @@ class FunctionSubject:
         self._function = function
         try:
             self._signature: inspect.Signature | None = inspect.signature(function)
-        except (TypeError, ValueError):  # of some that are written in C
+        except (TypeError, ValueError):  # raised for some functions written in C
             self._signature = None
 
     @property
@@ -228,7 +228,7 @@ class FunctionSubject:
                 raise ModelError.of("sweep", "over", rule, name)
         missing = [p.name for p in parameters if p.default is p.empty and p.name in takes and p.name not in columns]
         if missing:
-            rule = f"must have values for {', '.join(missing)}, which {self.title} asks for"
+            rule = f"must have values for {', '.join(missing)}, which {self.title} requires"
             raise ModelError.of("sweep", "over", rule, list(columns))
 
     def numbers(self, case: Case) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class FunctionSubject:
 
     @cached_property
     def _defaults(self) -> dict[str, Any]:
-        """What arguments are that a case leaves out."""
+        """The default values of arguments that a case leaves out."""
         parameters = {} if self._signature is None else self._signature.parameters
         given = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
         plain = (bool, int, float, str)

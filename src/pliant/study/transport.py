@@ -1,7 +1,7 @@
-"""A job on its way to another process: as bytes that are the same for every batch, and made a job again once in each process.
+"""Sends a job to another process: as bytes that are the same for every batch, and are unpacked once in each process.
 
-Systems go as model files where they can be written as such, else as pickles that keep the ties of numbers to parameters. What
-arrives is held against what was sent before anything is computed.
+Systems are sent as model files if they can be written as such, else as pickles that keep the links from numbers to parameters. The
+job that arrives is compared with the one that was sent before anything is computed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from pliant.study.fingerprint import fingerprint
 from pliant.study.job import Job
 from pliant.study.over import Case
 
-_MOST_JOBS = 4  # kept in a process
+_MOST_JOBS = 4  # jobs kept in a process
 _JOBS: dict[bytes, Job] = {}
 
 
 class TravelError(PliantError):
-    """A job cannot be taken to another process, or be understood there."""
+    """A job cannot be sent to another process, or cannot be read there."""
 
 
 def pack(job: Job, cases: tuple[Case, ...]) -> bytes:
-    """The job as bytes; refused where what arrives would give other Systems in these cases."""
+    """The job as bytes; an error if the job that arrives would build different Systems for these cases."""
     for as_files in (True, False):
         packed, arrived = _sent(job, as_files)
         if all(_content(job, case) == _content(arrived, case) for case in cases):
             return packed
-    rule = "must arrive as it was sent; give a function that builds the System instead"
-    raise ModelError.of("sweep", "system", rule, f"another one than {job.subject.title!r}")
+    rule = "must arrive in other processes as it was sent; give a function that builds the System instead"
+    raise ModelError.of("sweep", "system", rule, f"a System that differs from {job.subject.title!r}")
 
 
 def _sent(job: Job, as_files: bool) -> tuple[bytes, Job]:
@@ -45,28 +45,28 @@ def _sent(job: Job, as_files: bool) -> tuple[bytes, Job]:
     try:
         _pickler(as_files)(buffer, protocol=5).dump(job)
         return buffer.getvalue(), pickle.loads(buffer.getvalue())
-    except Exception as trouble:  # whatever a class of the user's own raises
-        hint = "" if _has_cloudpickle() else "; or install cloudpickle, which takes functions as they are"
-        rule = "must be importable where cases are computed: functions at the top of a module, and nothing that is open or running"
-        raise ModelError(f"sweep: what is run in other processes {rule}{hint} ({type(trouble).__name__}: {trouble})") from trouble
+    except Exception as trouble:  # user-defined classes may raise anything
+        hint = "" if _has_cloudpickle() else "; or install cloudpickle, which can send any function"
+        rule = "must be importable there: functions at the top level of a module, and no open files or running threads"
+        raise ModelError(f"sweep: objects sent to other processes {rule}{hint} ({type(trouble).__name__}: {trouble})") from trouble
 
 
 def unpack(packed: bytes) -> Job:
-    """The job of these bytes, made once a process."""
+    """The job of these bytes, unpacked once per process."""
     key = hashlib.sha256(packed).digest()
     if key not in _JOBS:
         while len(_JOBS) >= _MOST_JOBS:
             _JOBS.pop(next(iter(_JOBS)))
         try:
             _JOBS[key] = pickle.loads(packed)
-        except Exception as trouble:  # modules that are not there, other versions
-            rule = "must be importable where cases are computed, with the same packages"
+        except Exception as trouble:  # missing modules, other versions
+            rule = "must be importable in the processes that compute cases, with the same packages"
             raise TravelError(f"sweep: functions and classes {rule} ({type(trouble).__name__}: {trouble})") from trouble
     return _JOBS[key]
 
 
 def _content(job: Job, case: Case) -> str:
-    """What tells the System of a case from others, all numbers at their values."""
+    """The content of the System of a case, with all numbers at their values."""
     try:
         system, parameters = job.mechanism(case)
         return fingerprint("sweep", "system", resolved(system, checked_values(system.parameters, parameters)))
@@ -75,7 +75,7 @@ def _content(job: Job, case: Case) -> str:
 
 
 def _pickler(as_files: bool) -> Callable[..., pickle.Pickler]:
-    """cloudpickle's where it is there, with our own words for Systems and tied numbers."""
+    """A pickler, cloudpickle's if it is installed, with its own handling of Systems and linked numbers."""
     try:
         from cloudpickle import CloudPickler as Base
     except ImportError:
@@ -100,7 +100,7 @@ def _reduced(x: Any, as_files: bool) -> Any:
     if type(x) is System and as_files:
         try:
             return _system, (dump_model(x),)
-        except ModelError:  # it holds Python functions
+        except ModelError:  # the System contains Python functions
             return None
     return None
 

@@ -1,6 +1,6 @@
 """A System re-expressed in absolute coordinates: every body floats, every joint is a closure with multipliers.
 
-What acts in a joint acts between the two frames it joined. The start is where the tree's own assembly put the bodies.
+Springs, dampers, stops and drives of a joint act between its two frames. The bodies start where the assembly of the tree put them.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
     """
     if system.cut_joints:  # apart already
         return system, ()
-    rule = "must be in the coordinates of the tree where stops have a law, or joints and gears have play, not 'augmented'"
+    rule = "must not be 'augmented' if stops have a law, or joints or gears have play: use tree coordinates"
     refuse_coordinate_pairs(system, f"system {system.name!r}", "formulation", rule)
     if system.motors:
-        rule = "must be in the coordinates of the tree where there are motors, whose rotors turn with them, not 'augmented'"
+        rule = "must not be 'augmented' if there are motors, whose rotors turn with joint coordinates: use tree coordinates"
         raise ModelError.of(f"system {system.name!r}", "formulation", rule, list(system.motors))
     made = Trace(system, "articulated", None, t_start)
     q, v = made.start()
@@ -90,7 +90,7 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
     """Closures, drives, loads, contacts and conditions, in terms of the new coordinates."""
     for closure in system.closures.values():
         if closure.name in found.closures:
-            rule = "must not be that of a body with ' joint' after it (formulation 'augmented')"
+            rule = "must not be the name of a body followed by ' joint' (formulation 'augmented')"
             raise ModelError.of(f"closure {closure.name!r}", "name", rule, closure.name)
         found.closures[closure.name] = _held_by_name(closure, found, rename)
     for drive in system.drives.values():

@@ -1,4 +1,4 @@
-"""Where loops start: coordinates and rates that close them, which rows say something new there, and what cannot be."""
+"""Assembly of closed loops at the start: coordinates and rates that close them, independent rows, and errors."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Assembly:
     q: Floats
     v: Floats
     independent: tuple[int, ...]
-    redundant: tuple[str, ...] = ()  # names of closures with rows that others imply
+    redundant: tuple[str, ...] = ()  # names of closures with rows that are implied by others
     scale: tuple[float, ...] = ()  # of every row: the mechanism's size, m, or 1 rad
     size: float = 1.0  # m, of the mechanism
     warnings: tuple[str, ...] = ()
-    locked: str = ""  # why nothing can move, where that is so
+    locked: str = ""  # why the mechanism cannot move; empty if it can
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class _Look:
         return _Seen(c, rate, whole, self._factored[asked])
 
     def _factor(self, whole: list[dict[int, float]], tolerance: float) -> LeastChange:
-        """Rank by what is independent in geometry, the least change in eased measure."""
+        """Factorise: rank by geometric independence, smallest change in the weighted norm."""
         negligible = (tolerance * self.scale).tolist()
         ranked = least_change(_weighed(whole, {k: self.measure[k] for k in self.free}), self.count, negligible)
         if any(self.measure[k] != self.ease[k] for k in self.free):
@@ -121,7 +121,7 @@ class _Look:
         return ranked
 
     def change(self, matrix: LeastChange, missing: Floats) -> Floats:
-        """The least change, in eased measure, that makes up for what is missing."""
+        """The smallest change, in the weighted norm, that removes the residuals."""
         found = np.array(matrix.solve((-missing).tolist(), self.count))
         for k in self.free:
             found[k] *= self.ease[k]
@@ -265,7 +265,7 @@ def _rows(count: int) -> str:
 def _not_closed(look: _Look, seen: _Seen, nearest: _Nearest) -> str:
     nearer = nearest.seen if np.max(np.abs(nearest.seen.c)) < np.max(np.abs(seen.c)) else seen
     worst = int(np.argmax(np.abs(nearer.c)))
-    why = nearest.words() or "the loop cannot close with these lengths, or starts too far from closing"
+    why = nearest.words() or "the loop cannot close with these lengths, or it starts too far from a closed position"
     return (
         f"closure {look.owners[worst].name!r}: residual must come to 0 in {ASSEMBLY_STEPS} assembly steps, "
         f"{abs(nearer.c[worst]):.3g} {look.units[worst]} is left: {why}"
@@ -354,7 +354,7 @@ def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
     worst = int(np.argmax(np.abs(seen.rate) - allowed))
     raise SolveError(
         f"closure {look.owners[worst].name!r}: rates at the start must keep it closed, {abs(seen.rate[worst]):.3g} "
-        f"{look.units[worst]}/s is left: a motion asks for what other closures or motions forbid"
+        f"{look.units[worst]}/s is left: a prescribed motion contradicts other closures or motions"
     )
 
 

@@ -1,4 +1,4 @@
-"""Loop closures in a trace: multipliers in the equations, projection after every step, virtual springs."""
+"""Loop closures in a trace: multipliers in the equations, projection after every step, penalty springs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNPROJECTED = 100.0
 
 
 def row_names(owners: Sequence[str]) -> tuple[str, ...]:
-    """Rows by the closure they belong to and their number in it."""
+    """Names of rows: the closure, and the number of the row in it."""
     numbers = {name: itertools.count() for name in owners}
     return tuple(f"{name} {next(numbers[name])}" for name in owners)
 
@@ -121,7 +121,7 @@ def motion_power(found: ConstraintRows, closures: Sequence[Closure], forces: Seq
 
 
 def springs(found: ConstraintRows, closures: Sequence[Closure], applied: AppliedForces, pull: bool = True) -> Scalar:
-    """Virtual springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
+    """Penalty springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
 
     pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
     """

@@ -21,12 +21,12 @@ PARAMETERS = len(OPEN)  # entries of p, of each pair
 
 @dataclass(frozen=True)
 class PairSlots:
-    """Where one pair stands in p, in y and among the event functions and works."""
+    """Indices of one pair in p, in y and among the event functions and works."""
 
     pair: Pair
     closed: int  # in p
     entry: int  # in p
-    grip: int | None  # in p: what a law that holds is doing, and behind it the direction in which it yields
+    grip: int | None  # in p: the state of a law that can stick, followed by the direction in which it yields
     bristles: range  # in y
     impulse: int  # in y
     lost: int  # in y: work of the normal force without its potential part
@@ -96,7 +96,7 @@ def held_count(kinematics: ContactKinematics) -> int:
 
 
 def holders(contacts: Sequence[ContactForce]) -> list[Holder]:
-    """Contacts that can hold, with their unknowns in order."""
+    """Contacts that can stick, with their unknowns in order."""
     found, first = [], 0
     for contact in contacts:
         if holds(contact.kinematics):

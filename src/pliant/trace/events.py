@@ -1,4 +1,4 @@
-"""What a run watches: the user's conditions, stops, ends of sleeves, and what contacts go through."""
+"""The events of a run: user conditions, stops, ends of sleeves, and contact events."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Event:
     pair: int | None = None
     flag: int | None = None
     pressed: int = 0
-    reported: bool = True  # in the result
+    reported: bool = True  # whether it appears in the result
     holder: str | None = None  # the joint whose friction holds that it belongs to
     side: int = 0  # of zero that the equations belong to from the start, 0: any
 

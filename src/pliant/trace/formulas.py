@@ -1,4 +1,4 @@
-"""A user's formulas on traced scalars: q and v by name, and what cannot be traced told as a fault of the formula."""
+"""User formulas on traced scalars: q and v by name; an operation that cannot be traced is reported as an error of the formula."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class NamedScalars(Mapping[str, Scalar]):
         """q.position(arm.tip) and the like."""
         if name in METHODS and self._world is not None:
             return getattr(self._world, name)
-        if name.startswith("_"):  # what Python itself looks for
+        if name.startswith("_"):  # names that Python itself looks up
             raise AttributeError(name)
-        rule = f"must be read by name, or asked as q for one of {', '.join(METHODS)}{check.did_you_mean(name, METHODS)}"
+        rule = f"must be read by name, or by one of the methods {', '.join(METHODS)}{check.did_you_mean(name, METHODS)}"
         raise ModelError.of(self._part, self._kind, rule, name)
 
     def __getitem__(self, name: str) -> Scalar:
@@ -67,7 +67,7 @@ class NamedScalars(Mapping[str, Scalar]):
 
 
 def called(function: Any, *arguments: Any) -> Scalar:
-    """A user's formula on traced scalars; what it cannot do with them is told as a fault of the formula."""
+    """Call a user's formula on traced scalars; an operation that they do not support is reported as an error of the formula."""
     try:
         return function(*arguments)
     except TypeError as trouble:

@@ -1,4 +1,4 @@
-"""What holds at rest, and what rubs in joints, solved for together in a trace.
+"""Solves for sticking friction and joint friction together in a trace.
 
 Accelerations are affine in all friction: in the forces x of what sticks and in the sizes of what slips in joints. So are the slips'
 rates and the reactions P that press the joints,

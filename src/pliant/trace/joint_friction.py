@@ -1,4 +1,4 @@
-"""Joints that rub in a trace: their unknown friction and what it solves; their states, events and entries of p."""
+"""Joint friction in a trace: its unknown forces, and its states, events and entries of p."""
 
 from __future__ import annotations
 
@@ -118,11 +118,11 @@ def bristle_count(joint: RubbingJoint) -> int:
 
 
 def check_served(joints: Sequence[RubbingJoint]) -> None:
-    """Refuse friction that cannot be solved for."""
+    """Raise an error for friction that cannot be solved for."""
     for joint in joints:
         if holds(joint) and not joint.free:
             law = type(joint.friction.law).__name__
-            rule = "must be a law with a force at every speed where the motion is prescribed: one that holds leaves it open at rest"
+            rule = "must be a law without sticking if the motion is prescribed: sticking leaves the force at rest undetermined"
             raise ModelError.of(joint.part, "friction.law", rule, law)
 
 

@@ -1,7 +1,7 @@
-"""Where things stand in y, in p and in the observed row: named slices, made once; nobody else counts offsets.
+"""The layout of y, p and the observed row: named slices, made once, so that no other module counts offsets.
 
-y holds what is integrated, p what changes at events of a run only and, behind it, the constants of the model. Whoever owns states
-or entries of p says so through a protocol: the layout asks, and a new owner changes no other file.
+y holds the integrated states. p holds values that change only at events of a run, followed by the constants of the model. Owners of
+states or of entries of p declare them through a protocol, so that a new owner changes no other file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which frames formulas ask for: found by calling them once on throwaway symbols, before equations are made.
+"""Finds the frames that formulas read, by calling them once on throwaway symbols before the equations are made.
 
-What stands on a beam depends on the beam's numbers: places must be known to the tree, so that other numbers move them too.
+A frame on a beam depends on the beam's numbers, so the tree must know its place for it to move with other numbers too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a result shows of a state, as traced scalars, by the names of the results' table."""
+"""The observed quantities of a state as traced scalars, by their names in a result."""
 
 from __future__ import annotations
 

@@ -116,13 +116,13 @@ def _one_sided(name: str, value: float, h: float, at: At, here: Ingredients) -> 
         except (ModelError, SolveError):
             continue
         return np.asarray(sum(w * point for w, point in zip(ONE_SIDED, points, strict=True))) / (side * h)
-    rule = f"must be a value that may be changed by {h:.2g} to one side at least"
+    rule = f"must allow a change by {h:.2g} to at least one side"
     raise ModelError.of("sensitivities", f"parameter {name!r}", rule, value)
 
 
 def _column_at(name: str, value: float, at: At, here: Ingredients) -> Floats:
     there = at({name: value})
     if not here.every.is_like(there.every) or here.column.size != there.column.size:
-        rule = "must leave the mechanism's structure alone where it changes a little"
+        rule = "must not change the structure of the mechanism when it changes slightly"
         raise ModelError.of("sensitivities", f"parameter {name!r}", rule, value)
     return there.column

@@ -1,4 +1,4 @@
-"""What sampled controllers do at their instants, traced: new values of everything that is held, as functions of (t, y, p)."""
+"""Traced updates of sampled controllers: the new values of all held outputs, as functions of (t, y, p)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Measured(Mapping[str, Scalar]):
 
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._places:
-            rule = f"must be a number of a result, as 'tip_position arm y'{check.did_you_mean(name, self._places)}"
+            rule = f"must name a number of a result, such as 'tip_position arm y'{check.did_you_mean(name, self._places)}"
             raise ModelError.of("update", "measured", rule, name)
         return self._values[self._places[name]]
 
@@ -127,7 +127,7 @@ def run_update(
     outputs = outputs_of(controller, called(function, *arguments, memory))
     unknown = [name for name in memory if name not in before]
     if unknown:
-        rule = f"must hold what start names: {before}{check.did_you_mean(unknown[0], before)}"
+        rule = f"must hold only the names given in start: {before}{check.did_you_mean(unknown[0], before)}"
         raise ModelError.of(f"sampled {controller.name!r}", "memory", rule, unknown[0])
     return outputs
 

@@ -1,4 +1,4 @@
-"""What a user's signals and formulas are worth at a traced state: numbers, tables, functions of (t, q, v), prescribed motions."""
+"""Values of signals and formulas at a traced state: numbers, tables, functions of (t, q, v), prescribed motions."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Signals:
     def _command(self, drive: MotorDrive) -> Scalar:
         """What a motor is told; formulas may read it, but not the one that it is."""
         if drive.name in self._under_way:
-            rule = "must not read itself: an algebraic loop"
+            rule = "must not read its own value: that is an algebraic loop"
             raise ModelError.of(f"motor {drive.name!r}", COMMAND, rule, f"q[{f'{drive.name}.{COMMAND}'!r}]")
         self._under_way.append(drive.name)
         command = 0.0 if drive.command is None else self.read(drive.command)
@@ -157,7 +157,7 @@ class Signals:
         """The rate of one of the user's own states; formulas may read it, but none by which it is computed."""
         if name in self._under_way:
             loop = " reads ".join(f"v[{each!r}]" for each in [*self._under_way[self._under_way.index(name) :], name])
-            raise ModelError.of(f"state {name!r}", "rate", "must not depend on itself: an algebraic loop", loop)
+            raise ModelError.of(f"state {name!r}", "rate", "must not depend on itself: that is an algebraic loop", loop)
         if name not in self._own_rates:
             self._under_way.append(name)
             self._own_rates[name] = self._value(self.system.states[name].rate)

@@ -1,4 +1,4 @@
-"""The equations with everything free at rest: what quasi-static balance is solved from."""
+"""The equations with all free coordinates at rest, for quasi-static balance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a System is given as formulas of time, looked at before a run."""
+"""Formulas of time in a System, sampled before a run."""
 
 from __future__ import annotations
 

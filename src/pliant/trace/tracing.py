@@ -591,7 +591,7 @@ def check_formulation(node: Node, formulation: str) -> None:
     """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
     part, body = f"body {node.name!r}", node.link.body
     if node.place.first_order and formulation in DIFFERENTIATING:
-        rule = "must be a recursion (as published) or 'gibbs' (differentiated) where a tip turns to first order"
+        rule = "must be a recursion (as published) or 'gibbs' (differentiated) if a tip rotates to first order"
         raise ModelError.of(part, "formulation", rule, formulation)
     if isinstance(body, TelescopicBeam) and body.form == "as-published" and formulation in DIFFERENTIATING:
         rule = f"must not be {' or '.join(map(repr, DIFFERENTIATING))} for a form as published"

@@ -1,4 +1,4 @@
-"""Where frames are and how they move, as formulas ask for it: q.position(arm.tip), q.distance(a, b), q.angle(a, b)."""
+"""Positions and motions of frames for formulas: q.position(arm.tip), q.distance(a, b), q.angle(a, b)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def frame_of(system: System, place: Any, values: Mapping[str, float], part: str 
     frame: Frame = resolved(place, values)
     if frame.body != GROUND and frame.body not in system.links:
         known = [GROUND, *system.links]
-        rule = f"must stand on a body of {known}{check.did_you_mean(frame.body, known)}"
+        rule = f"must be attached to one of the bodies {known}{check.did_you_mean(frame.body, known)}"
         raise ModelError.of(part, "frame", rule, frame.body)
     return frame
 
@@ -78,7 +78,7 @@ class World:
     def _place(self, place: Any) -> Place:
         frame = frame_of(self._system, place, self._values, self._part)
         if self._shared and frame not in self._tree.places:  # its numbers would stay those of this System
-            raise ModelError.of(self._part, "frame", "must be asked for whenever the formula is called", place)
+            raise ModelError.of(self._part, "frame", "must be read every time the formula is called", place)
         return self._tree.place(frame)
 
     def _pose(self, place: Any) -> Pose:
@@ -90,24 +90,24 @@ class World:
         return place_twist(self._tree, at, self._moving, self._q, self._v)
 
     def position(self, frame: Any, seen_from: Any = GROUND) -> Vec:
-        """m: the origin of a frame, from that of another and in its axes."""
+        """Position of the origin of a frame, m, relative to that of another frame and in its axes."""
         base = self._pose(seen_from)
         return base.rotation.into(sub(self._pose(frame).position, base.position))
 
     def velocity(self, frame: Any, seen_from: Any = GROUND) -> Vec:
-        """m/s: the rate of `position`."""
+        """The rate of `position`, m/s."""
         base, moving, turn = self._pose(seen_from), self._twist(frame), self._pose(frame).rotation
         spin = self._twist(seen_from)
         away = self.position(frame, seen_from)
         return sub(base.rotation.into(turn.out(moving.velocity)), add(spin.velocity, cross(spin.omega, away)))
 
     def distance(self, a: Any, b: Any) -> Scalar:
-        """m: between the origins of two frames."""
+        """Distance between the origins of two frames, m."""
         apart = sub(self._pose(a).position, self._pose(b).position)
         return sqrt(dot(apart, apart))
 
     def distance_rate(self, a: Any, b: Any) -> Scalar:
-        """m/s: how fast they part."""
+        """The rate of `distance`, m/s."""
         apart = sub(self._pose(a).position, self._pose(b).position)
         parting = sub(self._pose(a).rotation.out(self._twist(a).velocity), self._pose(b).rotation.out(self._twist(b).velocity))
         return dot(apart, parting) / sqrt(dot(apart, apart))
@@ -117,7 +117,7 @@ class World:
         return self._turned(a, b, axis)[0]
 
     def angle_rate(self, a: Any, b: Any = GROUND, axis: Any = "z") -> Scalar:
-        """rad/s: the rate of `angle`."""
+        """The rate of `angle`, rad/s."""
         return self._turned(a, b, axis)[1]
 
     def _turned(self, a: Any, b: Any, axis: Any) -> tuple[Scalar, Scalar]:
