@@ -276,7 +276,7 @@ closures:
 @pytest.mark.parametrize(
     ("made_of", "words"),
     [
-        (lambda: pl.Limits(low=0.0, high=1.0), "Limits: stiffness must be given, or a normal law"),
+        (lambda: pl.Limits(low=0.0, high=1.0), "Limits: stiffness must be given unless a normal law is given"),
         (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=1.5), "Limits: restitution must be in"),
         (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=0.5, damping=1.0), "damping must be left out where a"),
         (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, normal=pl.Hertz(stiffness=1.0)), "stiffness must be left out where a"),
@@ -293,10 +293,10 @@ def test_what_is_wrong_is_refused_by_name(made_of, words) -> None:
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ({"by": "springs"}, "by must be left out beside a backlash"),
-        ({"stiffness": 1.0}, "stiffness must be left out beside a backlash"),
-        ({"damping": 1.0}, "damping must be left out beside a backlash"),
-        ({"backlash": None, "by": "backlash"}, "by must be backlash for a gear with a backlash only"),
+        ({"by": "springs"}, "by must be left out when a backlash is given"),
+        ({"stiffness": 1.0}, "stiffness must be left out when a backlash is given"),
+        ({"damping": 1.0}, "damping must be left out when a backlash is given"),
+        ({"backlash": None, "by": "backlash"}, "by must not be 'backlash' unless the closure is a gear with a backlash"),
         ({"backlash": 0.1}, "backlash must be a Backlash"),
     ],
 )

@@ -163,7 +163,7 @@ def test_definitions_serve_numbers_places_and_formulas_and_are_written_back() ->
         ("define: {t: 1}", r"define\.t: definition 't': must be another name: formulas use 't' for one of their variables"),
         ("define: {sin: 1}", r"must be another name: formulas use 'sin' for a function"),
         ("define: {pi: 3}", r"must be another name: formulas use 'pi' for a constant"),
-        ("define: {'a b': 3}", r"must be a name of letters, digits and _"),
+        ("define: {'a b': 3}", r"must consist of letters, digits and _"),
         ("define: {a: \"q['arm.angel']\"}", r"define\.a: .* is an unknown coordinate \(did you mean 'arm\.angle'\?\)"),
         ("define: {a: 1, a: 2}", r"key 'a' stands twice"),
         ("define: {a: __import__('os').system('true')}", r"define\.a: .* must call a function by its bare name"),

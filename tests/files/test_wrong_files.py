@@ -61,7 +61,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("part: stick", "part: stick, rod: {length: 1, mass: 1}", "bodies.hand: must hold one of part, beam, telescopic, rigid, rod"),
     ("system: arm", "system:", "m.yaml:2: system: must be a text, got nothing"),
     ("length: 1.0", "length:", "m.yaml:9: bodies.arm.beam.length: must not be left empty, got nothing"),
-    (", density: 7800", "", "bodies.arm.beam: Beam: give mass_per_length or material.density, got neither"),
+    (", density: 7800", "", "bodies.arm.beam: Beam: mass_per_length or material.density must be given, got neither"),
     ("t_end: 1, ", "", "m.yaml:24: run: t_end must be given, got method, save"),
     # the tree
     ("on: ground", "on: hand.tip", "m.yaml:7: bodies.arm: the tree must have no loop, got arm on hand on arm"),
@@ -77,7 +77,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("on: arm.tip", "on: {frame: arm.tip, turn: {axis: w, angle: 1}}",
      "must be x, y, z (or -x, -y, -z) or a vector, got 'w'"),
     ("  hand:", "  'h@nd':", "bodies.h@nd: a body's name must not hold @, which marks a station, got 'h@nd'"),
-    ("  hand:", "  ha.nd:", "name must be a non-empty text without dots, @ or outer blanks, got 'ha.nd'"),
+    ("  hand:", "  ha.nd:", "name must be a non-empty string without dots, @, or leading or trailing blanks, got 'ha.nd'"),
     ("part: stick", "part: stikc",
      "m.yaml:17: bodies.hand.part: must be one of the parts stick (did you mean 'stick'?), got"),
     # values
@@ -107,7 +107,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("{revolute: {angle: 30*deg}}", "hinge", "m.yaml:15: bodies.arm.joint: must be one of weld, revolute, prismatic"),
     ("revolute: {angle: 30*deg}", "revolut: ", "bodies.arm.joint: unknown kind 'revolut' (did you mean 'revolute'?)"),
     ("{angle: 30*deg}", "{spring: {x: 3}}",
-     "joint.revolute.spring: Revolute: spring must name a coordinate of ['angle']"),
+     "joint.revolute.spring: Revolute: spring must name one of the coordinates ['angle']"),
     ("{angle: 30*deg}", "{motion: \"q['a']\"}",
      "joint.revolute.motion: formula \"q['a']\": \"q['a']\" at column 1 is not allowed"),
     ("{angle: 30*deg}", "{motion: sin(t}",
@@ -117,7 +117,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("gravity: [0, -9.81]", "gravity: -9.81", "m.yaml:3: gravity: must be a list, got '-9.81'"),
     ("gravity: [0, -9.81]", "gravity: [0]", "m.yaml:3: gravity: system 'arm': gravity must be 2 or 3 numbers in m/s^2"),
     ("on: ground", "initial: {z1: 1}",
-     "m.yaml:16: bodies.arm.initial: body 'arm': initial must name modes of ['y1', 'y2']"),
+     "m.yaml:16: bodies.arm.initial: body 'arm': initial must name modes out of ['y1', 'y2']"),
     # what acts, what is watched, how it runs
     ("coordinate: arm.angle", "coordinate: arm.angel",
      "drives.motor.coordinate: drive 'motor': coordinate must be one of"),
@@ -126,10 +126,10 @@ WRONG: list[tuple[str, str, str]] = [
     ("2*sin(t)", "{piecewise: {}}",
      "m.yaml:19: drives.motor.effort: unknown kind 'piecewise' (did you mean 'piecewise_"),
     ("2*sin(t)", "{piecewise_constant: {times: [0, 1], values: [1]}}",
-     "values must hold 2 values, one per time, got 1"),
-    ("2*sin(t)", "{piecewise_linear: {times: [1, 0], values: [1, 2]}}", "times must increase strictly, got [1.0, 0.0]"),
+     "values must have 2 entries, one per time, got 1"),
+    ("2*sin(t)", "{piecewise_linear: {times: [1, 0], values: [1, 2]}}", "times must be strictly increasing, got [1.0, 0.0]"),
     ("2*sin(t)", "[1, 2]", "m.yaml:19: drives.motor.effort: must be a number or a formula or a mapping, got a list"),
-    ("vector: [1, 0]", "vector: [1]", "m.yaml:21: forces.push.vector: force 'push': vector must be 2 or 3 components"),
+    ("vector: [1, 0]", "vector: [1]", "m.yaml:21: forces.push.vector: force 'push': vector must have 2 or 3 components"),
     ("vector: [1, 0]", "vector: 1", "m.yaml:21: forces.push.vector: must be a list, got '1'"),
     ("expressed: world", "expressed: moon",
      "forces.push.expressed: force 'push': expressed must be one of world, body"),
@@ -137,7 +137,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("at: hand.tip", "at: ground", "forces.push.at: force 'push': at must be a frame of a moving body, got 'ground'"),
     ("q['arm.angle']", "q['arm.angel']", "events.level.function: formula \"q['arm.angel']\""),
     ("direction: rising", "direction: up", "event 'level': direction must be one of rising, falling, both, got 'up'"),
-    ("  level:", "  motor:", "events.motor: system 'arm': name must be unique (a drive has it already), got 'motor'"),
+    ("  level:", "  motor:", "events.motor: system 'arm': name must be unique (a drive already has this name), got 'motor'"),
     ("{rkf45: {rtol: 1e-9, atol: 1e-12}}", "rkf54", "run.method: must be one of auto, rkf45, dormand_prince, dop853"),
     ("{rkf45: {rtol: 1e-9, atol: 1e-12}}", "rkf45",
      "run.method: rtol, atol of rkf45 must be given, as in {rkf45: ...}"),
@@ -250,5 +250,5 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(old: str, new: s
 
 
 def test_numbers_from_which_nothing_can_be_computed_are_refused_with_their_place() -> None:
-    with pytest.raises(ModelError, match=r"m\.yaml:9:\d+: bodies\.arm\.beam.*: .*length must be a number of size <= 1e\+60 m"):
+    with pytest.raises(ModelError, match=r"m\.yaml:9:\d+: bodies\.arm\.beam.*: .*length must have a magnitude <= 1e\+60 m"):
         loads_model(RIGHT.replace("length: 1.0", "length: 1e200"), "m.yaml")

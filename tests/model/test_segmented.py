@@ -99,8 +99,11 @@ def test_ends_are_those_of_the_whole():
         (lambda: pl.segmented(strip(), 0), "segmented: n must be a whole number >= 1, got 0"),
         (lambda: pl.segmented(strip(), 4000), "segmented: n must be <= 1000, got 4000"),
         (lambda: pl.segmented(pl.RigidBody.rod(1.0, 1.0), 3), "segmented: beam must be a Beam"),
-        (lambda: pl.segmented(strip(damping=pl.AirDrag(0.1)), 3), r"segmented: damping\[0\] must be of the material"),
-        (lambda: pl.segmented(strip(damping=pl.Rayleigh(alpha=1.0, beta=0.1)), 3), r"segmented: damping\[0\] must be of the"),
+        (lambda: pl.segmented(strip(damping=pl.AirDrag(0.1)), 3), r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh"),
+        (
+            lambda: pl.segmented(strip(damping=pl.Rayleigh(alpha=1.0, beta=0.1)), 3),
+            r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh",
+        ),
         (lambda: pl.segmented(strip(), 3).at("rod", 1.5), r"body 'rod': station must be in \[0, 1.0\] m, got 1.5"),
     ],
 )
@@ -112,12 +115,12 @@ def test_what_cannot_be_cut_is_refused(made, message):
 def test_names_that_are_taken_and_starts_of_modes_are_refused():
     system = pl.System("line", gravity=(0, -9.81))
     system.add("rod_2", pl.RigidBody.rod(1.0, 1.0), joint=pl.Weld())
-    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body has it already\), got 'rod_2'"):
+    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body already has this name\), got 'rod_2'"):
         system.add("rod", pl.segmented(strip(), 3), joint=pl.Weld())
     with pytest.raises(pl.ModelError, match="body 'other': initial must be left out"):
         system.add("other", pl.segmented(strip(), 3), joint=pl.Weld(), initial={"y1": 0.1})
     system.add("third", pl.segmented(strip(), 3), joint=pl.Weld())
-    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body has it already\), got 'third'"):
+    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body already has this name\), got 'third'"):
         system.add("third", pl.RigidBody.rod(1.0, 1.0), joint=pl.Weld())
 
 

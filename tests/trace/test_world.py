@@ -133,7 +133,7 @@ def test_model_files_see_frames_and_tables():
         ("'arm.root', 'x'", "'arm.root', 'u'", "must have an axis x, y or z"),
         ("'arm.root', 'x'", "'leg.tip', 'x'", r"is an unknown body in 'leg.tip'"),
         ("0, 0, 1, 2)", "0, 0, 1)", "must hold a value and pairs of numbers"),
-        ("0, 0, 1, 2)", "1, 0, 0, 2)", "must be a table .*must increase strictly"),
+        ("0, 0, 1, 2)", "1, 0, 0, 2)", "must be a table .*must be strictly increasing"),
     ],
 )
 def test_files_say_what_is_wrong(old, new, words):

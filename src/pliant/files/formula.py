@@ -164,7 +164,7 @@ def check_name(name: str) -> None:
     if name in (*ARGUMENTS, *CONSTANTS, *CALLS):
         raise ModelError(f"definition {short(name)!r}: must be another name: formulas use {name!r} for {_meaning(name)}")
     if not name.isidentifier():
-        raise ModelError(f"definition {short(name)!r}: must be a name of letters, digits and _, got {short(name)!r}")
+        raise ModelError(f"definition {short(name)!r}: must consist of letters, digits and _, got {short(name)!r}")
 
 
 def _meaning(name: str) -> str:
