@@ -361,9 +361,9 @@ def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     ("setting", "message"),
     [
         ("payloda=1", "parameters: name must name one of ['payload', 'L', 'torque', 'count', 'end'] (did you mean 'payload'?)"),
-        ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of kind [length]"),
+        ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of dimension [length]"),
         ("payload=2", "parameter 'payload': value must be <= 1.0 kg, got 2.0"),
-        ("half=2", "parameter 'half': value must be left alone: it is computed, L/2, got '2'"),
+        ("half=2", "parameter 'half': value must not be set, it is computed as L/2, got '2'"),
         ("L=-1", "length must be > 0 m, got -1.0"),
         ("L", "--set: must be NAME=VALUE, as in payload=0.31kg, got 'L'"),
         ("L=", "--set: must be NAME=VALUE, as in payload=0.31kg, got 'L='"),

@@ -47,7 +47,7 @@ def test_broken_and_missing_files_and_folders_that_cannot_be_written(tmp_path: P
     for arguments, words in (
         (("run", "broken.yaml"), r"broken\.yaml:4:22: bodies\.arm\.rod: unknown key 'lenght' \(did you mean 'length'\?\)"),
         (("run", "none.yaml"), r"none\.yaml: cannot be read: No such file"),
-        (("run", "evil.yaml"), r"evil\.yaml:6:14: tags are not used here"),
+        (("run", "evil.yaml"), r"evil\.yaml:6:14: tags are not supported"),
         (("run", "good.yaml", "--out", f"{locked}/r.nc"), r"--out: must be a file that can be written, got .*r\.nc"),
         (("info", "good.nc"), r"good\.nc: cannot be read: No such file"),
     ):

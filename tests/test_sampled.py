@@ -307,7 +307,7 @@ def test_a_model_file_says_the_same():
         ("n: memory['n'] + 1", "m: memory['n'] + 1", r"sampled.ctrl.update: .*must name only outputs and the memories in start"),
         ("memory['n'] + 1", "memory['k'] + 1", r"sampled.ctrl.update.n: .* is an unknown coordinate"),
         ("q['ctrl.u']", "q['ctrl.v']", r"drives.motor.effort: .* is an unknown coordinate \(did you mean 'ctrl.u'\?\)"),
-        ("period: 10 ms", "period: 10 mm", r"sampled.ctrl.period: must be in s, got 'mm', which is of kind"),
+        ("period: 10 ms", "period: 10 mm", r"sampled.ctrl.period: must be in s, got 'mm', which is of dimension"),
         ("period: 10 ms", "period: 0 ms", r"sampled.ctrl.period: .*period must be > 0 s, got 0.0"),
     ],
 )  # fmt: skip
