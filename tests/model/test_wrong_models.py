@@ -217,5 +217,5 @@ def test_the_table_is_long():
 def test_a_length_whose_square_is_nothing_is_no_raw_error():
     made = pl.System("s", gravity=(0, -9.81))
     made.add("a", beam(length=1e-200), joint=pl.Revolute())
-    with pytest.raises(pl.ModelError, match="system 's': model must hold numbers from which the equations can be computed"):
+    with pytest.raises(pl.ModelError, match="system 's': model must contain numbers from which the equations can be computed"):
         pl.compile_system(made)
