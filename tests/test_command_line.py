@@ -120,7 +120,9 @@ def test_an_interrupted_run_shows_its_bar_keeps_what_it_computed_and_can_go_on(n
         run.wait_for(r"t = [\d.e+]+ of 1e\+05 s, [\d.e+]+ x real time, (in flight|touching floor arm\.tip)")
         run.process.send_signal(number)
         assert run.finish() == 130, run.seen[-2000:]
-    assert re.search(r"the run was interrupted from outside at t = [\d.]+ s; what was computed is in\s+pendulum\.nc", run.seen)
+    assert re.search(
+        r"the run was interrupted from outside at t = [\d.]+ s; the part computed so far is in\s+pendulum\.nc", run.seen
+    )
     assert "Traceback" not in run.seen
     result = Result.from_netcdf(tmp_path / "pendulum.nc")
     assert result.interrupted and not result.ok
