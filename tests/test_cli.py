@@ -453,7 +453,7 @@ def test_what_cannot_be_gone_on_with_is_refused(ran: Path, tmp_path: Path) -> No
     for arguments, code, words in (
         ([CHAIN, "--continue", str(ran), "--t-end", "0.4"], 2, "ended at t = 0.4285 s; --t-end must be larger"),
         ([CHAIN, "--continue", str(ran), "--out", str(ran)], 2, "--out: must be a different file from the one to continue"),
-        ([CHAIN, "--continue", CHAIN], 2, "must be the result of a run, netCDF"),
+        ([CHAIN, "--continue", CHAIN], 2, "must be the result of a run (netCDF)"),
         ([CHAIN, "--continue", str(tmp_path / "none.nc")], 2, "cannot be read: No such file"),
         ([str(other), "--continue", str(ran)], 2, "start must come from a run of the same mechanism, whose coordinates are"),
     ):
@@ -491,7 +491,7 @@ def test_info_tells_of_models_and_results(ran: Path, tmp_path: Path) -> None:
     euler = math.pi**2 * math.sqrt(2e11 * 4.883e-9) / (2 * math.pi)
     assert 0.99 * euler < printed["frequencies_Hz"]["a"][0] < euler
     result = runner.invoke(app, ["info", str(ran)], env={"COLUMNS": "200"})
-    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can continue", "touching: ", "pliant 0.2.0", "RKF45(rtol=1e-09",
+    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can continue", "touching: ", "pliant 0.2.0", "RKF45(rtol",
                   "balance error", "ground a.root normal"):  # fmt: skip
         assert words in result.stdout, words
     printed = json.loads(runner.invoke(app, ["info", str(ran), "--json"]).stdout)
