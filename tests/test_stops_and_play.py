@@ -278,8 +278,8 @@ closures:
     [
         (lambda: pl.Limits(low=0.0, high=1.0), "Limits: stiffness must be given unless a normal law is given"),
         (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=1.5), "Limits: restitution must be in"),
-        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=0.5, damping=1.0), "damping must be left out where a"),
-        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, normal=pl.Hertz(stiffness=1.0)), "stiffness must be left out where a"),
+        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=0.5, damping=1.0), "damping must be left out when a"),
+        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, normal=pl.Hertz(stiffness=1.0)), "stiffness must be left out when a"),
         (lambda: pl.Limits(low=0.0, high=1.0, normal=3.0), "Limits: normal must be a normal law or a function"),
         (lambda: pl.Backlash(gap=-1.0, stiffness=1.0), "Backlash: gap must be >= 0"),
         (lambda: pl.Backlash(gap=0.1), "Backlash: stiffness must be given"),

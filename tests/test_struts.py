@@ -220,7 +220,7 @@ def test_passing_through_the_other_end_turns_the_force_round_and_keeps_energy() 
     ("strut", "words"),
     [
         ({"stiffness": 1.0}, "rest must be given in m together with a stiffness"),
-        ({}, "stiffness must be > 0 N/m (with rest) unless a damping or a force is given"),
+        ({}, "stiffness must be > 0 N/m \\(with rest\\) unless a damping or a force is given"),
         ({"damping": -1.0}, "damping must be >= 0 N s/m"),
         ({"stiffness": -1.0, "rest": 1.0}, "stiffness must be >= 0 N/m"),
         ({"stiffness": 1.0, "rest": -1.0}, "rest must be >= 0 m"),

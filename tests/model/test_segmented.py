@@ -250,13 +250,13 @@ def test_a_falling_whip_keeps_its_energy_and_bends_far():
 
 def test_too_few_segments_are_told_to_be_more():
     _, run = bent(10.0, 2, 40)
-    assert run.ok and run.warnings and all(sentence.endswith("take more segments") for sentence in run.warnings)
+    assert run.ok and run.warnings and all(sentence.endswith("use more segments") for sentence in run.warnings)
     soft = pl.Material(E=2e9, density=1200.0)
     beam = pl.Beam(length=1.0, section=FLAT, material=soft, theory="euler-bernoulli", modes=pl.Modes("cf", 1))
     system = pl.System("whip", gravity=(0, -9.81))
     system.add("rod", pl.segmented(beam, 2), joint=pl.Weld())
     found = [sentence for sentence in pl.simulate(system, 0.5).warnings if "'rod_1'" in sentence]
-    assert found and all(sentence.endswith("take more segments") for sentence in found)
+    assert found and all(sentence.endswith("use more segments") for sentence in found)
 
 
 def test_pictures_draw_a_bent_segment_where_its_tip_is():

@@ -67,7 +67,7 @@ class ThetaPlan:
         free = traced.start_places
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
             if len(set(names)) < len(names):
-                raise ModelError.of("sensitivities", kind, "must not contain a name twice", list(names))
+                raise ModelError.of("sensitivities", kind, "must be different names", list(names))
             if kind == "parameters" or not names:
                 continue
             if traced.held:
