@@ -314,7 +314,7 @@ def test_the_system_in_absolute_coordinates_is_one_like_any_other():
     assert list(system.cut_joints) == ["A0 joint", "C joint", "A1 joint"]
     assert "coupling C joint: Revolute of C on A0" in str(system)
     assert pl.absolute_coordinates(system) is system
-    with pytest.raises(pl.ModelError, match="couplings must be empty: write the System that absolute_coordinates was given"):
+    with pytest.raises(pl.ModelError, match=r"couplings must be empty \(write the System that was given to absolute_coordinates\)"):
         pl.dump_model(system)
     runs = [pl.simulate(system, 0.3, method=TIGHT, save=[0.3], formulation=f) for f in ("articulated", "gibbs_appell", "lagrange")]
     assert runs[0].values["q"] == pytest.approx(runs[1].values["q"], abs=1e-8)

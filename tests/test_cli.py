@@ -114,7 +114,7 @@ def test_check_tells_what_is_left_to_move_where_loops_are_closed(tmp_path: Path)
     file.write_text(LOOP)
     done = runner.invoke(app, ["check", str(file)])
     assert done.exit_code == 0
-    assert "1 degrees of freedom with the loops closed; implied by others: brace" in done.stdout
+    assert "1 degrees of freedom with the loops closed; redundant closures: brace" in done.stdout
     file.write_text(LOOP.replace("offset: [1, 0]}}", "offset: [9, 0]}}"))
     done = runner.invoke(app, ["check", str(file)])
     assert done.exit_code == 2
@@ -173,7 +173,7 @@ def test_a_failed_run_keeps_what_it_computed_and_ends_with_1(simulate: Any, tmp_
     out = tmp_path / "result.nc"
     done = runner.invoke(app, ["run", CHAIN, "--out", str(out), "--quiet"])
     assert done.exit_code == 1
-    assert f"the step fell below 1e-15 s at t = 0.2 s; what was computed is in {out}" in done.stderr
+    assert f"the step fell below 1e-15 s at t = 0.2 s; the part computed so far is in {out}" in done.stderr
     assert out.read_text() == "result"
 
 
@@ -182,7 +182,7 @@ def test_an_interrupted_run_keeps_what_it_computed_and_ends_with_130(simulate: A
     out = tmp_path / "result.nc"
     done = runner.invoke(app, ["run", CHAIN, "--out", str(out)])
     assert done.exit_code == 130
-    assert "interrupted at t = 0.2 s; what was computed is in" in done.stderr
+    assert "interrupted at t = 0.2 s; the part computed so far is in" in done.stderr
     assert out.exists()
 
 
@@ -361,9 +361,9 @@ def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     ("setting", "message"),
     [
         ("payloda=1", "parameters: name must name one of ['payload', 'L', 'torque', 'count', 'end'] (did you mean 'payload'?)"),
-        ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of kind [length]"),
+        ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of dimension [length]"),
         ("payload=2", "parameter 'payload': value must be <= 1.0 kg, got 2.0"),
-        ("half=2", "parameter 'half': value must be left alone: it is computed, L/2, got '2'"),
+        ("half=2", "parameter 'half': value must not be set, it is computed as L/2, got '2'"),
         ("L=-1", "length must be > 0 m, got -1.0"),
         ("L", "--set: must be NAME=VALUE, as in payload=0.31kg, got 'L'"),
         ("L=", "--set: must be NAME=VALUE, as in payload=0.31kg, got 'L='"),
@@ -397,7 +397,7 @@ def test_a_model_is_animated_with_values_set_but_a_result_is_done(arm: str, tmp_
     assert Path(page).stat().st_size > 1000
     assert runner.invoke(app, ["run", arm, "--out", out, "--quiet"]).exit_code == 0
     refused = runner.invoke(app, ["animate", out, "--html", page, "--set", "payload=0.5"])
-    assert refused.exit_code == 2 and "--set: must stand beside a model file" in refused.stderr
+    assert refused.exit_code == 2 and "--set: must be given with a model file" in refused.stderr
 
 
 def test_the_help_tells_the_exit_codes() -> None:
@@ -418,7 +418,7 @@ def test_new_writes_a_model_that_checks_runs_and_is_not_lost(tmp_path: Path, mon
     assert printed["ok"] and printed["written"] == "my_arm.nc" and printed["touches"] > 0 and printed["t"] == [0.0, 0.4]
     assert printed["energy_balance"]["of_exchange"] < 1e-8
     again = runner.invoke(app, ["new", "my_arm.yaml"])
-    assert again.exit_code == 2 and "is there already; --force replaces it" in again.stderr
+    assert again.exit_code == 2 and "already exists; --force replaces it" in again.stderr
     Path("my_arm.yaml").write_text("mine")
     assert runner.invoke(app, ["new", "my_arm.yaml", "--force"]).exit_code == 0
     assert Path("my_arm.yaml").read_text() == first
@@ -451,10 +451,10 @@ def test_a_run_is_gone_on_with_from_its_file(ran: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_gone_on_with_is_refused(ran: Path, tmp_path: Path) -> None:
     other = Path(CHAIN).with_name("driven_arm.yaml")
     for arguments, code, words in (
-        ([CHAIN, "--continue", str(ran), "--t-end", "0.4"], 2, "ended at t = 0.4285 s; give --t-end beyond it"),
-        ([CHAIN, "--continue", str(ran), "--out", str(ran)], 2, "--out: must be another file than the one to go on from"),
+        ([CHAIN, "--continue", str(ran), "--t-end", "0.4"], 2, "ended at t = 0.4285 s; --t-end must be larger"),
+        ([CHAIN, "--continue", str(ran), "--out", str(ran)], 2, "--out: must be a different file from the one to continue"),
         ([CHAIN, "--out", str(ran.with_suffix(".csv"))], 2, "--out: must be a file of netCDF, such as arm.nc; `pliant export`"),
-        ([CHAIN, "--continue", CHAIN], 2, "must be a result of a run, netCDF"),
+        ([CHAIN, "--continue", CHAIN], 2, "must be the result of a run (netCDF)"),
         ([CHAIN, "--continue", str(tmp_path / "none.nc")], 2, "cannot be read: No such file"),
         ([str(other), "--continue", str(ran)], 2, "start must come from a run of the same mechanism, whose coordinates are"),
     ):
@@ -479,20 +479,20 @@ def test_a_run_of_a_changed_model_is_gone_on_with_and_told(ran: Path, tmp_path: 
     changed.write_text(Path(CHAIN).read_text().replace("restitution: 0.8", "restitution: 0.5"))
     done = runner.invoke(app, ["run", str(changed), "--continue", str(ran), "--t-end", "0.43", "--out", str(tmp_path / "r.nc")])
     assert done.exit_code == 0
-    assert "comes from another model than this" in done.stderr
+    assert "comes from a different model" in done.stderr
 
 
 def test_info_tells_of_models_and_results(ran: Path, tmp_path: Path) -> None:
     model = runner.invoke(app, ["info", CHAIN])
     assert model.exit_code == 0
-    assert "a: 40.845 Hz with its frame held" in model.stdout or " Hz with its frame held" in model.stdout
+    assert "a: 40.845 Hz with its frame fixed" in model.stdout or " Hz with its frame fixed" in model.stdout
     printed = json.loads(runner.invoke(app, ["info", CHAIN, "--json"]).stdout)
     assert printed["degrees_of_freedom"] == 8
     # a pinned beam: w = pi^2 sqrt(EI / mu) / L^2, a little less as Timoshenko has it
     euler = math.pi**2 * math.sqrt(2e11 * 4.883e-9) / (2 * math.pi)
     assert 0.99 * euler < printed["frequencies_Hz"]["a"][0] < euler
     result = runner.invoke(app, ["info", str(ran)], env={"COLUMNS": "200"})
-    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can go on", "touching: ", "pliant 0.2.0", "RKF45(rtol=1e-09",
+    for words in ("falling chain", "430 rows from t = 0 to 0.4285 s", "can continue", "touching: ", "pliant 0.2.0", "RKF45(rtol",
                   "balance error", "ground a.root normal"):  # fmt: skip
         assert words in result.stdout, words
     printed = json.loads(runner.invoke(app, ["info", str(ran), "--json"]).stdout)
@@ -516,7 +516,7 @@ def test_plot_draws_every_kind_and_refuses_what_it_does_not_know(ran: Path, tmp_
         assert target.stat().st_size > 5000
     for arguments, words in (
         (["--kind", "legder"], "must be one of overview"),
-        (["--kind", "ledger", "--scale", "2"], "--scale: must be left out where ledger is drawn"),
+        (["--kind", "ledger", "--scale", "2"], "--scale: must be left out for pictures of kind ledger"),
         (["--kind", "coordinates", "--name", "nothing"], "nothing"),
         (["--out", str(tmp_path / "none" / "x.png")], "must exist"),
     ):
@@ -547,7 +547,7 @@ def test_stresses_are_drawn_of_a_file_that_holds_none(arm: str, ran: Path, tmp_p
     assert done.exit_code == 0, done.stderr
     assert "equivalent stress" in Path(page).read_text() and '"stress":{"largest"' in Path(page).read_text()
     refused = runner.invoke(app, ["animate", out, "--out", str(tmp_path / "arm.gif"), "--stress"])
-    assert refused.exit_code == 2 and "--stress: must stand beside --html" in refused.stderr
+    assert refused.exit_code == 2 and "--stress: must be given with --html" in refused.stderr
     unknown = runner.invoke(app, ["plot", str(ran), "--kind", "stress_envelope", "--out", picture])
     assert unknown.exit_code == 2 and "must" in unknown.stderr
 

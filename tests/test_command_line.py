@@ -47,7 +47,7 @@ def test_broken_and_missing_files_and_folders_that_cannot_be_written(tmp_path: P
     for arguments, words in (
         (("run", "broken.yaml"), r"broken\.yaml:4:22: bodies\.arm\.rod: unknown key 'lenght' \(did you mean 'length'\?\)"),
         (("run", "none.yaml"), r"none\.yaml: cannot be read: No such file"),
-        (("run", "evil.yaml"), r"evil\.yaml:6:14: tags are not used here"),
+        (("run", "evil.yaml"), r"evil\.yaml:6:14: tags are not supported"),
         (("run", "good.yaml", "--out", f"{locked}/r.nc"), r"--out: must be a file that can be written, got .*r\.nc"),
         (("info", "good.nc"), r"good\.nc: cannot be read: No such file"),
     ):
@@ -120,7 +120,9 @@ def test_an_interrupted_run_shows_its_bar_keeps_what_it_computed_and_can_go_on(n
         run.wait_for(r"t = [\d.e+]+ of 1e\+05 s, [\d.e+]+ x real time, (in flight|touching floor arm\.tip)")
         run.process.send_signal(number)
         assert run.finish() == 130, run.seen[-2000:]
-    assert re.search(r"the run was interrupted from outside at t = [\d.]+ s; what was computed is in\s+pendulum\.nc", run.seen)
+    assert re.search(
+        r"the run was interrupted from outside at t = [\d.]+ s; the part computed so far is in\s+pendulum\.nc", run.seen
+    )
     assert "Traceback" not in run.seen
     result = Result.from_netcdf(tmp_path / "pendulum.nc")
     assert result.interrupted and not result.ok

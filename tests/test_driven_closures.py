@@ -193,17 +193,20 @@ WRONG = {
     "gear without ratio": ({"kind": "gear"}, "ratio must be given for a gear"),
     "gear of ratio zero": ({"kind": "gear", "ratio": 0.0}, "ratio must not be 0"),
     "gear of frames": ({"kind": "gear", "ratio": 1.0, "a": "tip"}, r"a must be one of \['one.angle', 'two.angle'"),
-    "gear of one": ({"kind": "gear", "ratio": 1.0, "b": "one.angle"}, "b must be another coordinate than a"),
+    "gear of one": ({"kind": "gear", "ratio": 1.0, "b": "one.angle"}, "b must be a different coordinate from a"),
     "gear of nothing": ({"kind": "gear", "ratio": 1.0, "b": "two.angel"}, "did you mean 'two.angle'"),
-    "gear of two told": ({"kind": "gear", "ratio": 1.0, "a": "told.angle", "b": "also.angle"}, "must not be prescribed where a is"),
+    "gear of two told": (
+        {"kind": "gear", "ratio": 1.0, "a": "told.angle", "b": "also.angle"},
+        "must not have a prescribed motion, because a has one",
+    ),
     "length of a gear": ({"kind": "gear", "ratio": 1.0, "length": 1.0}, "length must be left out for a closure of kind gear"),
     "ratio of a frame": ({**FRAME, "ratio": 1.0}, "ratio must be left out for a closure of kind prescribed"),
     "prescribed without motion": ({**COORDINATE, "motion": None}, "motion must be given for a prescribed closure"),
     "prescribed by a number": ({**COORDINATE, "motion": 1.0}, "motion must be a function of t"),
-    "prescribed twice": ({**COORDINATE, "a": "told.angle"}, "a must not be one whose motion is prescribed"),
-    "prescribed with b": ({**COORDINATE, "b": "two.angle"}, "b must be left out where a coordinate is prescribed"),
+    "prescribed twice": ({**COORDINATE, "a": "told.angle"}, "a must not have a prescribed motion"),
+    "prescribed with b": ({**COORDINATE, "b": "two.angle"}, "b must be left out when a is a coordinate"),
     "frame by one function": ({**FRAME, "motion": abs}, "motion must be 2 or 3 functions of t"),
-    "frame by nothing": ({**FRAME, "motion": (None, None)}, "must tell at least one direction"),
+    "frame by nothing": ({**FRAME, "motion": (None, None)}, "must prescribe at least one direction"),
     "frame without b": ({**FRAME, "b": None}, "b must be a frame"),
     "motion of a weld": ({**FRAME, "kind": "weld"}, "motion must be left out for a closure of kind weld"),
 }
@@ -226,5 +229,5 @@ def test_wrong_ones_are_refused(case):
 
 def test_two_gears_on_the_same_coordinates_are_refused():
     system = gears()
-    with pytest.raises(pl.ModelError, match="must not hold the coordinates that 'mesh' holds"):
+    with pytest.raises(pl.ModelError, match="must not connect the coordinates that closure 'mesh' connects already"):
         system.close("again", "gear", "two.angle", "one.angle", ratio=3.0)

@@ -424,7 +424,7 @@ def test_friction_in_over_determined_loops_says_that_its_loads_are_one_of_many()
     leaf = system.add("leaf", pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.3, 0, 0.5)), joint=pl.Revolute())
     system.close("hinge", "revolute", leaf.at((0, 0, 1.0)), system.ground.moved((0, 0, 1.0)), friction=pin)
     run = pl.simulate(system, 0.02, save=0.02)
-    assert any("closure 'hinge' rubs but carries no load" in warning for warning in run.warnings)
+    assert any("closure 'hinge' has friction but carries no load" in warning for warning in run.warnings)
 
 
 # ---- other doors

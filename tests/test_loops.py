@@ -173,11 +173,11 @@ def test_a_loop_that_cannot_close_is_named():
 
 WRONG = {
     "unknown kind": ({"kind": "hinge"}, "closure 'pin': kind must be one of point, spherical"),
-    "springs without stiffness": ({"by": "springs"}, "closure 'pin': stiffness must be given for virtual springs"),
+    "springs without stiffness": ({"by": "springs"}, "closure 'pin': stiffness must be given when springs close the loop"),
     "negative stiffness": ({"by": "springs", "stiffness": -1.0}, "closure 'pin': stiffness must be > 0 N/m, got -1.0"),
     "stiffness zero": ({"by": "springs", "stiffness": 0.0}, "closure 'pin': stiffness must be > 0 N/m, got 0.0"),
-    "stiffness of multipliers": ({"stiffness": 1.0}, "closure 'pin': stiffness must be left out where multipliers close"),
-    "distance of nothing": ({"kind": "distance"}, "closure 'pin': length must be given for a distance"),
+    "stiffness of multipliers": ({"stiffness": 1.0}, "closure 'pin': stiffness must be left out when multipliers close"),
+    "distance of nothing": ({"kind": "distance"}, "closure 'pin': length must be given for a distance closure"),
     "universal about one axis": (
         {"kind": "universal", "axis": "x", "other_axis": "-x"},
         "closure 'pin': other_axis must not be parallel to axis, got '-x'",
@@ -197,7 +197,7 @@ def test_wrong_closures_are_refused(case):
 
 def test_two_closures_of_the_same_frames_are_refused():
     system = four_bar(1)
-    with pytest.raises(pl.ModelError, match="must not hold the two frames that 'pin0' holds"):
+    with pytest.raises(pl.ModelError, match="must not connect the two frames that closure 'pin0' connects already"):
         system.close("again", "point", system.handle("A1").tip, system.handle("C0").tip)
 
 

@@ -287,12 +287,12 @@ def test_files_hold_motors() -> None:
         ({"efficiency": 0.0}, "Motor: efficiency must be in (0, 1]"),
         ({"back_efficiency": 1.2}, "Motor: back_efficiency must be in (0, 1]"),
         ({"inertia": -1.0}, "Motor: inertia must be >= 0 kg m^2"),
-        ({"constant": 0.1}, "Motor: resistance must be given with constant"),
-        ({"no_load_speed": 10.0}, "Motor: stall_torque must be given with no_load_speed"),
-        ({**ELECTRICAL, "stall_torque": 1.0, "no_load_speed": 1.0}, "Motor: stall_torque must be left out beside constant"),
-        ({"inductance": 1.0}, "Motor: inductance must be left out where there is no constant"),
-        ({"max_current": 1.0}, "Motor: max_current must be left out where there is no constant"),
-        ({**ELECTRICAL, "time_constant": 1.0}, "Motor: time_constant must be left out beside a resistance"),
+        ({"constant": 0.1}, "Motor: resistance must be given together with constant"),
+        ({"no_load_speed": 10.0}, "Motor: stall_torque must be given together with no_load_speed"),
+        ({**ELECTRICAL, "stall_torque": 1.0, "no_load_speed": 1.0}, "Motor: stall_torque must be left out when constant"),
+        ({"inductance": 1.0}, "Motor: inductance must be left out unless constant"),
+        ({"max_current": 1.0}, "Motor: max_current must be left out unless constant"),
+        ({**ELECTRICAL, "time_constant": 1.0}, "Motor: time_constant must be left out when a resistance is given"),
     ],
 )
 def test_wrong_motors_are_refused_by_name(fields, words) -> None:
@@ -306,7 +306,7 @@ def test_a_motor_needs_a_coordinate_a_motor_and_a_lag_to_start_from() -> None:
         system.motor("other", "wheel.angel", pl.Motor())
     with pytest.raises(ModelError, match="motor 'other': motor must be a Motor"):
         system.motor("other", "wheel.angle", 3.0)
-    with pytest.raises(ModelError, match="motor 'other': start must be left out where nothing lags"):
+    with pytest.raises(ModelError, match="motor 'other': start must be left out unless the motor's current or torque lags"):
         system.motor("other", "wheel.angle", pl.Motor(), command=1.0, start=2.0)
     with pytest.raises(ModelError, match="a motor has it already"):
         system.drive("servo", "wheel.angle", 1.0)

@@ -135,7 +135,9 @@ def test_the_tolerance_travels_with_the_model_and_is_checked():
     assert loads_model(dump_model(system)).system.closure_tolerance == 1e-4
     assert "closure_tolerance" not in dump_model(bricard())
     assert pl.absolute_coordinates(system).closure_tolerance == 1e-4
-    with pytest.raises(pl.ModelError, match=r"closure_tolerance must be in \[1e-12, 0.01\] of the mechanism's size, got 1.0"):
+    with pytest.raises(
+        pl.ModelError, match=r"closure_tolerance must be in \[1e-12, 0.01\], relative to the mechanism's size, got 1.0"
+    ):
         bricard(closure_tolerance=1.0)
 
 

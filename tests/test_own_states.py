@@ -108,7 +108,7 @@ def test_a_linearisation_has_it_among_its_states():
     assert linear.states == ("arm.angle", "rate of arm.angle", "integral")
     assert np.max(np.abs(linear.A - PID)) < 1e-12
     assert "not in balance" in linear.message
-    with pytest.raises(pl.ModelError, match=r"equilibrium: system must have no states of its own: .*, got \['integral'\]"):
+    with pytest.raises(pl.ModelError, match=r"equilibrium: system must have no states of the user's own .*, got \['integral'\]"):
         pl.equilibrium(arm())
 
 
@@ -166,9 +166,9 @@ def wrong_models():
         "never declared": (lambda: pl.simulate(read_before("sum"), 1.0),
                            r"formula of .other.: q must name one of .* \(a state is declared by system.state\), got 'sum'"),
         "itself": (lambda: pl.simulate(declared("x", lambda t, q, v: v["x"]), 1.0),
-                   r"state 'x': rate must not depend on itself: that is an algebraic loop"),
-        "name taken": (lambda: declared("motor", 1.0), r"name must be unique \(a drive has it already\), got 'motor'"),
-        "name with a dot": (lambda: declared("a.b", 1.0), "name must be a non-empty text without dots"),
+                   r"state 'x': rate must not depend on itself: an algebraic loop"),
+        "name taken": (lambda: declared("motor", 1.0), r"name must be unique \(a drive already has this name\), got 'motor'"),
+        "name with a dot": (lambda: declared("a.b", 1.0), "name must be a non-empty string without dots"),
         "no rate": (lambda: declared("x", "fast"), r"state 'x': rate must be a finite number, got 'fast'"),
         "no start": (lambda: arm(start=float("nan")), r"state 'integral': start must be a finite number, got nan"),
     }  # fmt: skip

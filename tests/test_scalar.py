@@ -72,7 +72,7 @@ def test_sign_is_minus_one_zero_or_one() -> None:
 
 
 def test_anything_else_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="sin takes a number, an array or a traced scalar, got 'x'"):
+    with pytest.raises(TypeError, match="sin: the argument must be a number, an array or a traced scalar, got 'x'"):
         scalar.sin("x")
 
 

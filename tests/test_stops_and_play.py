@@ -276,10 +276,10 @@ closures:
 @pytest.mark.parametrize(
     ("made_of", "words"),
     [
-        (lambda: pl.Limits(low=0.0, high=1.0), "Limits: stiffness must be given, or a normal law"),
+        (lambda: pl.Limits(low=0.0, high=1.0), "Limits: stiffness must be given unless a normal law is given"),
         (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=1.5), "Limits: restitution must be in"),
-        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=0.5, damping=1.0), "damping must be left out where a"),
-        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, normal=pl.Hertz(stiffness=1.0)), "stiffness must be left out where a"),
+        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, restitution=0.5, damping=1.0), "damping must be left out when a"),
+        (lambda: pl.Limits(low=0.0, high=1.0, stiffness=1.0, normal=pl.Hertz(stiffness=1.0)), "stiffness must be left out when a"),
         (lambda: pl.Limits(low=0.0, high=1.0, normal=3.0), "Limits: normal must be a normal law or a function"),
         (lambda: pl.Backlash(gap=-1.0, stiffness=1.0), "Backlash: gap must be >= 0"),
         (lambda: pl.Backlash(gap=0.1), "Backlash: stiffness must be given"),
@@ -293,10 +293,10 @@ def test_what_is_wrong_is_refused_by_name(made_of, words) -> None:
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ({"by": "springs"}, "by must be left out beside a backlash"),
-        ({"stiffness": 1.0}, "stiffness must be left out beside a backlash"),
-        ({"damping": 1.0}, "damping must be left out beside a backlash"),
-        ({"backlash": None, "by": "backlash"}, "by must be backlash for a gear with a backlash only"),
+        ({"by": "springs"}, "by must be left out when a backlash is given"),
+        ({"stiffness": 1.0}, "stiffness must be left out when a backlash is given"),
+        ({"damping": 1.0}, "damping must be left out when a backlash is given"),
+        ({"backlash": None, "by": "backlash"}, "by must not be 'backlash' unless the closure is a gear with a backlash"),
         ({"backlash": 0.1}, "backlash must be a Backlash"),
     ],
 )
@@ -312,7 +312,7 @@ def test_who_cannot_serve_play_says_so() -> None:
     system = servo(geared=True)
     with pytest.raises(ModelError, match="formulation must not be 'augmented' if stops have a law"):
         pl.simulate(system, 0.1, formulation="augmented")
-    with pytest.raises(ModelError, match="elastic must be integrated where stops have a law"):
+    with pytest.raises(ModelError, match="elastic must be integrated for a system with backlash"):
         pl.inverse_dynamics(system, {"motor.angle": lambda t: t, "load.angle": lambda t: t}, 0.1)
     with pytest.raises(ModelError, match="backlash must be left out for a closure of kind point"):
         system.close("pin", "point", system.handle("load").tip, system.handle("motor").tip,

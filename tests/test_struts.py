@@ -219,8 +219,8 @@ def test_passing_through_the_other_end_turns_the_force_round_and_keeps_energy() 
 @pytest.mark.parametrize(
     ("strut", "words"),
     [
-        ({"stiffness": 1.0}, "rest must be given in m where there is a stiffness"),
-        ({}, "stiffness must be given with rest, or a damping, or a force"),
+        ({"stiffness": 1.0}, "rest must be given in m together with a stiffness"),
+        ({}, "stiffness must be > 0 N/m \\(with rest\\) unless a damping or a force is given"),
         ({"damping": -1.0}, "damping must be >= 0 N s/m"),
         ({"stiffness": -1.0, "rest": 1.0}, "stiffness must be >= 0 N/m"),
         ({"stiffness": 1.0, "rest": -1.0}, "rest must be >= 0 m"),
@@ -235,7 +235,7 @@ def test_wrong_struts_are_refused_by_name(strut, words) -> None:
 def test_a_strut_needs_two_bodies_and_a_name_of_its_own() -> None:
     system = jacked(damping=1.0)
     arm = system.handle("arm")
-    with pytest.raises(ModelError, match="b must stand on another body than a"):
+    with pytest.raises(ModelError, match="b must be a frame on a different body from a"):
         system.strut("inner", arm.tip, arm.root, damping=1.0)
     with pytest.raises(ModelError, match="a strut has it already"):
         system.drive("jack", "arm.angle", 1.0)

@@ -121,7 +121,7 @@ def test_a_section_that_does_not_know_its_outline_says_so_by_name():
     [
         (lambda: pl.RingOutline(outer=0.01, inner=0.02), "RingOutline: inner must be < outer"),
         (lambda: pl.RectangleOutline(height=0.0, width=1.0), "RectangleOutline: height must be > 0"),
-        (lambda: pl.FibreOutline(points=[]), "FibreOutline: points must hold at least one fibre"),
+        (lambda: pl.FibreOutline(points=[]), "FibreOutline: points must contain at least one fibre"),
         (lambda: pl.Section(A=1.0, outline="round"), "Section: outline must be an outline"),
     ],
 )

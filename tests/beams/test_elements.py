@@ -173,7 +173,7 @@ WRONG = {
     ),
     "a plane along the beam": (lambda: pl.ElementModes(1, plane="x"), "ElementModes: plane must be one of"),
     "shear": (lambda: beam(pl.ElementModes(1), theory="timoshenko"), "must be euler-bernoulli for cubic elements"),
-    "modes and a mesh": (lambda: beam(pl.Modes("ss", 1), pl.ElementModes(1)), "must be the only set of its direction"),
+    "modes and a mesh": (lambda: beam(pl.Modes("ss", 1), pl.ElementModes(1)), "must be the only set of modes in its direction"),
     "bars and bar modes": (lambda: beam(pl.AxialModes("cf", 1), pl.AxialElements(1)), "must be the only set"),
     "no second moment": (lambda: beam(pl.ElementModes(1), section=pl.Section(A=1e-4)), "need section.Iz"),
 }

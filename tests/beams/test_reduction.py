@@ -240,19 +240,20 @@ WRONG = {
     ),
     "more shapes than the mesh has": (
         lambda: pl.ElementModes(2, reduction=pl.CraigBampton(3)),
-        "ElementModes: reduction must leave 1 to 4 coordinates, as many as the mesh has, got 5",
+        "ElementModes: reduction must leave between 1 and 4 coordinates, the number that the mesh has, got 5",
     ),
     "an interface that the frame holds": (
         lambda: pl.ElementModes(2, reference="cantilever", reduction=pl.CraigBampton(0, interface=(0,))),
-        "must leave 1 to 4 coordinates, as many as the mesh has, got 0",
+        "must leave between 1 and 4 coordinates, the number that the mesh has, got 0",
     ),
     "more bars than the mesh has": (lambda: pl.AxialElements(2, pl.FreeModes(3)), "AxialElements: reduction must leave"),
     "a number for a reduction": (lambda: pl.ElementModes(4, reduction=2), "must be a CraigBampton or FreeModes"),
-    "a nodal frame of no node": (lambda: pl.ElementModes(4, reference="nodal"), "nodes must be given with reference nodal"),
-    "nodes of another frame": (lambda: pl.ElementModes(4, nodes=(1,)), "nodes must be given with reference nodal"),
+    "a nodal frame of no node": (lambda: pl.ElementModes(4, reference="nodal"),
+                                 "nodes must be given if, and only if, reference is nodal"),
+    "nodes of another frame": (lambda: pl.ElementModes(4, nodes=(1,)), "nodes must be given if, and only if, reference is nodal"),
     "a frame of three nodes": (
         lambda: pl.ElementModes(4, reference="nodal", nodes=(0, 1, 2)),
-        "nodes must be one node or two",
+        "nodes must be one or two nodes",
     ),
     "a frame past the tip": (lambda: pl.ElementModes(4, reference="nodal", nodes=(9,)), "nodes of the mesh, 0 to 4"),
 }  # fmt: skip

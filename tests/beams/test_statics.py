@@ -132,8 +132,8 @@ def test_an_arm_with_static_shapes_keeps_its_energy_and_its_ledger():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: pl.Modes("cc", 1, static=True), "Modes: static must be False where both ends are clamped"),
-        (lambda: pl.AxialModes("cc", 1, static=True), "AxialModes: static must be False where both ends are clamped"),
+        (lambda: pl.Modes("cc", 1, static=True), "Modes: static must be False when both ends are clamped"),
+        (lambda: pl.AxialModes("cc", 1, static=True), "AxialModes: static must be False when both ends are clamped"),
         (lambda: pl.TorsionModes("cf", 1, static="yes"), "TorsionModes: static must be True or False"),
     ],
 )

@@ -76,7 +76,9 @@ def test_equilibrium_prints_tables_and_writes_a_result_to_go_on_from(files):
     assert printed.exit_code == 0, printed.output
     told = json.loads(run("equilibrium", "arm.yaml", "--json").stdout)
     assert told["stable"] is True and told["written"] is None
-    assert f"{told['coordinates']['arm.angle']:.6g}" in printed.output and "what joints do to bodies" in printed.output
+    assert (
+        f"{told['coordinates']['arm.angle']:.6g}" in printed.output and "forces and moments of joints on bodies" in printed.output
+    )
     weight = told["reactions"]["arm"]["force_N"][1]
     assert weight == pytest.approx(9.81 * (0.3 + 0.8 * 8e-3 * 40e-3 * 2700), rel=1e-9)
     rest = pl.Result.from_netcdf(files / "rest.nc")

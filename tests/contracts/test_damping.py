@@ -51,5 +51,5 @@ def test_all_that_a_run_loses_it_has_taken(kind):
 @over_all
 def test_it_can_stand_beside_the_others_but_not_beside_itself(kind):
     beam([DAMPING[other] for other in DAMPINGS])
-    with pytest.raises(pl.ModelError, match="damping must hold each kind at most once"):
+    with pytest.raises(pl.ModelError, match="damping must contain each kind of damping at most once"):
         beam([DAMPING[kind], DAMPING[kind]])

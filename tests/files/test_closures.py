@@ -47,8 +47,8 @@ def test_a_file_with_them_runs_and_comes_back_the_same():
 
 WRONG = {
     "kind: slider": ("kind: slidder", "kind must be one of point"),
-    "by: springs, stiffness: 1e4": ("by: springs", "stiffness must be given for virtual springs"),
-    "length: 2.4, by": ("by", "length must be given for a distance"),
+    "by: springs, stiffness: 1e4": ("by: springs", "stiffness must be given when springs close the loop"),
+    "length: 2.4, by": ("by", "length must be given for a distance closure"),
     "a: strut.tip": ("a: strot.tip", "did you mean 'strut'"),
     "extension: 0.5": ("extension: -0.5", "TelescopicBeam: extension must be > 0 m, got -0.5"),
 }
@@ -95,7 +95,7 @@ WRONG_DRIVEN = {
     "b: wheel.angle": ("b: wheel.angel", "did you mean 'wheel.angle'"),
     'motion: "0.4 + 0.5*t**2"': ('motion: "0.4 + q"', "'q' at column 7 is an unknown name"),
     'length: "1 + 0.2*t"': ("length: -1", "length must be > 0 m"),
-    '["1.1 + 0.1*sin(t)", null]': ("[null, null]", "motion must tell at least one direction"),
+    '["1.1 + 0.1*sin(t)", null]': ("[null, null]", "motion must prescribe at least one direction"),
 }
 
 

@@ -42,12 +42,12 @@ def test_a_file_with_friction_inside_joints_runs_and_comes_back_the_same():
 
 
 WRONG = {
-    "radius: 12 mm, preload: 3 N": ("preload: 3 N", "radius must be given where a joint turns"),
+    "radius: 12 mm, preload: 3 N": ("preload: 3 N", "radius must be given for a joint that turns"),
     "preload: 3 N": ("preload: -3 N", "preload must be >= 0 N, got -3"),
     "12 mm": ("12 kg", "must be in m"),
     "dry_friction": ("dry_frition", "did you mean 'dry_friction'"),
-    "guide: 5 cm": ("guide: 5 cm, radius: 0.1", "radius must be left out where a joint only slides"),
-    "kind: revolute": ("kind: weld", "friction must be left out here"),
+    "guide: 5 cm": ("guide: 5 cm, radius: 0.1", "radius must be left out for a joint that only slides"),
+    "kind: revolute": ("kind: weld", "friction must be left out for this joint"),
 }
 
 

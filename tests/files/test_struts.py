@@ -63,9 +63,9 @@ def test_a_python_function_is_refused_by_the_struts_name() -> None:
     ("old", "new", "words"),
     [
         ("2*length", "2*lengh", "'lengh' at column 19 is an unknown name (did you mean 'length'?)"),
-        ("define: {k", "define: {length: 1, k", "'length' is the strut's own here"),
+        ("define: {k", "define: {length: 1, k", "'length' means the strut's length here"),
         ("800 mm", "800 kg", "struts.jack.rest: must be in m"),
-        ("rest: 800 mm, ", "", "rest must be given in m where there is a stiffness"),
+        ("rest: 800 mm, ", "", "rest must be given in m together with a stiffness"),
         ("force: 3 N", "force: 3 m", "struts.ram.force: must be in N"),
         ("force: 3 N", "push: 3 N", "unknown key 'push'"),
         ("a: arm.tip, b: {frame: ground, offset: [0.3", "a: arm.tp, b: {frame: ground, offset: [0.3", "struts.ram.a"),

@@ -82,7 +82,7 @@ def test_wrong_names_and_folders_end_with_2_before_anything_runs(tmp_path):
     (tmp_path / "file").touch()
     for name, out, message in (
         ("faling-chain", tmp_path, "unknown system 'faling-chain' (did you mean 'falling-chain'?)"),
-        ("xyz", tmp_path, "unknown system 'xyz'; there are: falling-chain"),
+        ("xyz", tmp_path, "unknown system 'xyz'; known: falling-chain"),
         ("falling-chain", tmp_path / "none" / "out", "must exist"),
         ("falling-chain", tmp_path / "file", "must be a folder or a new name for one"),
     ):

@@ -53,7 +53,7 @@ with warnings.catch_warnings(record=True) as caught:
     system.add("a", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
     pl.compile_system(system)
 assert [str(one.message) for one in caught] == [
-    "machine code is not cached, every process compiles again: there is no home directory and no XDG_CACHE_HOME"], caught
+    "machine code is not cached, so every process compiles it again: there is no home directory and no XDG_CACHE_HOME"], caught
 """
 
 

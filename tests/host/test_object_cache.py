@@ -97,7 +97,9 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, mode):
     cache = ObjectCache(tmp_path / "open")
     cache.store(KEY, b"code")
     cache.folder.chmod(mode)
-    with pytest.warns(RuntimeWarning, match=f"not cached.*open is not used, others may write to it .mode {mode:o}, must be"):
+    with pytest.warns(
+        RuntimeWarning, match=f"not cached.*open is not used, because others may write to it .mode {mode:o}, must be"
+    ):
         assert cache.load(KEY) is None
     cache.store(content_key(["new"]), b"code")  # said once is enough
     assert len(list(cache.folder.iterdir())) == 1
@@ -111,7 +113,7 @@ def test_a_file_that_others_may_write_to_is_not_loaded(tmp_path):
     cache.store(KEY, b"code")
     (file,) = tmp_path.iterdir()
     file.chmod(0o622)
-    with pytest.warns(RuntimeWarning, match="object is not used, others may write to it .mode 622, must be 600"):
+    with pytest.warns(RuntimeWarning, match="object is not used, because others may write to it .mode 622, must be 600"):
         assert cache.load(KEY) is None
     cache.store(KEY, b"code")
     assert cache.load(KEY) == b"code"
@@ -123,12 +125,12 @@ def test_what_another_user_owns_is_not_loaded(tmp_path):
     cache.store(KEY, b"code")
     (file,) = cache.folder.iterdir()
     os.chown(file, 12345, -1)
-    with pytest.warns(RuntimeWarning, match="object is not used, it belongs to another user .number 12345"):
+    with pytest.warns(RuntimeWarning, match="object is not used, because it belongs to another user .id 12345"):
         assert cache.load(KEY) is None
     os.chown(file, os.geteuid(), -1)
     assert cache.load(KEY) == b"code"
     os.chown(cache.folder, 12345, -1)
-    with pytest.warns(RuntimeWarning, match="given is not used, it belongs to another user .number 12345"):
+    with pytest.warns(RuntimeWarning, match="given is not used, because it belongs to another user .id 12345"):
         assert cache.load(KEY) is None
     cache.store(content_key(["new"]), b"code")
     assert len(list(cache.folder.iterdir())) == 1
@@ -144,7 +146,7 @@ def test_links_and_pipes_in_the_place_of_a_file_are_not_followed(tmp_path):
     assert cache.load(KEY) is None
     file.unlink()
     os.mkfifo(file, 0o600)
-    with pytest.warns(RuntimeWarning, match="it is no file"):
+    with pytest.warns(RuntimeWarning, match="it is not a regular file"):
         assert cache.load(KEY) is None
 
 

@@ -260,7 +260,7 @@ WRONG = {
                          "GonthierFriction: sigma1 must be > 0 s/m, got 0.0"),
     "no function": (lambda: CustomFriction(0.3), "CustomFriction: function must be a function of (speed, normal), got 0.3"),
     "switch at rest": (lambda: CustomFriction(min, (0.0,)), "CustomFriction: switches[0] must be > 0 m/s, got 0.0"),
-    "switches fall": (lambda: CustomFriction(min, (0.2, 0.1)), "CustomFriction: switches must increase strictly"),
+    "switches fall": (lambda: CustomFriction(min, (0.2, 0.1)), "CustomFriction: switches must be strictly increasing"),
     "no law": (lambda: friction_law("contact 'a'", "friction", 0.3),
                "contact 'a': friction must be a friction law or a function of (speed, normal), got 0.3"),
     "a class": (lambda: friction_law("contact 'a'", "friction", Dahl),

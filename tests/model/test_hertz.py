@@ -41,9 +41,9 @@ WRONG = {
     "tight socket": (lambda: hertz_stiffness(0.1, STEEL, -0.1),
                      "hertz_stiffness: radius_b must be > 0 m, or < -radius_a = -0.1 m if hollow, got -0.1"),
     "no nu": (lambda: hertz_stiffness(0.1, STEEL, None, Material(E=1e9)),
-              "hertz_stiffness: material_b.nu must be known: give the material nu or G, got None"),
+              "hertz_stiffness: material_b.nu must be known (give the material nu or G), got None"),
     "odd G": (lambda: hertz_stiffness(0.1, Material(E=1e9, G=1e8)),
-              "hertz_stiffness: material_a.nu must be in (-1, 0.5], as E/(2G) - 1 too, got 4.0"),
+              "hertz_stiffness: material_a.nu must be in (-1, 0.5], also if it follows from G as E/(2G) - 1, got 4.0"),
     "no material": (lambda: hertz_stiffness(0.1, 2e11), "hertz_stiffness: material_a must be a Material, got 2"),
 }  # fmt: skip
 

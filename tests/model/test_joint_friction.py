@@ -23,17 +23,18 @@ def test_a_bare_function_is_a_law():
 
 @pytest.mark.parametrize(("make", "says"), [
     (lambda: pl.Revolute(friction=pl.JointFriction(LAW)),
-     r"Revolute: friction\['angle'\].radius must be given where a joint turns: the radius of its pin or ball, m, got None"),
+     r"Revolute: friction\['angle'\].radius must be given for a joint that turns \(radius of its pin or ball in m\), got None"),
     (lambda: pl.Prismatic(friction=pl.JointFriction(LAW, radius=0.01)),
-     r"friction\['displacement'\].radius must be left out where a joint only slides, got 0.01"),
+     r"friction\['displacement'\].radius must be left out for a joint that only slides, got 0.01"),
     (lambda: pl.Spherical(friction=pl.JointFriction(LAW, radius=0.01, guide=0.1)), "guide must be left out for a ball"),
-    (lambda: pl.Universal(friction=pl.JointFriction(LAW, radius=0.01)), r"must be a mapping from one of \['angle1', 'angle2'\]"),
-    (lambda: pl.Planar(friction=pl.JointFriction(LAW)), "Planar: friction must be left out here"),
-    (lambda: pl.Free(friction={"rotation": pl.JointFriction(LAW)}), "Free: friction must be left out here"),
+    (lambda: pl.Universal(friction=pl.JointFriction(LAW, radius=0.01)),
+     r"must be a mapping with keys out of \['angle1', 'angle2'\]"),
+    (lambda: pl.Planar(friction=pl.JointFriction(LAW)), "Planar: friction must be left out for this joint"),
+    (lambda: pl.Free(friction={"rotation": pl.JointFriction(LAW)}), "Free: friction must be left out for this joint"),
     (lambda: pl.Revolute(friction={"angel": pl.JointFriction(LAW, radius=0.01)}), "did you mean 'angle'"),
     (lambda: pl.Revolute(friction={"angle": LAW}), "must be a JointFriction"),
     (lambda: pl.Cylindrical(friction={"both": pl.JointFriction(LAW, radius=0.01), "angle": pl.JointFriction(LAW, radius=0.01)}),
-     "must not name others beside 'both'"),
+     "must not name other coordinates besides 'both'"),
     (lambda: pl.JointFriction(0.3), "law must be a friction law or a function"),
     (lambda: pl.JointFriction(LAW, radius=0.0), "radius must be > 0 m, got 0.0"),
     (lambda: pl.JointFriction(LAW, preload=-1.0), "preload must be >= 0 N, got -1.0"),
@@ -56,14 +57,14 @@ def two_bodies():
 @pytest.mark.parametrize("kind", ["weld", "distance", "planar", "universal"])
 def test_a_closure_without_a_surface_of_its_own_takes_no_friction(kind):
     system, arm, other = two_bodies()
-    with pytest.raises(pl.ModelError, match=r"closure 'pin': friction must be left out here"):
+    with pytest.raises(pl.ModelError, match=r"closure 'pin': friction must be left out for this joint"):
         system.close("pin", kind, arm.tip, other.tip, length=0.1 if kind == "distance" else None,
                      other_axis="x", friction=pl.JointFriction(LAW, radius=0.01))  # fmt: skip
 
 
 def test_contacts_are_told_that_dry_friction_is_for_joints():
     system, arm, _ = two_bodies()
-    with pytest.raises(pl.ModelError, match="must not be DryFriction, which is for joints"):
+    with pytest.raises(pl.ModelError, match="must not be DryFriction, which is a law for joints"):
         system.contact(points=arm.tip, against=pl.Plane(normal="y"), normal=pl.Hertz(stiffness=1e6), friction=DRY)
 
 

@@ -99,8 +99,11 @@ def test_ends_are_those_of_the_whole():
         (lambda: pl.segmented(strip(), 0), "segmented: n must be a whole number >= 1, got 0"),
         (lambda: pl.segmented(strip(), 4000), "segmented: n must be <= 1000, got 4000"),
         (lambda: pl.segmented(pl.RigidBody.rod(1.0, 1.0), 3), "segmented: beam must be a Beam"),
-        (lambda: pl.segmented(strip(damping=pl.AirDrag(0.1)), 3), r"segmented: damping\[0\] must be of the material"),
-        (lambda: pl.segmented(strip(damping=pl.Rayleigh(alpha=1.0, beta=0.1)), 3), r"segmented: damping\[0\] must be of the"),
+        (lambda: pl.segmented(strip(damping=pl.AirDrag(0.1)), 3), r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh"),
+        (
+            lambda: pl.segmented(strip(damping=pl.Rayleigh(alpha=1.0, beta=0.1)), 3),
+            r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh",
+        ),
         (lambda: pl.segmented(strip(), 3).at("rod", 1.5), r"body 'rod': station must be in \[0, 1.0\] m, got 1.5"),
     ],
 )
@@ -112,12 +115,12 @@ def test_what_cannot_be_cut_is_refused(made, message):
 def test_names_that_are_taken_and_starts_of_modes_are_refused():
     system = pl.System("line", gravity=(0, -9.81))
     system.add("rod_2", pl.RigidBody.rod(1.0, 1.0), joint=pl.Weld())
-    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body has it already\), got 'rod_2'"):
+    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body already has this name\), got 'rod_2'"):
         system.add("rod", pl.segmented(strip(), 3), joint=pl.Weld())
     with pytest.raises(pl.ModelError, match="body 'other': initial must be left out"):
         system.add("other", pl.segmented(strip(), 3), joint=pl.Weld(), initial={"y1": 0.1})
     system.add("third", pl.segmented(strip(), 3), joint=pl.Weld())
-    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body has it already\), got 'third'"):
+    with pytest.raises(pl.ModelError, match=r"name must be unique \(a body already has this name\), got 'third'"):
         system.add("third", pl.RigidBody.rod(1.0, 1.0), joint=pl.Weld())
 
 
@@ -247,13 +250,13 @@ def test_a_falling_whip_keeps_its_energy_and_bends_far():
 
 def test_too_few_segments_are_told_to_be_more():
     _, run = bent(10.0, 2, 40)
-    assert run.ok and run.warnings and all(sentence.endswith("take more segments") for sentence in run.warnings)
+    assert run.ok and run.warnings and all(sentence.endswith("use more segments") for sentence in run.warnings)
     soft = pl.Material(E=2e9, density=1200.0)
     beam = pl.Beam(length=1.0, section=FLAT, material=soft, theory="euler-bernoulli", modes=pl.Modes("cf", 1))
     system = pl.System("whip", gravity=(0, -9.81))
     system.add("rod", pl.segmented(beam, 2), joint=pl.Weld())
     found = [sentence for sentence in pl.simulate(system, 0.5).warnings if "'rod_1'" in sentence]
-    assert found and all(sentence.endswith("take more segments") for sentence in found)
+    assert found and all(sentence.endswith("use more segments") for sentence in found)
 
 
 def test_pictures_draw_a_bent_segment_where_its_tip_is():

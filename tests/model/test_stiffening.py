@@ -88,4 +88,4 @@ def test_where_auto_leaves_it_out_a_tenth_of_the_limit_is_told():
         system.add("blade", strip(modes, **more), joint=pl.Revolute(motion=lambda t: 0.5 * first * t))
         warnings = pl.simulate(system, 0.5, save=0.01).warnings
         assert len(warnings) == told
-        assert not told or "with stiffening 'none' (taken by 'auto' for its many bending coordinates)" in warnings[0]
+        assert not told or "with stiffening 'none' (chosen by 'auto' for its many bending coordinates)" in warnings[0]

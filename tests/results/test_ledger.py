@@ -106,7 +106,7 @@ def test_equations_that_leave_terms_out_as_published_are_named_as_the_cause():
         runs[form] = pl.simulate(system, 0.2)
     assert runs["consistent"].warnings == ()
     (sentence,) = runs["as-published"].warnings
-    assert "the equations of arm as published leave terms out" in sentence and "smaller rtol" not in sentence
+    assert "the equations of arm as published omit terms" in sentence and "smaller rtol" not in sentence
 
 
 # ------------------------------------------------------------------------------------------------- sources that must not give

@@ -161,7 +161,7 @@ def test_a_file_of_others_is_refused(tmp_path):
     import xarray
 
     xarray.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc")
-    with pytest.raises(pl.ModelError, match=r"other\.nc': attributes must be those of a result that pliant wrote"):
+    with pytest.raises(pl.ModelError, match=r"other\.nc': attributes must be those of a result written by pliant"):
         pl.Result.from_netcdf(tmp_path / "other.nc")
 
 
@@ -182,7 +182,7 @@ def test_what_an_older_file_does_not_hold_reads_as_nan_and_is_said(run, tmp_path
             assert old.values[name].shape == array.shape and np.all(np.isnan(old.values[name]))
         else:
             assert np.array_equal(old.values[name], array)
-    sentence = "the file holds no orientation, power, reaction_force (an older version wrote it): they read as nan"
+    sentence = "the file contains no orientation, power, reaction_force (an older version wrote it), so they read as nan"
     assert old.warnings == (sentence,) and sentence in str(old)
     old.to_netcdf(tmp_path / "again.nc")
     assert pl.Result.from_netcdf(tmp_path / "again.nc").warnings == (sentence,)

@@ -36,7 +36,7 @@ def test_a_run_that_failed_says_so_first():
     system = pl.System("arm", gravity=(0, -9.81))
     system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
     failed = pl.simulate(system, 1.0, max_steps=2)
-    assert "not to be believed beyond that" in failed._repr_html_()
+    assert "not reliable beyond that" in failed._repr_html_()
     assert "arm: Revolute RigidBody" in system._repr_html_()
 
 

@@ -33,20 +33,22 @@ def test_a_file_holds_what_the_result_holds(run, tmp_path):
 
 def test_what_is_not_its_own_is_refused(run):
     longer = pl.section_forces(pl.simulate(run.make_provenance.system, 0.2, save=0.02))
-    with pytest.raises(pl.ModelError, match=r"result 'arm': sections must have the result's own 6 rows, got 11"):
+    with pytest.raises(pl.ModelError, match=r"result 'arm': sections must have 6 rows, as the result has, got 11"):
         run.with_sections(longer)
-    with pytest.raises(pl.ModelError, match="result 'arm': sections must be what section_forces or stresses give"):
+    with pytest.raises(pl.ModelError, match="result 'arm': sections must be the dataset that section_forces or stresses returns"):
         run.with_sections(run.data)
-    with pytest.raises(pl.ModelError, match="result 'arm': sections must be what section_forces or stresses give, got 'int'"):
+    with pytest.raises(
+        pl.ModelError, match="result 'arm': sections must be the dataset that section_forces or stresses returns, got 'int'"
+    ):
         run.with_sections(3)
 
 
 def test_section_forces_alone_have_envelopes_but_no_stresses(run):
     only = run.with_sections(pl.section_forces(run))
     assert len(pl.plot.force_envelope(only).axes) == 3  # axial, shear, bending
-    with pytest.raises(pl.ModelError, match=r"plot stress_envelope: result must hold .*pl.stresses\(result\)"):
+    with pytest.raises(pl.ModelError, match=r"plot stress_envelope: result must contain .*pl.stresses\(result\)"):
         pl.plot.stress_envelope(only)
-    with pytest.raises(pl.ModelError, match=r"plot force_envelope: result must hold .*pl.section_forces\(result\)"):
+    with pytest.raises(pl.ModelError, match=r"plot force_envelope: result must contain .*pl.section_forces\(result\)"):
         pl.plot.force_envelope(run)
     assert '"stress":null' in pl.player.page(only)
 

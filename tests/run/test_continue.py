@@ -177,7 +177,7 @@ def test_what_cannot_be_gone_on_from_is_refused() -> None:
     with pytest.raises(pl.ModelError, match="start must be a Result or its final_state, got 3"):
         pl.simulate(loop(), 0.2, start=3)
     inverse = pl.inverse_dynamics(loop_free(), {"arm.angle": lambda t: t}, t_end=0.1)
-    with pytest.raises(pl.ModelError, match="start must hold where its run ended"):
+    with pytest.raises(pl.ModelError, match="start must contain its final state"):
         pl.simulate(loop_free(), 0.2, start=inverse)
 
 

@@ -108,7 +108,7 @@ def test_modes_that_find_no_balance_are_told_to_have_the_load_ramped_up():
     system = pl.System("held", gravity=(0, 0))
     beam = system.add("beam", mechanisms.planar_link(1), joint=pl.Revolute())
     system.force("flutter", beam.tip, (0.0, lambda t, q, v: 1e3 * pl.cos(3e5 * q["beam.y1"])))
-    with pytest.raises(pl.SolveError, match=r"30 Newton steps, did not at t = 0.0 s: .* ramp the load or the motion up over"):
+    with pytest.raises(pl.SolveError, match=r"30 Newton steps, but did not at t = 0.0 s; .* ramp the load or the motion up from"):
         pl.inverse_dynamics(system, {"beam.angle": lambda t: 0.0 * t}, 1.0, elastic="quasi-static", save=[0.0, 1.0])
 
 
@@ -135,15 +135,15 @@ WRONG = {
     "unknown coordinate": (lambda: pl.inverse_dynamics(two_links(), {"uper.angle": swing}, 1.0),
                            "must name one of .* \\(did you mean 'upper.angle'\\?\\)"),
     "table too short": (lambda: pl.inverse_dynamics(two_links(), {"upper.angle": ((0, 0.1, 0.2, 0.5), (0, 1, 2, 3))}, 1.0),
-                        "must hold times from 0.0 to 1.0 s"),
+                        "must contain times from 0.0 to 1.0 s"),
     "modes missing": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="prescribed"),
-                      "must prescribe \\['upper.y1', 'upper.y2', 'fore.y1', 'fore.y2'\\] too"),
+                      "must also prescribe \\['upper.y1', 'upper.y2', 'fore.y1', 'fore.y2'\\]"),
     "joints missing": (lambda: pl.inverse_dynamics(two_links(), {"upper.angle": swing}, 1.0, elastic="quasi-static"),
-                       "must prescribe \\['fore.angle'\\] too for quasi-static modes, got \\['upper.angle'\\]"),
+                       "must also prescribe \\['fore.angle'\\] for quasi-static modes, got \\['upper.angle'\\]"),
     "contacts at rest": (lambda: pl.inverse_dynamics(touching(), motion(), 1.0, elastic="quasi-static"),
-                         "elastic must be integrated where there are contacts"),
+                         "elastic must be integrated for a system with contacts"),
     "options of no run": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="quasi-static", method=TIGHT),
-                          "options must be save and formulation alone where nothing is integrated, got \\['method'\\]"),
+                          "options must be only save and formulation when nothing is integrated, got \\['method'\\]"),
     "unknown way": (lambda: pl.inverse_dynamics(two_links(), motion(), 1.0, elastic="rigid"), "must be one of integrated"),
 }  # fmt: skip
 

@@ -45,7 +45,7 @@ def test_what_is_kept_on_disk_is_said_to_be_made_once(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     said = []
     assert pl.simulate(swing(angle=0.123), 0.1, phase=said.append).ok
-    assert "compiling the equations of motion, once for mechanisms of this structure" in said
+    assert "compiling the equations of motion, once for all mechanisms of this structure" in said
 
 
 # ---- conservation

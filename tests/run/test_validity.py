@@ -52,7 +52,7 @@ def test_a_deflection_past_a_tenth_of_the_length_is_told_with_beam_time_and_numb
     run = pl.simulate(clamped(strip(), (0.0, 0.0), y1=0.12), 0.2)
     (sentence,) = of(run.warnings, "bends by")
     assert sentence.startswith("beam 'rod' bends by 0.12 m at t = 0 s, 0.12 of its length of 1 m; ")
-    assert "up to 0.1 of it: take pl.segmented(beam, n)" in sentence
+    assert "up to 0.1 of it; use pl.segmented(beam, n)" in sentence
     assert pl.simulate(clamped(strip(), (0.0, 0.0), y1=0.099), 0.2).warnings == ()
 
 
@@ -68,7 +68,7 @@ def test_a_slope_past_the_limit_is_told_though_the_deflection_is_small():
     """The third mode of a beam between supports: 3 pi a/l of slope at its ends for a deflection a."""
     run = pl.simulate(clamped(strip(modes=pl.Modes("ss", 3)), (0.0, 0.0), y3=0.04), 1e-3)
     (sentence,) = run.warnings
-    assert sentence.startswith(f"beam 'rod' has a slope of {3.0 * math.pi * 0.04:.2g} rad at t = 0 s; its theory is good for")
+    assert sentence.startswith(f"beam 'rod' has a slope of {3.0 * math.pi * 0.04:.2g} rad at t = 0 s; its theory is valid for")
     assert pl.simulate(clamped(strip(modes=pl.Modes("ss", 3)), (0.0, 0.0), y3=0.03), 1e-3).warnings == ()
 
 
@@ -104,10 +104,10 @@ def test_a_column_past_its_buckling_load_without_stiffening_is_told_and_with_it_
     run = pressed(1.5)
     (sentence,) = run.warnings
     euler = math.pi**2 * rigidity() / 4.0
-    assert sentence.startswith(f"beam 'rod' is pressed together by {1.5 * euler:.3g} N at t = ")
+    assert sentence.startswith(f"beam 'rod' is compressed by {1.5 * euler:.3g} N at t = ")
     told = float(sentence.split("its buckling load of ")[1].split(" N")[0])
     assert told == pytest.approx(euler, rel=5e-3)  # three digits of a Ritz value
-    assert "take stiffening 'full'" in sentence
+    assert "use stiffening 'full'" in sentence
     stiffened = pressed(1.5, "full")
     assert np.max(np.abs(run["rod.y1"])) < 2e-3 and np.max(np.abs(stiffened["rod.y1"])) > 0.1
     assert not of(stiffened.warnings, "buckling") and of(stiffened.warnings, "bends by")
@@ -200,8 +200,8 @@ def test_a_start_deep_inside_a_contact_is_told_with_depth_force_and_energy():
     run = pl.simulate(ball(0.09, LINEAR), 0.05)
     (sentence,) = run.warnings
     lift = 50.0 / (2.0 * 9.81)
-    assert sentence.startswith("contact 'ground ball.root' starts 0.01 m deep, pressed by 1e+04 N and holding 50 J, enough to "
-                               f"lift the whole mechanism by {lift:.3g} m")  # fmt: skip
+    assert sentence.startswith("contact 'ground ball.root' starts 0.01 m deep, with a force of 1e+04 N and a stored energy of "
+                               f"50 J, enough to lift the whole mechanism by {lift:.3g} m")  # fmt: skip
     assert np.max(run.values["tip_position"][:, 0, 1]) > 0.2, "and it flies"
 
 
@@ -220,7 +220,7 @@ def test_a_law_that_does_not_deliver_what_it_is_asked_for_is_told_where_it_touch
     for law, off in ((pl.HuntCrossley, True), (pl.Exact, False)):
         fallen = pl.simulate(ball(0.2, law(stiffness=1e8, restitution=0.4), speed=-1.0, gravity=0.0), 0.2)
         assert len(fallen.contacts) == 1
-        found = of(fallen.warnings, "asked for a restitution of 0.4 delivers")
+        found = of(fallen.warnings, "with a requested restitution of 0.4 delivers")
         assert len(found) == off
         if off:
             delivered = fallen.contacts[0].restitution
@@ -299,7 +299,7 @@ GALLERY = (
 # the test of stiffening: without it the beam diverges as soon as it turns faster than it vibrates.
 DESERVED = {
     "slider-crank": ["times its buckling load of 1.63e+03 N"],
-    "spin-up, none": ["is pressed together by", "times its first bending frequency of 3.8 rad/s", "bends by", "has a slope of"],
+    "spin-up, none": ["is compressed by", "times its first bending frequency of 3.8 rad/s", "bends by", "has a slope of"],
 }
 
 

@@ -155,7 +155,7 @@ def test_contact_forces_need_contacts(arm):
 
 
 def test_states_need_states(arm):
-    with pytest.raises(pl.ModelError, match="must hold states of the user's own"):
+    with pytest.raises(pl.ModelError, match="must contain states of the user's own"):
         pl.plot.states(arm)
 
 
@@ -210,7 +210,7 @@ def test_a_still_picture_at_a_time_as_svg_and_png(chain, tmp_path):
     for kind, head in (("svg", b"<?xml"), ("png", b"\x89PNG")):
         pl.plot.save(still, tmp_path / f"still.{kind}")
         assert (tmp_path / f"still.{kind}").read_bytes().startswith(head)
-    with pytest.raises(pl.ModelError, match="must be left out where times are given"):
+    with pytest.raises(pl.ModelError, match="must be left out when times are given"):
         pl.plot.mechanism(chain, [0.1], time=0.2)
     with pytest.raises(pl.ModelError, match=r"must be from 0 to 0\.8 s"):
         pl.plot.mechanism(chain, time=2.0)

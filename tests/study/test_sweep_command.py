@@ -62,11 +62,11 @@ def test_axes_are_ranges_and_lists_with_units(text, values):
     [
         (["payload"], "--over: must be NAME=FROM:TO:COUNT"),
         (["payload=1:2"], "must be NAME=FROM:TO:COUNT"),
-        (["payload=1:2:1"], "with a count of 2 at least"),
+        (["payload=1:2:1"], "with a count of at least 2"),
         (["payload=1:2:3:lin"], "must be NAME=FROM:TO:COUNT"),
-        (["payload=-1:2:3:log"], "ends of a logarithmic axis must have one sign"),
+        (["payload=-1:2:3:log"], "ends of a logarithmic axis must have the same sign"),
         (["payload=1,2 mm"], "parameter 'payload': value must be in kg, got 'mm'"),
-        (["payload=1", "payload=2"], "must name 'payload' once"),
+        (["payload=1", "payload=2"], "must name 'payload' only once"),
     ],
 )
 def test_what_is_no_axis_is_refused(texts, words):
@@ -91,7 +91,7 @@ def test_a_sweep_is_run_reported_gone_on_with_and_drawn(folder):
     assert done.exit_code == 0 and done.stdout == "6 cases in s: mass (3), torque (2)\n"
     assert pl.open_sweep("s")["mass"].values.tolist() == [0.5, 1.25, 2.0]
     refused = pliant(*command)
-    assert refused.exit_code == 2 and "'s' holds a sweep already; --resume goes on with it" in refused.stderr
+    assert refused.exit_code == 2 and "'s' already contains a sweep; --resume continues it" in refused.stderr
     before = contents(folder / "s")
     again = pliant(*command, "--resume", "--json")
     assert again.exit_code == 0 and contents(folder / "s") == before
@@ -126,7 +126,7 @@ def test_failed_cases_are_said_and_the_others_kept(folder):
         (["m.yaml", "--over", "mass=1,2", "--out", "s", "--keep", "kinetik"], "did you mean 'kinetic'"),
         (
             ["m.yaml", "--over", "mass=1,2", "--out", "s", "--workers", "2", "--dask", "tcp://x:1"],
-            "one of them at most",
+            "at most one of them",
         ),
         (["m.yaml", "--over", "mass=1,2", "--out", "s", "--workers", "0"], "--workers: must be >= 1"),
         (["none.yaml", "--over", "mass=1,2", "--out", "s"], r"none\.yaml: cannot be read"),
@@ -142,7 +142,7 @@ def test_what_is_wrong_with_the_command_is_said_and_nothing_made(folder, argumen
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--kind", "ledger"], "--kind: must be left out where a sweep is drawn"),
+        (["--kind", "ledger"], "--kind: must be left out for a sweep"),
         (["--name", "bob.angel"], "did you mean 'bob.angle'"),
         (["--reduce", "larges"], "must be one of largest, final, range"),
         (["--where", "mas=1"], "must name one of mass (did you mean 'mass'?)"),

@@ -129,11 +129,11 @@ def test_model_files_see_frames_and_tables():
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("'arm.root', 'x'", "'arm.root'", r"must hold 2 to 3 texts in quotes, as in position\('arm.tip', 'x'\)"),
+        ("'arm.root', 'x'", "'arm.root'", r"must have 2 to 3 arguments in quotes, as in position\('arm.tip', 'x'\)"),
         ("'arm.root', 'x'", "'arm.root', 'u'", "must have an axis x, y or z"),
         ("'arm.root', 'x'", "'leg.tip', 'x'", r"is an unknown body in 'leg.tip'"),
-        ("0, 0, 1, 2)", "0, 0, 1)", "must hold a value and pairs of numbers"),
-        ("0, 0, 1, 2)", "1, 0, 0, 2)", "must be a table .*must increase strictly"),
+        ("0, 0, 1, 2)", "0, 0, 1)", "must have a value and pairs of numbers"),
+        ("0, 0, 1, 2)", "1, 0, 0, 2)", "must be a valid table .*must be strictly increasing"),
     ],
 )
 def test_files_say_what_is_wrong(old, new, words):

@@ -1,4 +1,4 @@
-"""The command line: one file a command."""
+"""The command line: one file per command."""
 
 import gc
 import signal
@@ -7,13 +7,14 @@ from pliant.cli.app import app
 
 __all__ = ["app", "main"]
 
-# Objects made between two looks for cycles, and so on: equations are graphs of many small objects without any.
+# Thresholds of the garbage collector: objects created between two searches for cycles. Equations are graphs of many small objects
+# without cycles.
 RARELY = (100_000, 50, 100)
 
 
 def main() -> None:
-    """The command line as a program: what it does is done when it ends, and Ctrl-C must not break how Python ends."""
-    gc.freeze()  # what was imported stays
+    """Run the command line as a program; Ctrl-C must not disturb the exit of Python."""
+    gc.freeze()  # imported modules stay in memory
     gc.set_threshold(*RARELY)
     try:
         app()

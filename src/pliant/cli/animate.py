@@ -1,4 +1,4 @@
-"""pliant animate: a result as a film, or as a page that plays."""
+"""pliant animate: makes a film, or a page that plays the motion, from a result."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def animate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The result of a run, or a model file, which is run first.")],
     out: Annotated[Path | None, typer.Option("--out", help="A film: MP4 (needs ffmpeg) or GIF.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="A page that plays in any browser, offline.")] = None,
-    fps: Annotated[int, typer.Option("--fps", help="Frames a second of the film.")] = 30,
-    scale: Annotated[float, typer.Option("--scale", help="How much deformations are magnified.")] = 1.0,
-    speed: Annotated[float | None, typer.Option("--speed", help="Seconds of the run per second shown.")] = None,
+    fps: Annotated[int, typer.Option("--fps", help="Frames per second of the film.")] = 30,
+    scale: Annotated[float, typer.Option("--scale", help="Magnification of deformations.")] = 1.0,
+    speed: Annotated[float | None, typer.Option("--speed", help="Seconds of the run per second of the film.")] = None,
     size: Annotated[
-        str | None, typer.Option("--size", metavar="WIDTHxHEIGHT", help="Pixels of the film; its own shape unless given.")
+        str | None, typer.Option("--size", metavar="WIDTHxHEIGHT", help="Size of the film, pixels; default: as the motion.")
     ] = None,
     stress: Annotated[bool, typer.Option("--stress", help="Colour the beams of the page by their equivalent stress.")] = False,
     values: Set = None,
@@ -36,7 +36,7 @@ def animate(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a film of a result or of a model's run (--out), or a page that plays it (--html)."""
+    """Make a film (--out) or a page that plays the motion (--html) from a result or from a run of a model."""
     targets = {"--out": out, "--html": html}
     if out is None and html is None:
         stop(WRONG, "--out (a film) or --html (a page) must be given")
@@ -44,9 +44,9 @@ def animate(
         if target is not None:
             check_target(option, target)
     if stress and html is None:
-        stop(WRONG, "--stress: must stand beside --html: a film has no colours of stress")
+        stop(WRONG, "--stress: must be given with --html, because a film does not show stresses")
     if size is not None and out is None:
-        stop(WRONG, "--size: must stand beside --out: a page has the size of its window")
+        stop(WRONG, "--size: must be given with --out, because a page has the size of its window")
     pixels = None if size is None else _pixels(size)
     result = _result(file, values, includes_outside, quiet or as_json)
     try:
@@ -78,13 +78,13 @@ def _pixels(text: str) -> tuple[int, int]:
 
 
 def _result(file: Path, values: list[str] | None, includes_outside: bool, quiet: bool) -> Result:
-    """Of a file of results, or of a run of a model with these values."""
+    """The result in a file, or of a run of a model with these values."""
     if is_result(file):
         if values:
-            stop(WRONG, f"--set: must stand beside a model file: the run in {str(file)!r} is done, got {values[0]!r}")
+            stop(WRONG, f"--set: must be given with a model file, but {str(file)!r} is a finished run, got {values[0]!r}")
         return load_result(file)
     if file.suffix not in MODELS:
-        return load_result(file)  # which says what is wrong with it
+        return load_result(file)  # reports what is wrong with the file
     model = load_model(file, includes_outside, values)
     result: Result = simulate_model(model, settings_of(model, file, None), None, quiet)
     if not len(result.time):

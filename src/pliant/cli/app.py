@@ -1,4 +1,4 @@
-"""pliant: the commands, and what they share: help with an example each, exit codes, --version."""
+"""The program pliant: its commands, each with an example in its help, exit codes and --version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pliant.cli.run import run
 from pliant.cli.schema import schema
 from pliant.cli.sweep import sweep
 
-# Every command with an example that can be typed.
+# Every command, with an example for its help.
 COMMANDS: dict[Callable[..., None], str] = {
     new: "pliant new arm.yaml",
     check: "pliant check arm.yaml",
@@ -53,7 +53,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def main(version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False) -> None:
+def main(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
     if version:
         from pliant.version import VERSION
 

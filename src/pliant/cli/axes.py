@@ -1,4 +1,4 @@
-"""What --over says: payload=0.1:1.0:20 (from, to, how many), E=60,70,200GPa (a list), with units as model files have them."""
+"""The axes of --over: payload=0.1:1.0:20 (from, to, count) or E=60,70,200GPa (a list), with units as in model files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ COUNT = re.compile(r"\s*(\d+)\s*(.*)", re.DOTALL)
 
 
 def parse_axes(given: Sequence[str], parameters: Mapping[str, Parameter]) -> dict[str, list[float] | list[int]]:
-    """Axes by name, their values in SI; those that are no parameters and whole stay whole: they count something."""
+    """Axes by name, with values in SI; integers of names that are not parameters stay integers, because they count something."""
     axes: dict[str, list[float] | list[int]] = {}
     for text in given:
         name, equals, values = (part.strip() for part in text.partition("="))
         if not (name and equals and values):
             stop(WRONG, f"--over: {RULE}, got {text!r}")
         if name in axes:
-            stop(WRONG, f"--over: must name {name!r} once, got it twice")
+            stop(WRONG, f"--over: must name {name!r} only once, got it twice")
         parameter = parameters.get(name)
         try:
             numbers = _values(name, values, None if parameter is None else parameter.unit)
@@ -44,18 +44,18 @@ def _values(name: str, text: str, unit: str | None) -> list[float]:
     begin, end, *rest = text.split(":")
     counted = COUNT.fullmatch(rest[0]) if rest else None
     if counted is None or len(rest) > 2 or (len(rest) == 2 and rest[1].strip() != LOG) or int(counted[1]) < 2:
-        raise ModelError(f"{RULE}, with a count of 2 at least, got {name}={text!r}")
+        raise ModelError(f"{RULE}, with a count of at least 2, got {name}={text!r}")
     count, own = int(counted[1]), counted[2].strip()
     low, high = _numbers(name, [begin, f"{end.strip()} {own}" if own else end], unit)
     if len(rest) == 1:
         return [float(x) for x in np.linspace(low, high, count)]
     if not low * high > 0.0:
-        raise ModelError(f"{name}: ends of a logarithmic axis must have one sign and not be zero, got {text!r}")
+        raise ModelError(f"{name}: ends of a logarithmic axis must have the same sign and not be zero, got {text!r}")
     return [float(x) for x in np.geomspace(low, high, count)]
 
 
 def _numbers(name: str, texts: Sequence[str], unit: str | None) -> list[float]:
-    """In SI. The unit of the last one is that of those that have none."""
+    """The values in SI; values without a unit have the unit of the last one."""
     from pliant.files import units
     from pliant.files.definitions import read_value
     from pliant.files.formula import is_expression

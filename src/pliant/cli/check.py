@@ -1,4 +1,4 @@
-"""pliant check: a model file, read and told back."""
+"""pliant check: reads a model file and prints what it describes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesOutside = False, as_json: AsJson = False) -> None:
-    """Check a model file and print its tree, parameters and run settings; where loops are closed, what is left to move."""
+    """Check a model file and print its tree, parameters and run settings; with closed loops, also its degrees of freedom."""
     model = load_model(file, includes_outside, settings)
     left = _freedom(model) if model.system.closures else None
     if as_json:
@@ -23,7 +23,7 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
         return
     say(model.system)
     if left is not None:
-        implied = f"; implied by others: {', '.join(left[1])}" if left[1] else ""
+        implied = f"; redundant closures: {', '.join(left[1])}" if left[1] else ""
         say(f"{left[0]} degrees of freedom with the loops closed{implied}")
         for sentence in left[2]:
             say(f"warning: {sentence}")
@@ -33,7 +33,7 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
 
 
 def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-    """Degrees of freedom with the loops closed, which takes closing them; closures that others imply; what to know of both."""
+    """Degrees of freedom with the loops closed, redundant closures, and warnings; the loops are assembled for this."""
     from pliant.trace.tracing import trace
 
     try:
@@ -44,7 +44,7 @@ def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 
 
 def parameter_lines(model: Model) -> list[str]:
-    """What can be set, as in: parameter payload = 0.3 kg, >= 0.1, <= 1."""
+    """Lines about the parameters, such as: parameter payload = 0.3 kg, >= 0.1, <= 1."""
     return [_line(parameter) for parameter in model.system.parameters.values()]
 
 
@@ -54,7 +54,7 @@ def _line(parameter: Parameter) -> str:
 
 
 def model_data(model: Model) -> dict[str, Any]:
-    """What a model holds, for machines."""
+    """The content of a model, for --json."""
     system = model.system
     bodies = {
         link.name: {"kind": type(link.body).__name__, "mass_kg": link.body.mass, "joint": type(link.joint).__name__,

@@ -1,4 +1,4 @@
-"""pliant equations: the equations of a model, to read, to compile, to optimise with."""
+"""pliant equations: writes the equations of a model for reading, compiling or optimisation."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ TEXTS: dict[str, Text] = {
     "latex": lambda equations, simplify: equations.latex(simplify),
     "sympy": lambda equations, simplify: equations.sympy(simplify).source(),
 }
-SUFFIXES = {"latex": ".tex", "sympy": ".py", "c": ".c", "casadi": ".casadi"}  # what comes out, and how its file ends
-BESIDE = {"c": ".h", "casadi": ".json"}  # what is written beside it
+SUFFIXES = {"latex": ".tex", "sympy": ".py", "c": ".c", "casadi": ".casadi"}  # forms, and the suffixes of their files
+BESIDE = {"c": ".h", "casadi": ".json"}  # suffixes of accompanying files
 
 
 def equations(
     file: ModelArgument,
     form: Annotated[str, typer.Option("--form", help="latex, sympy (a Python module), c (with a header) or casadi.")] = "latex",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Where it goes; LaTeX and SymPy are printed unless this is given.")
-    ] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Do not simplify: quicker for larger systems.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Output file; by default LaTeX and SymPy are printed.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Do not simplify; faster for larger systems.")] = False,
     settings: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the equations of motion of a small system: M, bias and constraint Jacobian, with the names kept."""
+    """Write the equations of motion of a small system: mass matrix, bias and constraint Jacobian, with the names of the model."""
     if form not in SUFFIXES:
         stop(WRONG, f"--form: must be one of {', '.join(SUFFIXES)}, got {form!r}")
     target = out if out is not None or form in TEXTS else Path(f"{file.stem}{SUFFIXES[form]}")
@@ -66,7 +64,7 @@ def equations(
 
 
 def _write(derived: Equations, form: str, text: str | None, target: Path) -> list[str]:
-    """The names of the files that were written."""
+    """The names of the written files."""
     try:
         if text is not None:
             with atomic_write(target) as draft:

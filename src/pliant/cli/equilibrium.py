@@ -1,4 +1,4 @@
-"""pliant equilibrium: where a model rests, what carries it, and whether it stays."""
+"""pliant equilibrium: the equilibrium of a model, its reactions, and its stability."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pliant.host import progress
 if TYPE_CHECKING:
     from pliant.analysis.equilibrium import Equilibrium
 
-ROUND_OFF = 1e-12  # of the largest in the table: less is printed as zero
+ROUND_OFF = 1e-12  # of the largest value in the table; smaller values are printed as zero
 
 
 def equilibrium(
     file: ModelArgument,
     steady: Steady = None,
-    t: Annotated[float, typer.Option("--t", help="When formulas of time and prescribed motions are looked at, s.")] = 0.0,
+    t: Annotated[float, typer.Option("--t", help="Time at which formulas of time and prescribed motions are evaluated, s.")] = 0.0,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="REST.nc", help="Write the rest as a result (netCDF), to draw and to go on.")
+        Path | None, typer.Option("--out", metavar="REST.nc", help="Write the equilibrium as a result (netCDF).")
     ] = None,
     settings: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find where a mechanism rests, from its start downhill: coordinates, reactions, contacts, stability."""
+    """Find the equilibrium of a mechanism, downhill from its start: coordinates, reactions, contacts, stability."""
     from pliant.analysis.equilibrium import equilibrium as find
 
     rates = read_steady(steady)
@@ -39,7 +39,7 @@ def equilibrium(
         check_target("--out", out)
     model = load_model(file, includes_outside, settings)
     try:
-        with progress.waiting("looking for the rest", quiet or as_json):
+        with progress.waiting("searching for the equilibrium", quiet or as_json):
             rest = find(model.system, steady=rates, t=t)
     except ModelError as trouble:
         stop(WRONG, str(trouble))
@@ -59,7 +59,7 @@ def equilibrium(
 
 
 def equilibrium_data(rest: Equilibrium) -> dict[str, Any]:
-    """A rest, for machines."""
+    """An equilibrium, for --json."""
     reactions = {body: {"force_N": found.force.tolist(), "moment_Nm": found.moment.tolist()}
                  for body, found in rest.reactions.items()}  # fmt: skip
     contacts = {pair: {"closed": found.closed, "gap_m": found.gap, "force_N": found.force} for pair, found in rest.contacts.items()}
@@ -80,7 +80,7 @@ def _print(rest: Equilibrium) -> None:
         table.add_row(plain(name), f"{value:.6g}")
     console.print(table)
     table = Table("body", *(f"{kind} {axis}" for kind in ("force", "moment") for axis in "xyz"),
-                  title="what joints do to bodies, N and N m", title_justify="left", box=None)  # fmt: skip
+                  title="forces and moments of joints on bodies, N and N m", title_justify="left", box=None)  # fmt: skip
     largest = {name: float(abs(rest.values[f"reaction_{name}"]).max(initial=0.0)) for name in ("force", "moment")}
     for body, reaction in rest.reactions.items():
         force, moment = ((x if abs(x) > ROUND_OFF * largest[name] else 0.0 for x in getattr(reaction, name)) for name in largest)

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and words on the error stream; for machines, the same as JSON."""
+"""The end of a command: exit codes, and messages on the error stream or as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXIT_CODES = {
 
 
 class Stopped(Exception):
-    """A command that ends before its end: with a code and a sentence."""
+    """Raised to end a command early, with an exit code and a message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ def stop(code: int, message: str) -> NoReturn:
 
 
 def ending(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, its early ends said on the error stream and, where it was asked for JSON, as JSON too."""
+    """The command, with early ends reported on the error stream and, with --json, as JSON too."""
 
     @wraps(command)
     def ended(*arguments: Any, **options: Any) -> None:
@@ -58,12 +58,12 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def say(what: object, err: bool = False, nl: bool = True) -> None:
-    """Words for people; names in them come from files, and must not steer the terminal."""
+    """Print a message. It may contain names from files, so control characters are escaped."""
     typer.echo(plain(str(what)), err=err, nl=nl)
 
 
 def write_json(data: Any) -> None:
-    """One JSON document on the output; nan and inf, which JSON has not, as null."""
+    """Print one JSON document; nan and inf, which JSON does not have, become null."""
     typer.echo(json.dumps(_clean(data), indent=1, allow_nan=False))
 
 

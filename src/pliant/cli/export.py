@@ -1,4 +1,4 @@
-"""pliant export: rows of a result as a table of text, a Parquet file or a MATLAB file."""
+"""pliant export: writes the rows of a result as CSV, Parquet or MATLAB."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
 from pliant.errors import PliantError
 
-WRITERS = {".csv": "to_csv", ".parquet": "to_parquet", ".mat": "to_matlab"}  # methods of a Result, by the name's end
+WRITERS = {".csv": "to_csv", ".parquet": "to_parquet", ".mat": "to_matlab"}  # methods of a Result, by suffix
 
 
 def export(
     file: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The result of a run.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where the rows go: .csv, .parquet or .mat.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Output file: .csv, .parquet or .mat.")],
     columns: Annotated[
         list[str] | None,
         typer.Option(
             "--columns", metavar="NAME,...",
-            help="Quantities, as in q,normal_force, or columns, as in 'tip_position arm x'; may be repeated; all unless given.",
+            help="Quantities, as in q,normal_force, or columns, as in 'tip_position arm x'; may be repeated; default: all.",
         ),
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Write rows of a result for other programs: CSV, Parquet (extra parquet) or MATLAB."""
+    """Write the rows of a result for other programs, as CSV, Parquet (needs the extra parquet) or MATLAB."""
     writer = WRITERS.get(out.suffix)
     if writer is None:
         stop(WRONG, f"OUT: must end in {', '.join(WRITERS)}, got {str(out)!r}")

@@ -1,4 +1,4 @@
-"""pliant fit: numbers of a model file from what was measured."""
+"""pliant fit: fits numbers of a model file to measured data."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ def fit(
     file: ModelArgument,
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", metavar="CSV", help="Measured: a column time, others named as in the result; may be repeated."),
+        typer.Option("--data", metavar="CSV", help="Measured data: time, and columns named as in the result; may be repeated."),
     ] = None,
     free: Annotated[
-        str | None, typer.Option("--free", metavar="NAME,NAME", help="Numbers that the model defines and that are to be found.")
+        str | None, typer.Option("--free", metavar="NAME,NAME", help="Numbers defined by the model that are fitted.")
     ] = None,
-    of: Annotated[list[str] | None, typer.Option("--of", metavar="COLUMN", help="A column that counts, all unless given.")] = None,
+    of: Annotated[list[str] | None, typer.Option("--of", metavar="COLUMN", help="A column to fit; default: all.")] = None,
     bounds: Annotated[
         list[str] | None, typer.Option("--bound", metavar="NAME=LOW:HIGH", help="Bounds of a number, SI; may be repeated.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where report, picture and result go.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for report, picture and results.")] = None,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find numbers of a model such that its run goes through measured series; says how sure they are, and what cannot be told."""
+    """Fit numbers of a model so that its run follows measured series; reports confidence intervals and undetermined numbers."""
     if not data:
         stop(WRONG, "--data must be given: a CSV file with a column time")
     if not free:
         stop(WRONG, "--free must be given: names of numbers that the model defines, as in damping,mu")
     stems = [path.stem for path in data]
-    if len(set(stems)) < len(stems):  # files are named after them
+    if len(set(stems)) < len(stems):  # output files are named after them
         stop(WRONG, f"--data: files must have different names, got {', '.join(map(str, data))}")
     model = load_model(file, includes_outside, values)
     names = [name.strip() for name in free.split(",") if name.strip()]
@@ -62,7 +62,7 @@ def fit(
 
 
 def _bounds(given: list[str]) -> dict[str, tuple[float | None, float | None]]:
-    """mu=0:0.6 or K=1e4: -> the name and both ends, None for none."""
+    """Read mu=0:0.6 or K=1e4: as a name and both bounds; a missing bound is None."""
     bounds: dict[str, tuple[float | None, float | None]] = {}
     for text in given:
         name, equals, ends = (part.strip() for part in text.partition("="))
@@ -96,7 +96,7 @@ def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: A
 
 
 def _write(found: Fit, out: Path) -> None:
-    """The report, the picture, and of every experiment the run and the table of what is left."""
+    """Write the report and the picture and, for every experiment, its run and a table of measured and computed values."""
     import json
 
     from pliant.host.atomic_files import atomic_write
@@ -114,7 +114,7 @@ def _write(found: Fit, out: Path) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """nan and inf, which JSON has not, as null."""
+    """The value with nan and inf, which JSON does not have, replaced by None."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""pliant info: what a model or a result holds."""
+"""pliant info: prints the content of a model file or a result."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from pliant.results.ledger import Ledger
     from pliant.results.result import Result
 
-SHOWN_FREQUENCIES = 4  # of a beam
+SHOWN_FREQUENCIES = 4  # per beam
 
 
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file (YAML) or the result of a run (netCDF).")],
     includes_outside: IncludesOutside = False,
     as_json: AsJson = False,
-    model: Annotated[bool, typer.Option("--model", help="Of a result: print only the model it came from, as a file.")] = False,
+    model: Annotated[bool, typer.Option("--model", help="For a result: print only its model, as a model file.")] = False,
 ) -> None:
-    """Tell what a file holds: bodies and frequencies of a model; rows, ledger and provenance of a result."""
+    """Print the content of a file: bodies and frequencies of a model; rows, ledger and provenance of a result."""
     if is_result(file):
         _of_result(load_result(file, lazy=True), file, as_json, model)
     elif model:
-        stop(WRONG, f"{file}: must be a result of a run to hold a model, got another kind of file")
+        stop(WRONG, f"{file}: must be the result of a run when --model is given, got another kind of file")
     else:
         _of_model(load_model(file, includes_outside), as_json)
 
@@ -48,14 +48,14 @@ def _of_model(model: Model, as_json: bool) -> None:
     for name, values in frequencies.items():
         more = " ..." if len(values) > SHOWN_FREQUENCIES else ""
         shown = ", ".join(f"{value:.5g}" for value in values[:SHOWN_FREQUENCIES])
-        say(f"{name}: {shown}{more} Hz with its frame held")
+        say(f"{name}: {shown}{more} Hz with its frame fixed")
     for line in parameter_lines(model):
         say(line)
     say(model.run if model.run is not None else "no run section")
 
 
 def beam_frequencies(model: Model) -> dict[str, list[float]]:
-    """Of every beam, its own modes together, its frame held still, Hz."""
+    """The natural frequencies of every beam in its modes, with its frame fixed, Hz."""
     from pliant.beams import shape_integrals
     from pliant.model.beam import Beam
 
@@ -67,7 +67,7 @@ def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> N
     provenance = result.provenance
     if model_only:
         if not provenance.get("model"):
-            stop(WRONG, f"{file}: holds no model: {provenance.get('no_model', 'it was written by an older version')}")
+            stop(WRONG, f"{file}: contains no model: {provenance.get('no_model', 'it was written by an older version')}")
         say(provenance["model"], nl=False)
         return
     if as_json:
@@ -87,7 +87,7 @@ def _contents(result: Result) -> dict[str, Any]:
 
 
 def _ledger(result: Result) -> Ledger | None:
-    """None where its quantities were not kept, or their rows do not fit into memory."""
+    """The ledger; None if its quantities were not kept or their rows do not fit into memory."""
     with contextlib.suppress(ModelError):
         return result.ledger
     return None
@@ -105,7 +105,7 @@ def _print_result(result: Result, provenance: Any) -> None:
     rows += [(name, ", ".join(result.labels[name])) for name in shown]
     if result.final_state is not None:
         closed = ", ".join(result.final_state.closed)
-        rows.append(("can go on", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))
+        rows.append(("can continue", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))
     rows += [("made by", f"pliant {provenance['version']}")] if provenance else []
     rows += [(name, str(value)) for name, value in provenance.get("settings", {}).items() if value is not None]
     if provenance:
@@ -119,7 +119,7 @@ def _print_result(result: Result, provenance: Any) -> None:
 
 
 def _print_quantities(result: Result, file: Path) -> None:
-    """What the rows hold."""
+    """Print the quantities of the rows."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -132,7 +132,7 @@ def _print_quantities(result: Result, file: Path) -> None:
             sizes = zip(array.shape[1:], QUANTITIES[name].dims, strict=True)
             numbers = " x ".join(f"{size} {dim}" for size, dim in sizes) or "1"
             table.add_row(*(Text(text) for text in (name, numbers, QUANTITIES[name].unit, QUANTITIES[name].meaning)))
-    say(f"\nrows hold, beside time, in {file.stat().st_size / 1e6:.3g} MB:")
+    say(f"\nquantities in the rows, besides time ({file.stat().st_size / 1e6:.3g} MB):")
     Console().print(table)
     missing = [name for name in QUANTITIES if name not in result.values]
     if missing:

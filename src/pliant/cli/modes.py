@@ -1,4 +1,4 @@
-"""pliant modes: natural frequencies, damping and shapes of a model about its rest."""
+"""pliant modes: natural frequencies, damping and shapes of a model about its equilibrium."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 def modes(
     file: ModelArgument,
     steady: Steady = None,
-    start: Annotated[bool, typer.Option("--start", help="About the start as it is, not about the rest.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="MODES.csv", help="Write the table as text, a mode a line.")] = None,
+    start: Annotated[bool, typer.Option("--start", help="Linearise about the start instead of the equilibrium.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="MODES.csv", help="Write the table, one mode per line.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="SHAPES.png", help="Draw the first mode shapes.")] = None,
-    page: Annotated[Path | None, typer.Option("--page", metavar="MODE.html", help="Write the page on which a mode swings.")] = None,
-    number: Annotated[int, typer.Option("--mode", help="Which mode the page shows.")] = 0,
+    page: Annotated[Path | None, typer.Option("--page", metavar="MODE.html", help="Write a page that plays a mode.")] = None,
+    number: Annotated[int, typer.Option("--mode", help="Number of the mode on the page.")] = 0,
     settings: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the natural frequencies of a mechanism about its rest, the damping of each mode and what moves in it."""
+    """Print the natural frequencies of a mechanism about its equilibrium, and the damping and main coordinates of each mode."""
     rates = read_steady(steady)
     if start and rates:
-        stop(WRONG, "--start and --steady: one of them at most must be given")
+        stop(WRONG, "--start and --steady: at most one of them may be given")
     for option, target in (("--out", out), ("--plot", plot), ("--page", page)):
         if target is not None:
             check_target(option, target)
     model = load_model(file, includes_outside, settings)
     try:
-        with progress.waiting("looking for the rest and its modes", quiet or as_json):
+        with progress.waiting("searching for the equilibrium and its modes", quiet or as_json):
             linear = _linearised(model.system, rates, start)
             found = linear.modes()
             written = _write(found, out, plot, page, number)
@@ -71,14 +71,14 @@ def _linearised(system: System, rates: dict[str, float], start: bool) -> Lineari
 
 
 def rows(found: NaturalModes) -> list[dict[str, Any]]:
-    """One mode each, for machines."""
+    """One row per mode, for --json."""
     each = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)
     return [{"mode": k, "rad_per_s": w, "Hz": w / (2.0 * math.pi), "damping_ratio": ratio, "moves": found.moving(k)}
             for k, (w, ratio) in enumerate(each)]  # fmt: skip
 
 
 def _write(found: NaturalModes, out: Path | None, plot: Path | None, page: Path | None, number: int) -> list[str]:
-    """The names of the files that were written."""
+    """The names of the written files."""
     if page is not None:
         from pliant.show import player
 

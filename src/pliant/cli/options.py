@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and what is checked of them before anything runs."""
+"""Arguments and options that several commands share, with the checks made before anything runs."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL.yaml", help="The model file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Report as JSON, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, no report.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar and no report.")]
 
 IncludesOutside = Annotated[
-    bool, typer.Option("--allow-includes-outside", help="Let the model include files from outside its folder.")
+    bool, typer.Option("--allow-includes-outside", help="Allow the model to include files from outside its folder.")
 ]
 
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE[unit]", help="A value for a number that the model defines; may be repeated."),
+    typer.Option("--set", metavar="NAME=VALUE[unit]", help="Value of a number that the model defines; may be repeated."),
 ]
 
-HEADS = (b"\x89HDF", b"CDF")  # how files of results begin
+HEADS = (b"\x89HDF", b"CDF")  # first bytes of result files
 
 
 def load_model(file: Path, includes_outside: bool = False, settings: Sequence[str] | None = None) -> Model:
-    """settings: what --set was given."""
+    """Load a model file; settings: the values of --set."""
     from pliant import files
 
     try:
@@ -45,26 +45,26 @@ def load_model(file: Path, includes_outside: bool = False, settings: Sequence[st
 
 
 def read_settings(settings: Sequence[str], option: str = "--set") -> dict[str, str]:
-    """payload=310 g -> the name and the text of its value."""
+    """Read payload=310 g as a name and the text of its value."""
     values: dict[str, str] = {}
     for setting in settings:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not (name and equals and value):
             stop(WRONG, f"{option}: must be NAME=VALUE, as in payload=0.31kg, got {setting!r}")
         if name in values:
-            stop(WRONG, f"{option}: must name {name!r} once, got {values[name]!r} and {value!r}")
+            stop(WRONG, f"{option}: must name {name!r} only once, got {values[name]!r} and {value!r}")
         values[name] = value
     return values
 
 
 def load_result(file: Path, lazy: bool = False) -> Result:
-    """lazy: rows stay in the file until they are asked for."""
+    """Load a result; lazy: rows stay in the file until they are read."""
     from pliant.results.result import Result
 
     if not file.is_file():
         stop(WRONG, f"{file}: cannot be read: {'must be a file' if file.exists() else 'No such file'}")
     if not is_result(file):
-        stop(WRONG, f"{file}: must be a result of a run, netCDF, got another kind of file")
+        stop(WRONG, f"{file}: must be the result of a run (netCDF), got another kind of file")
     try:
         return Result.from_netcdf(file, lazy=lazy)
     except ModelError as trouble:
@@ -74,7 +74,7 @@ def load_result(file: Path, lazy: bool = False) -> Result:
 
 
 def is_result(file: Path) -> bool:
-    """By its first bytes, as names may lie; a file that cannot be read is none."""
+    """Whether a file is a result, judged by its first bytes, because names may mislead; False if it cannot be read."""
     try:
         with open(file, "rb") as opened:
             return opened.read(4).startswith(HEADS)
@@ -83,9 +83,9 @@ def is_result(file: Path) -> bool:
 
 
 def check_target(option: str, out: Path) -> None:
-    """Before the run, not after: a result that cannot be written is an hour lost."""
+    """Check, before the run, that a file can be written: otherwise an hour of computing could be lost."""
     try:
-        if streamed(out):  # whether it takes anything shows when it is written to
+        if streamed(out):  # whether it accepts data shows when it is written to
             return
         folder = Path(os.path.realpath(out)).parent
         if not folder.is_dir():
@@ -98,7 +98,7 @@ def check_target(option: str, out: Path) -> None:
 
 
 def make_folder(option: str, out: Path) -> None:
-    """The folder itself may be new; the one it stands in must exist."""
+    """Create a folder if necessary; its parent must exist."""
     if not out.absolute().parent.is_dir():
         stop(WRONG, f"{option}: folder {str(out.parent)!r} must exist, got {str(out)!r}")
     try:
@@ -111,7 +111,7 @@ def make_folder(option: str, out: Path) -> None:
 
 
 def _refusal(folder: Path) -> str:
-    """Why no file can be made in a folder, or nothing; asked by making one, as permissions do not tell all."""
+    """Why no file can be created in a folder, or an empty string; tested by creating one, since permissions do not tell all."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return ""

@@ -1,4 +1,4 @@
-"""pliant plot: a picture of a result."""
+"""pliant plot: draws a picture of a result."""
 
 from __future__ import annotations
 
@@ -19,39 +19,35 @@ from pliant.host import progress
 if TYPE_CHECKING:
     from pliant.results.result import Result
 
-OF_SECTIONS = ("stress_envelope", "force_envelope")  # kinds that need what is computed on request
+OF_SECTIONS = ("stress_envelope", "force_envelope")  # kinds that need stresses, which are computed on demand
 
 
 def plot(
     file: Annotated[
         Path | None, typer.Argument(metavar="RESULT.nc|FOLDER", help="The result of a run, or the folder of a sweep.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Where the picture goes: PNG, PDF or SVG; RESULT_KIND.png unless given.")
-    ] = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="What to draw; --list tells which there are; overview unless given.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Output file: PNG, PDF or SVG; default: RESULT_KIND.png.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="Kind of picture; --list prints all kinds; default: overview.")] = None,
     names: Annotated[
         list[str] | None,
-        typer.Option("--name", help="Draw these coordinates or bodies only, of a sweep what was kept; may stand several times."),
+        typer.Option("--name", help="Draw only this coordinate or body or, for a sweep, this kept quantity; may be repeated."),
     ] = None,
-    at: Annotated[list[float] | None, typer.Option("--at", help="Times of snapshots, s; may stand several times.")] = None,
+    at: Annotated[list[float] | None, typer.Option("--at", help="Time of a snapshot, s; may be repeated.")] = None,
     time: Annotated[float | None, typer.Option("--time", help="Time of a still picture of the mechanism, s.")] = None,
-    scale: Annotated[float | None, typer.Option("--scale", help="How much deformations are magnified.")] = None,
-    zoom: Annotated[str | None, typer.Option("--zoom", help="Which touch to look at closely: a number, or none.")] = None,
+    scale: Annotated[float | None, typer.Option("--scale", help="Magnification of deformations.")] = None,
+    zoom: Annotated[str | None, typer.Option("--zoom", help="Number of the contact to enlarge, or none.")] = None,
     reduce: Annotated[
-        str | None, typer.Option("--reduce", help="Of a sweep: what is taken of courses over time: largest, final or range.")
+        str | None, typer.Option("--reduce", help="For a sweep: the value of a series to draw: largest, final or range.")
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="NAME=VALUE", help="Of a sweep: only the cases nearest to this value of an axis, SI."),
+        typer.Option("--where", metavar="NAME=VALUE", help="For a sweep: only the cases nearest to this value of an axis, SI."),
     ] = None,
-    listing: Annotated[bool, typer.Option("--list", help="Print the kinds of pictures and leave.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Print the kinds of pictures and exit.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a picture of a result; of a sweep, curves for one axis, a map for two, small multiples for three."""
+    """Draw a picture of a result or, for a sweep, curves over one axis, a map over two or small multiples over three."""
     from pliant.show.plot import PLOTS, save
 
     if listing:
@@ -65,7 +61,7 @@ def plot(
         return
     for option, given in (("--reduce", reduce), ("--where", where)):
         if given is not None:
-            stop(WRONG, f"{option}: must be left out where the result of one run is drawn")
+            stop(WRONG, f"{option}: must be left out for the result of a single run")
     kind = kind or "overview"
     if kind not in PLOTS:
         close = difflib.get_close_matches(kind, PLOTS, n=1)
@@ -93,7 +89,7 @@ def plot(
 
 
 def with_stresses(result: Result) -> Result:
-    """The result with stresses of its beams, computed where it holds none."""
+    """The result with the stresses of its beams, computed if it has none."""
     from pliant.analysis.stresses import stresses
 
     return result if result.sections is not None else result.with_sections(stresses(result))
@@ -117,13 +113,13 @@ OF_OPTION = {"names": "--name", "bodies": "--name", "times": "--at", "time": "--
 
 
 def _options(kind: str, draw: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Those that this picture takes; one that was given and that it does not take is refused."""
+    """The options of this kind of picture; a given option that it does not take is refused."""
     takes = set(inspect.signature(draw).parameters)
     asked = {name: value for name, value in given.items() if value is not None}
     for name in asked:
         option = OF_OPTION[name]
         if not takes & {other for other, same in OF_OPTION.items() if same == option}:
-            stop(WRONG, f"{option}: must be left out where {kind} is drawn")
+            stop(WRONG, f"{option}: must be left out for pictures of kind {kind}")
     options = {name: value for name, value in asked.items() if name in takes}
     if options.get("zoom") == "none":
         options["zoom"] = None

@@ -1,4 +1,4 @@
-"""pliant plot FOLDER: a picture of a sweep, also of one that still goes on."""
+"""pliant plot FOLDER: draws a picture of a sweep, also while it is still running."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def draw_sweep(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """alien: options that only results of one run have."""
+    """Draw a sweep; alien: given options that only apply to the result of a single run."""
     from pliant.show.plot import save, sweep
     from pliant.show.plot.sweeps import kind_of
     from pliant.study.sweep import open_sweep
 
     for option, given in alien.items():
         if given is not None:
-            stop(WRONG, f"{option}: must be left out where a sweep is drawn")
+            stop(WRONG, f"{option}: must be left out for a sweep")
     target = out or Path(f"{folder.resolve().name}.png")
     check_target("--out", target)
     try:
@@ -53,7 +53,7 @@ def draw_sweep(
 
 
 def _selected(data: xarray.Dataset, where: Sequence[str]) -> xarray.Dataset:
-    """Without the axes of which one value is asked for: the nearest that there is."""
+    """The data at the nearest available values of the axes in --where, without these axes."""
     from pliant.model.check import did_you_mean
     from pliant.show.plot.sweeps import own_axes
 

@@ -1,4 +1,4 @@
-"""pliant reproduce: a published system, run, drawn and held against its paper."""
+"""pliant reproduce: runs a published system, draws its figures and compares it with its paper."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ALL = "all"
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="The published system, or all; without it, which there are.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A published system, or all; without it, the systems are listed.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for figures, results and summary.json; made if need be.")
+        Path | None, typer.Option("--out", help="Folder for figures, results and summary.json; created if necessary.")
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a published system, draw its figures and hold its claims against ours."""
+    """Run a published system, draw its figures and compare its claims with pliant's results."""
     from pliant.gallery.reproduction import ABOUT
 
     if name is None:
@@ -33,7 +33,7 @@ def reproduce(
     if name != ALL and name not in ABOUT:
         close = difflib.get_close_matches(name, [*ABOUT, ALL], n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        stop(WRONG, f"unknown system {name!r}{hint}; there are: {', '.join(ABOUT)}, and all")
+        stop(WRONG, f"unknown system {name!r}{hint}; known: {', '.join(ABOUT)}, and all")
     if out is None:
         stop(WRONG, f"--out must be given: a folder for figures, results and summary.json of {name}")
     make_folder("--out", out)
@@ -59,7 +59,7 @@ def _one(name: str, out: Path, quiet: bool) -> dict[str, Any]:
         with progress.bar(0.0, 1.0, quiet) as tell:
             return REPRODUCTIONS[name](out, lambda doing, done: tell(done, f"{name}: {doing}"))
     except KeyboardInterrupt:
-        stop(INTERRUPTED, f"interrupted; {out} holds what had been written")
+        stop(INTERRUPTED, f"interrupted; {out} contains what had been written")
     except PliantError as trouble:
         stop(FAILED, str(trouble))
     except OSError as trouble:
@@ -67,7 +67,7 @@ def _one(name: str, out: Path, quiet: bool) -> dict[str, Any]:
 
 
 def _report(summaries: dict[str, dict[str, Any]], out: Path, quiet: bool, as_json: bool) -> None:
-    """One table of claims; where there are several systems, each claim with its own."""
+    """Print one table of claims; with several systems, each claim is listed with its system."""
     from pliant.gallery.reproduction import print_claims
 
     several = len(summaries) > 1

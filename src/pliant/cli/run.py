@@ -1,4 +1,4 @@
-"""pliant run: a model file, run and written; or gone on with."""
+"""pliant run: runs a model file, or continues an earlier run, and writes the result."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 
 STATISTICS = {"steps": "steps", "rejected": "rejected", "rhs_evaluations": "evaluations", "wall_s": "time loop, s",
               "stiffening": "stiffening, auto"}  # fmt: skip
-READ_FOR_SUMMARY = 10**6  # rows of a file
+READ_FOR_SUMMARY = 10**6  # most rows that are read from a file for the summary
 OTHER_FORMATS = {".csv", ".txt", ".parquet", ".mat", ".json", ".yaml", ".yml", ".png", ".svg", ".pdf", ".html", ".xlsx"}
-LISTED_EVENTS = 10  # rows of the summary; the file holds all
+LISTED_EVENTS = 10  # events in the summary; the file contains all
 
 
 def run(
     file: ModelArgument,
-    out: Annotated[Path | None, typer.Option("--out", help="Where the result goes, netCDF; MODEL.nc unless given.")] = None,
-    t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
-    go_on: Annotated[Path | None, typer.Option("--continue", metavar="RESULT.nc", help="Go on from where this run ended.")] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as a table of text, too.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the overview into a PNG, too.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Output file (netCDF); default: MODEL.nc.")] = None,
+    t_end: Annotated[float | None, typer.Option("--t-end", help="End time, s; replaces that of the file.")] = None,
+    go_on: Annotated[Path | None, typer.Option("--continue", metavar="RESULT.nc", help="Continue this run from its end.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the rows as CSV.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw the overview as PNG.")] = None,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="NAME,...", help="Quantities that rows hold, as in q,v; all unless given.")
+        str | None, typer.Option("--keep", metavar="NAME,...", help="Quantities to save, as in q,v; default: all.")
     ] = None,
     stream: Annotated[
-        bool, typer.Option("--stream", help="Write rows while the run goes on: memory stays small however many there are.")
+        bool, typer.Option("--stream", help="Write rows during the run, so that memory stays small however many rows there are.")
     ] = False,
     compression: Annotated[
-        int | None, typer.Option("--compression", min=0, max=9, help="Level of compression of the file, 1 to 9.")
+        int | None, typer.Option("--compression", min=0, max=9, help="Compression level of the file, 1 to 9; 0 for none.")
     ] = None,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a model file and write the result. Ctrl-C keeps what was computed."""
+    """Run a model file and write the result. After Ctrl-C, the part computed so far is written."""
     model = load_model(file, includes_outside, values)
     settings = _keeping(settings_of(model, file, t_end), keep)
     target = out or Path(f"{file.stem}.nc")
@@ -85,7 +85,7 @@ def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
         for sentence in result.warnings:
             say(f"warning: {sentence}", err=True)
     if code != DONE:
-        words = f"{str(result.message).rstrip('.')}; what was computed is in {target}"
+        words = f"{str(result.message).rstrip('.')}; the part computed so far is in {target}"
         say(words if code == INTERRUPTED else f"error: {words}", err=True)
         raise typer.Exit(code)
 
@@ -102,7 +102,7 @@ def settings_of(model: Model, file: Path, t_end: float | None) -> RunSettings:
 
 
 def _keeping(settings: RunSettings, keep: str | None) -> RunSettings:
-    """--keep instead of the file's."""
+    """The settings with --keep instead of the file's `keep`."""
     if keep is None:
         return settings
     try:
@@ -112,17 +112,17 @@ def _keeping(settings: RunSettings, keep: str | None) -> RunSettings:
 
 
 def _earlier(file: Path, target: Path, model: Model, settings: RunSettings) -> Result:
-    """The result to go on from, refused where there is nothing to go on to."""
+    """The result to continue; refused if nothing remains to be run."""
     if file.resolve() == target.resolve():
-        stop(WRONG, f"--out: must be another file than the one to go on from, got {str(target)!r}")
+        stop(WRONG, f"--out: must be a different file from the one to continue, got {str(target)!r}")
     earlier = load_result(file)
     if earlier.final_state is None:
-        stop(WRONG, f"--continue: must be a result that tells where its run ended, got {str(file)!r}")
+        stop(WRONG, f"--continue: must be a result that contains its final state, got {str(file)!r}")
     if not settings.t_end > earlier.final_state.t:
         end = earlier.final_state.t
-        stop(WRONG, f"--continue: the run in {str(file)!r} ended at t = {end:.6g} s; give --t-end beyond it")
+        stop(WRONG, f"--continue: the run in {str(file)!r} ended at t = {end:.6g} s; --t-end must be larger")
     if not _same_model(earlier, model):
-        say(f"note: {file} comes from another model than this; its coordinates are taken as they are", err=True)
+        say(f"note: {file} comes from a different model; its coordinates are used as they are", err=True)
     return earlier
 
 
@@ -135,10 +135,10 @@ def _same_model(earlier: Result, model: Model) -> bool:
 
 @contextlib.contextmanager
 def ended_softly() -> Iterator[None]:
-    """A polite kill is taken as Ctrl-C is: what was computed is kept. In the background, where Ctrl-C is ignored, too."""
+    """Treats SIGTERM like Ctrl-C, so that computed rows are kept; also in the background, where Ctrl-C is ignored."""
     try:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:  # only the main thread may
+    except ValueError:  # only the main thread may set signal handlers
         yield
         return
     try:
@@ -154,14 +154,14 @@ def simulate_model(model: Model, settings: RunSettings, start: Result | None, qu
     try:
         with progress.of_run(begin, settings.t_end, quiet) as reporter:
             options = {**settings.options, "t_end": settings.t_end, "progress": reporter, "phase": reporter.phase}
-            if isinstance(settings.save, tuple):  # of times asked for, those that are left
+            if isinstance(settings.save, tuple):  # the remaining ones of the given times
                 options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
             return simulate(model.system, start=start, **options, **to)
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     except PliantError as trouble:
         stop(FAILED, str(trouble))
-    except (OSError, RuntimeError) as trouble:  # of a file that is written meanwhile; HDF5 reports a full disk as a RuntimeError
+    except (OSError, RuntimeError) as trouble:  # from the file that is being written; HDF5 reports a full disk as a RuntimeError
         if not to:
             raise
         stop(FAILED, f"{to['to']}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
@@ -190,7 +190,7 @@ def _draw(result: Any, target: Path) -> None:
 
 
 def summary_data(result: Any) -> dict[str, Any]:
-    """What a run gave, for machines."""
+    """The summary of a run, for --json."""
     return {
         "system": result.name,
         "ok": result.ok,
@@ -214,12 +214,12 @@ def _print_summary(result: Any, target: Path) -> None:
 
     table = Table(show_header=False, box=None)
     for name, value in [*summary_rows(result), ("written to", str(target))]:
-        table.add_row(Text(plain(name)), Text(plain(value)))  # Text: messages may hold [brackets]
+        table.add_row(Text(plain(name)), Text(plain(value)))  # Text: messages may contain [brackets]
     Console().print(table)
 
 
 def summary_rows(result: Any) -> list[tuple[str, str]]:
-    """What a run gave, for people."""
+    """The summary of a run, as rows of a table."""
     stats = dict(result.stats)
     rows = [("status", str(result.message))]
     rows += [("warning", sentence) for sentence in result.warnings]
@@ -236,7 +236,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
 
 
 def _balance(result: Any) -> dict[str, float | None]:
-    """By the rows; where they do not tell, or are too many to be read for this, by what the run itself has seen."""
+    """The energy balance from the rows; if they lack it, or are too many to read, from the extremes that the run recorded."""
     if not (getattr(result, "lazy", False) and len(result.time) > READ_FOR_SUMMARY):
         with contextlib.suppress(ModelError):
             ledger = result.ledger

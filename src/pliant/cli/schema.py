@@ -1,4 +1,4 @@
-"""pliant schema: the JSON Schema of model files."""
+"""pliant schema: prints the JSON Schema of model files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pliant.host.atomic_files import atomic_write
 def schema(
     output: Annotated[Path | None, typer.Option("--output", help="Write it to this file instead of printing it.")] = None,
 ) -> None:
-    """Print the JSON Schema of model files, by which editors complete and check them."""
+    """Print the JSON Schema of model files, with which editors complete and check them."""
     from pliant.files.schema import schema as made
 
     text = json.dumps(made(), indent=1) + "\n"

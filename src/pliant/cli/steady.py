@@ -1,4 +1,4 @@
-"""--steady: coordinates that turn or slide at a constant rate, for commands that ask where a mechanism rests."""
+"""The option --steady: coordinates that turn or slide at a constant rate, for commands that search for an equilibrium."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Steady = Annotated[
 
 
 def read_steady(given: Sequence[str] | None) -> dict[str, float]:
-    """shaft.angle=100 -> the name and its rate."""
+    """Read shaft.angle=100 as a name and a rate."""
     rates: dict[str, float] = {}
     for name, text in read_settings(given or (), "--steady").items():
         try:
             rates[name] = float(text)
         except ValueError:
-            stop(WRONG, f"--steady: must be COORDINATE=RATE with a number of rad/s or m/s, got {name}={text!r}")
+            stop(WRONG, f"--steady: must be COORDINATE=RATE with a number in rad/s or m/s, got {name}={text!r}")
     return rates

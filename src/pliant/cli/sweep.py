@@ -1,4 +1,4 @@
-"""pliant sweep: a model file over numbers that it defines, stored in a folder that can be gone on with."""
+"""pliant sweep: runs a model file over values of its numbers, and stores the cases in a folder; it can be resumed."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ def sweep(
         list[str] | None,
         typer.Option("--over", metavar="NAME=VALUES", help="An axis: payload=0.1:1.0:20 or E=60,70,200GPa; may be repeated."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where the cases go.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for the cases.")] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", metavar="NAME", help="A quantity or a coordinate to keep, or result; may be repeated."),
+        typer.Option("--keep", metavar="NAME", help="A quantity or coordinate to keep, or result; may be repeated."),
     ] = None,
-    t_end: Annotated[float | None, typer.Option("--t-end", help="End time in s, instead of the file's.")] = None,
-    workers: Annotated[int | None, typer.Option("--workers", help="Processes here; threads unless given.")] = None,
-    dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="The scheduler of a Dask cluster.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what the folder holds of this sweep.")] = False,
-    batch: Annotated[int | None, typer.Option("--batch", help="Cases that are computed and stored together.")] = None,
+    t_end: Annotated[float | None, typer.Option("--t-end", help="End time, s; replaces that of the file.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Number of local processes; default: threads.")] = None,
+    dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep in the folder.")] = False,
+    batch: Annotated[int | None, typer.Option("--batch", help="Number of cases that are computed and stored together.")] = None,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a model over all combinations of numbers that it defines. Ctrl-C, or worse, keeps the cases that are done."""
+    """Run a model over all combinations of values of its numbers. Finished cases survive Ctrl-C and a killed process."""
     from pliant.study.over import Grid
     from pliant.study.subject import FileSubject
 
@@ -70,11 +70,11 @@ def _check_options(over: list[str] | None, out: Path | None, workers: int | None
     if out is None:
         stop(WRONG, "--out must be given: a folder for the cases")
     if workers is not None and dask is not None:
-        stop(WRONG, "--workers and --dask: one of them at most must be given")
+        stop(WRONG, "--workers and --dask: at most one of them may be given")
     if workers is not None and workers < 1:
         stop(WRONG, f"--workers: must be >= 1, got {workers}")
     if not resume and (out / "sweep.json").exists():
-        stop(WRONG, f"--out: {str(out)!r} holds a sweep already; --resume goes on with it")
+        stop(WRONG, f"--out: {str(out)!r} already contains a sweep; --resume continues it")
 
 
 @contextlib.contextmanager
@@ -96,7 +96,7 @@ def _dask(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        stop(WRONG, "--dask: Dask must be installed: pip install 'pliant[dask]'")
+        stop(WRONG, "--dask: Dask must be installed, by pip install 'pliant[dask]'")
     try:
         client = Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as trouble:
@@ -120,7 +120,7 @@ def _sweep(subject: Any, grid: Any, quiet: bool, **options: Any) -> xarray.Datas
 
 
 class _Rate:
-    """120 of 200 cases, 35 a second, 2 failed; what was stored before does not count for the rate."""
+    """Shows the progress as in "120 of 200 cases, 35 a second, 2 failed"; cases stored earlier do not count for the rate."""
 
     def __init__(self, tell: progress.Tell) -> None:
         self._tell, self._began, self._first = tell, perf_counter(), -1

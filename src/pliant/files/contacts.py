@@ -1,7 +1,7 @@
-"""Contacts in files: which points may touch what, and by which laws; read and written.
+"""Contacts in model files: which shapes can touch, and by which laws; read and written.
 
-Laws stand under the snake-case names of their classes, taken from the registries: a new law needs no line here. A law of one's
-own is a formula: of depth, rate and entry_speed for the normal force, of speed and normal for friction.
+Laws are named by the snake-case names of their classes, which come from the registries, so a new law needs no change here. A law
+of the user's own is a formula: of depth, rate and entry_speed for the normal force, of speed and normal for friction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENDS = "ends"  # the ends of all links
 
 
 def read_contact(system: System, name: str, item: Item) -> None:
-    """{points, against, normal, friction}, or a list of these that share the name."""
+    """Read {points, against, normal, friction}, or a list of these under the same name."""
     if item.is_list:
         for inner in item.items():
             read_contact(system, name, inner)
@@ -47,7 +47,7 @@ def _read_points(system: System, item: Item) -> list[Any]:
 
 
 def _read_point(item: Item) -> Any:
-    """A place, which is a point, or a shape."""
+    """Read a shape; a bare place is a point."""
     return read_frame(item) if is_place(item) else read(vocabulary.Body, item)
 
 
@@ -55,7 +55,7 @@ def _read_point(item: Item) -> Any:
 
 
 def write_contacts(system: System) -> Data:
-    """The section, pairs of one call together again; calls that share a name stand in a list."""
+    """Write the section. Pairs of one call of `System.contact` are one entry again; entries with the same name form a list."""
     calls: dict[str, list[Data]] = {}
     for name, pairs in _calls(system):
         part, first = f"contact {name!r}", pairs[0]
@@ -68,7 +68,7 @@ def write_contacts(system: System) -> Data:
 
 
 def _calls(system: System) -> list[tuple[str, list[ContactPair]]]:
-    """Neighbours that share name, counterpart and laws."""
+    """Groups of consecutive pairs with the same name, counterpart and laws."""
     found: list[tuple[str, list[ContactPair]]] = []
     for pair in system.contacts.values():
         name = _name_of(system, pair)
@@ -84,15 +84,15 @@ def _alike(one: ContactPair, other: ContactPair) -> bool:
 
 
 def _name_of(system: System, pair: ContactPair) -> str:
-    """What the contact was called: the pair's name without its place."""
+    """The name of the contact: the pair's name without its place."""
     for place in _places_of(system, pair):
         if pair.name.endswith(f" {place}"):
             return pair.name.removesuffix(f" {place}")
-    raise ModelError(f"system {system.name!r}: contacts must be named by System.contact, got {pair.name!r}")
+    raise ModelError(f"system {system.name!r}: contacts must be added by System.contact, which names them, got {pair.name!r}")
 
 
 def _places_of(system: System, pair: ContactPair) -> list[str]:
-    """How the pair's place may be called: as a ball of its own, by asking a system of the same bodies, or as a capsule's end."""
+    """Possible names of the pair's place: its own name, which a system with the same bodies gives, or an end of a capsule."""
     probe = System(system.name, system.gravity)
     probe.links.update(system.links)
     (own,) = probe.contact(points=pair.ball, against=pair.against, normal=pair.normal, name="")
@@ -119,7 +119,7 @@ def _write_points(system: System, pairs: Sequence[ContactPair]) -> Any:
 
 
 def _is_capsule(system: System, first: ContactPair, second: ContactPair) -> bool:
-    """Two pairs of which one is called an end of a capsule, not a place of its own."""
+    """Whether two pairs are the ends of a capsule, by the name of one of them."""
     return any(
         not pair.name.endswith(f" {_places_of(system, pair)[0]}") and pair.name.endswith(f".{end}")
         for pair, end in zip((first, second), CAPSULE_ENDS, strict=True)
@@ -127,7 +127,7 @@ def _is_capsule(system: System, first: ContactPair, second: ContactPair) -> bool
 
 
 def _capsule(first: ContactPair, second: ContactPair) -> Capsule:
-    """The capsule with these ends; its length to the last bit that gives the second."""
+    """The capsule with these ends; its length reproduces the second end to the last bit."""
     lengths = [math.dist(first.ball.at.offset, second.ball.at.offset)]
     for _ in range(4):
         lengths += [math.nextafter(max(lengths), math.inf), math.nextafter(min(lengths), 0.0)]

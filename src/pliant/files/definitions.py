@@ -1,4 +1,4 @@
-"""The section `define`: names for numbers, which are parameters, for numbers computed of them, and for formulas of t, q, v."""
+"""The section `define`: names for numbers (parameters), for numbers computed from them, and for formulas of t, q and v."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from pliant.files.formula import (
 from pliant.model.check import did_you_mean
 from pliant.model.parameter import Definition, Parameter, TiedFloat, expression_of
 
-MOST_DEFINITIONS = 2000  # each knows all it needs, so their cost is quadratic
+MOST_DEFINITIONS = 2000  # each knows all definitions that it needs, so the cost is quadratic
 VALUE, BOUNDS, UNIT = "value", ("low", "high"), "unit"
 Entry = tuple[str, Item]
 
 
 def read_definitions(sections: Mapping[str, Item]) -> list[Entry]:
-    """Each may use those before it."""
+    """Read the definitions; each may use the ones before it."""
     entries = list(sections["define"].mapping().items()) if "define" in sections else []
     if len(entries) > MOST_DEFINITIONS:
-        raise sections["define"].error(f"must hold at most {MOST_DEFINITIONS} definitions, got {len(entries)}")
+        raise sections["define"].error(f"must contain at most {MOST_DEFINITIONS} definitions, got {len(entries)}")
     for name, item in entries:
         if name in item.scope.definitions:
-            raise item.error(f"{name!r} must be defined once, got it twice")
+            raise item.error(f"{name!r} must be defined only once, got two definitions")
         item.scope.definitions[name] = _definition(name, item)
     return entries
 
 
 def read_formulas_again(entries: Iterable[Entry]) -> None:
-    """Now that the coordinates are known that they may name."""
+    """Parse the formulas again, now that the coordinates that they may name are known."""
     for name, item in entries:
         if item.scope.definitions[name].constant is None:
             item.scope.definitions[name] = _definition(name, item)
 
 
 def check_given(scope: Scope) -> None:
-    """Values that were given for definitions: each must be of one that is a number."""
+    """Refuse values that were given for anything but definitions that are numbers."""
     able = [name for name, meaning in scope.definitions.items() if _is_settable(meaning)]
     for name in scope.given:
         if name in able:
             continue
         meaning = scope.definitions.get(name)
         if meaning is None:
-            rule = f"must name one of {able}{did_you_mean(name, able)}" if able else "must be empty: the file defines no number"
+            rule = f"must name one of {able}{did_you_mean(name, able)}" if able else "must not be given: the file defines no number"
             raise ModelError.of("parameters", "name", rule, name)
-        raise ModelError.of(f"parameter {name!r}", VALUE, f"must be left alone: it is computed, {meaning.text}", scope.given[name])
+        raise ModelError.of(f"parameter {name!r}", VALUE, f"must not be set, it is computed as {meaning.text}", scope.given[name])
 
 
 def _is_settable(meaning: ParsedFormula) -> bool:
@@ -76,28 +76,28 @@ def _definition(name: str, item: Item) -> ParsedFormula:
 
 
 def _bounded(name: str, item: Item) -> ParsedFormula:
-    """{value: 0.3 kg, low: 0.1 kg, high: 1 kg}; or numbers in SI, and unit: a word for people, which formulas are not held to."""
+    """Read {value: 0.3 kg, low: 0.1 kg, high: 1 kg}; or numbers in SI with `unit`, a label that formulas do not check."""
     found = item.fields((VALUE, *BOUNDS, UNIT), (VALUE,))
     text = found[VALUE].text("a number")
     unit = _unit(text) if units.split(text) is not None and not is_expression(text) else None
     word = found.pop(UNIT).text() if UNIT in found else None
     if unit and word:
-        raise item.error(f"unit must be left out where the value has its own, got {word!r}")
+        raise item.error(f"unit must be left out when the value has its own unit, got {word!r}")
     numbers = {key: _alone(inner.of_unit(unit or ("1" if word else None))) for key, inner in found.items()}
     return _number(name, item, numbers[VALUE], unit, numbers.get("low"), numbers.get("high"), word)
 
 
 def _alone(item: Item) -> float:
-    """A number that depends on no other."""
+    """A number that depends on no other definition."""
     number = item.number()
     if expression_of(number) is not None:
-        raise item.wrong("must be a number by itself where it has bounds")
+        raise item.wrong("must be a plain number when it has bounds")
     return number
 
 
 def _unit(text: str) -> str:
     found = units.split(text)
-    assert found is not None  # who asks has looked
+    assert found is not None  # checked by the caller
     return found[1]
 
 
@@ -110,7 +110,7 @@ def _number(
     high: float | None = None,
     word: str | None = None,
 ) -> ParsedFormula:
-    """A definition that is a number: a parameter, unless it decides the structure of the equations."""
+    """A definition that is a number: a parameter, unless it determines the structure of the equations."""
     build(check_name, item, name)
     kind = None if unit is None else units.kind_of(unit)
     si_unit = word if unit is None else units.si_unit(unit)
@@ -121,7 +121,7 @@ def _number(
 
 
 def _given(parameter: Parameter, kind: Kind, value: float | str) -> tuple[Parameter, Kind]:
-    """The parameter with another value, a number in SI or a text such as 310 g."""
+    """The parameter with another value, given as a number in SI or as text such as 310 g."""
     unit = parameter.unit
     if isinstance(value, str):
         value, own = read_value(parameter.name, value, unit)
@@ -131,13 +131,13 @@ def _given(parameter: Parameter, kind: Kind, value: float | str) -> tuple[Parame
 
 
 def read_value(name: str, text: str, unit: str | None) -> tuple[float, str | None]:
-    """A parameter's value given as a text such as 310 g, in SI, and the unit of the text, if any; unit: the parameter's own."""
+    """The value in SI of a text such as 310 g, and the unit in the text, if any. unit: the parameter's own unit."""
     found = units.split(text) if not is_expression(text) else None
     try:
         if found is None:
             return parse_number(text), None
         if unit is not None:
-            units.kind_of(unit)  # which says so where it is none
+            units.kind_of(unit)  # raises if it is not a unit
         return units.convert(*found, unit), found[1]
     except ModelError as trouble:
         raise ModelError(f"parameter {name!r}: value {trouble}") from None

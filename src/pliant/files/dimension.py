@@ -1,7 +1,8 @@
-"""What kind a quantity is of, and how that goes through formulas: length times length is an area, length plus mass is nothing.
+"""Dimensions of quantities, and how they propagate through formulas: length times length is an area; length plus mass is an error.
 
-A kind is a Dimension, or None where it is not known: of a definition without a unit, of t, q and v, of the arguments of laws. What
-is not known is refused nowhere. A number in a formula is pure: as a factor it changes no kind, as a term it is of any.
+A kind is a Dimension, or None if it is unknown: that of a definition without a unit, of t, q and v, and of the arguments of laws.
+An unknown kind is never refused. A number written in a formula is pure: as a factor it leaves the kind unchanged, and as a term it
+takes on any kind.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ from dataclasses import dataclass, field, replace
 
 from pliant.errors import ModelError
 
-DIGITS = 9  # of powers: a cube root's third
+DIGITS = 9  # to which powers are rounded, such as the 1/3 of a cube root
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """Powers of length, mass, time ...; angles have none, so that they are noted apart."""
+    """Powers of length, mass, time ... Angles have no powers, so flags mark them."""
 
     powers: Mapping[str, float] = field(default_factory=dict)
-    angle: bool = False  # counted in radians
-    hertz: bool = False  # a frequency in Hz: 2 pi times smaller than the rate in rad/s of the same powers
-    ratio: bool = False  # of two quantities of one kind: a plain number, or an angle
+    angle: bool = False  # measured in radians
+    hertz: bool = False  # a frequency in Hz, which is 2 pi times smaller than the rate in rad/s with the same powers
+    ratio: bool = False  # of two quantities of the same kind: a plain number or an angle
     pure: bool = False  # a number written in a formula
-    turns: bool = False  # has pi as a factor: makes rates of frequencies
+    turns: bool = False  # has pi as a factor, which turns a frequency into a rate
 
     def __str__(self) -> str:
         if self.hertz and dict(self.powers) == {"[time]": -1.0}:
@@ -32,14 +33,14 @@ class Dimension:
             return "a plain number"
         from pint.util import UnitsContainer
 
-        return f"of kind {UnitsContainer({name: _whole(power) for name, power in self.powers.items()})}"
+        return f"of dimension {UnitsContainer({name: _whole(power) for name, power in self.powers.items()})}"
 
 
 Kind = Dimension | None
 PLAIN, ANGLE, PURE, PI = Dimension(), Dimension(angle=True), Dimension(pure=True), Dimension(pure=True, turns=True)
 
 
-# How kinds go through formulas; what cannot be is a ModelError that calls the terms by their texts.
+# How kinds propagate through formulas. An impossible combination raises a ModelError that quotes the terms.
 
 
 def product(a: Kind, b: Kind) -> Kind:
@@ -51,7 +52,7 @@ def quotient(a: Kind, b: Kind) -> Kind:
 
 
 def power(base: Kind, exponent: float | None) -> Kind:
-    """exponent: None where it may change."""
+    """The kind of a power; exponent is None if it can change."""
     if base is None or base.pure or not base.powers:
         return base
     if exponent is None:
@@ -61,7 +62,7 @@ def power(base: Kind, exponent: float | None) -> Kind:
 
 
 def common(kinds: Sequence[Kind], text_of: Callable[[int], str]) -> Kind:
-    """That of terms which are added, compared or chosen from: one that is known tells the others."""
+    """The common kind of terms that are added, compared or chosen from; one known kind determines the unknown ones."""
     known = [(kind, k) for k, kind in enumerate(kinds) if kind is not None and not kind.pure]
     if not known:
         return None if None in kinds else PURE
@@ -69,18 +70,18 @@ def common(kinds: Sequence[Kind], text_of: Callable[[int], str]) -> Kind:
     for kind, j in known[1:]:
         if dict(kind.powers) != dict(first.powers) or _hertz_and_rate(kind, first):
             got = f"{text_of(k)!r}, which is {first}, and {text_of(j)!r}, which is {kind}"
-            raise ModelError(f"must be of quantities of one kind, got {got}")
+            raise ModelError(f"must combine quantities of the same dimension, got {got}")
     hertz, angle = any(kind.hertz for kind, _ in known), any(kind.angle for kind, _ in known)
     return replace(first, hertz=hertz, angle=angle, ratio=all(kind.ratio for kind, _ in known))
 
 
 def without_dimension(kind: Kind, text: Callable[[], str]) -> None:
     if kind is not None and kind.powers:
-        raise ModelError(f"must be of an angle or a plain number, got {text()!r}, which is {kind}")
+        raise ModelError(f"must be a function of an angle or a plain number, got {text()!r}, which is {kind}")
 
 
 def becoming(result: Dimension, kind: Kind) -> Kind:
-    """The kind of a function's value: known where its argument's is."""
+    """The kind of a function's value, which is known if the kind of its argument is."""
     return kind if kind is None or kind.pure else result
 
 

@@ -1,7 +1,7 @@
-"""A YAML document as items that know where they stand: file, line and path of keys.
+"""A YAML document as items that know their location: file, line and path of keys.
 
-Only the composer of PyYAML is used. Scalars stay text until a reader asks for a number, a word or a truth, so none of
-YAML 1.1's surprises (`on` a boolean, 2e11 a text, 010 eight, 1:30 ninety) reaches a model.
+Only the composer of PyYAML is used. Scalars stay text until a reader asks for a number, a word or a boolean, so none of the
+surprises of YAML 1.1 (`on` is a boolean, 2e11 is a string, 010 is eight, 1:30 is ninety) reaches a model.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from pliant.model.parameter import expression_of
 
 LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
-MOST_VALUES = 200_000  # of one file: each takes some 40 us to read
+MOST_VALUES = 200_000  # in one file; each takes about 40 us to read
 
 
 class ModelFileError(ModelError):
     """A model file breaks a rule; the message begins with file, line, column and path of keys."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(plain(message))  # it may quote the file
+        super().__init__(plain(message))  # the message may quote the file
 
 
 @dataclass
 class Scope:
-    """What the values of a model may refer to, as far as it has been read."""
+    """The names that values of a model may refer to, as far as the model has been read."""
 
     definitions: dict[str, ParsedFormula] = field(default_factory=dict)
-    given: Mapping[str, float | str] = field(default_factory=dict)  # values of definitions, instead of the file's
-    fixed: frozenset[str] = frozenset()  # definitions that are no parameters: they decide the structure of the equations
-    structural: set[str] = field(default_factory=set)  # definitions that were found to do so
+    given: Mapping[str, float | str] = field(default_factory=dict)  # values of definitions that replace those of the file
+    fixed: frozenset[str] = frozenset()  # definitions that determine the structure of the equations, and so are not parameters
+    structural: set[str] = field(default_factory=set)  # definitions that were found to determine it
     materials: dict[str, Any] = field(default_factory=dict)
-    coordinates: Known | None = None  # that formulas may name, once all bodies are known
-    system: Any = None  # whose places may be named
+    coordinates: Known | None = None  # names that formulas may use, once all bodies are known
+    system: Any = None  # the System whose places may be named
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Item:
 
     node: Any  # a YAML node
     source: str  # the file's name
-    at: tuple[int, int]  # line and column of its key, or of itself where it has none
-    path: str = ""  # keys that lead here, as in bodies.arm.beam.length
-    unit: str | None = None  # of the number or numbers it holds; None where that is not known
+    at: tuple[int, int]  # line and column of its key, or of the value if it has no key
+    path: str = ""  # path of keys, as in bodies.arm.beam.length
+    unit: str | None = None  # unit of its number or numbers; None if unknown
     scope: Scope = field(default_factory=Scope)
 
     def error(self, rule: str) -> ModelFileError:
@@ -103,12 +103,12 @@ class Item:
             key_item = self.within(key, _place(key), self.path)
             name = key_item.text("a key")
             if name in found:
-                raise key_item.error(f"key {name!r} stands twice")
+                raise key_item.error(f"key {name!r} must be given only once, got it twice")
             found[name] = self.within(value, key_item.at, f"{self.path}.{name}" if self.path else name)
         return found
 
     def fields(self, known: Iterable[str], required: Iterable[str] = ()) -> dict[str, Item]:
-        """A mapping whose keys are among the known, with all that are required."""
+        """The entries of a mapping whose keys are all known and include all required ones."""
         found, names = self.mapping(), list(known)
         for key, value in found.items():
             if key not in names:
@@ -119,7 +119,7 @@ class Item:
         return found
 
     def at_key(self, rule: str, parent: Item) -> ModelFileError:
-        """The rule broken by this item's key itself."""
+        """An error about the key of this item."""
         return replace(self, path=parent.path).error(rule)
 
     def items(self) -> list[Item]:
@@ -127,7 +127,7 @@ class Item:
             raise self.wrong("must be a list")
         return [self.within(node, _place(node), f"{self.path}[{k}]") for k, node in enumerate(self.node.value)]
 
-    def text(self, wanted: str = "a text") -> str:
+    def text(self, wanted: str = "a string") -> str:
         if not self.is_scalar or not self.node.value:
             raise self.wrong(f"must be {wanted}")
         return str(self.node.value)
@@ -147,7 +147,7 @@ class Item:
     def quantity(self) -> float:
         """A number with a unit, in SI."""
         found = units.split(self.text())
-        assert found is not None  # who asks has looked
+        assert found is not None  # checked by the caller
         try:
             return units.convert(*found, self.unit)
         except ModelError as trouble:
@@ -160,7 +160,7 @@ class Item:
             return self.text()
 
     def anything(self) -> Any:
-        """A number, a text, or a list of them, as it stands."""
+        """A number, a string, or a list of these, as written."""
         return tuple(inner.anything() for inner in self.items()) if self.is_list else self.number_or_text()
 
     def whole(self) -> int:
@@ -181,11 +181,11 @@ class Item:
 
 
 def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
-    """The one document of a text, refused where it holds anchors, tags or a nesting no model needs."""
-    # Values end at a comma or at the end of a line: counting those takes no time, reading ten million values hours.
+    """Parse the single document of a text; anchors, tags and nesting deeper than any model needs are refused."""
+    # Values end at a comma or at the end of a line. Counting those takes no time; reading ten million values would take hours.
     values = text.count(",") + text.count("\n")
     if values > MOST_VALUES:
-        raise ModelFileError(f"{source}: must hold at most {MOST_VALUES} values, got some {values}")
+        raise ModelFileError(f"{source}: must contain at most {MOST_VALUES} values, got about {values}")
     try:
         node = _composed(text, source)
     except yaml.YAMLError as trouble:
@@ -194,12 +194,12 @@ def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
         problem = getattr(trouble, "problem", None) or str(trouble)
         raise ModelFileError(f"{place}: not valid YAML: {problem}{_hint(text, mark)}") from None
     if node is None:
-        raise ModelFileError(f"{source}: holds no model")
+        raise ModelFileError(f"{source}: must contain a model, got nothing")
     return Item(node, source, _place(node), scope=scope or Scope())
 
 
 def build(make: Callable[..., Any], item: Item, /, *args: Any, **values: Any) -> Any:
-    """Call a constructor; what it refuses is said with file, line and path."""
+    """Call a constructor; the file, line and path of the item are added to its error messages."""
     try:
         return make(*args, **values)
     except ModelFileError:
@@ -207,11 +207,11 @@ def build(make: Callable[..., Any], item: Item, /, *args: Any, **values: Any) ->
     except ModelError as trouble:
         raise _blamed(item, str(trouble)).error(str(trouble)) from None
     except (OverflowError, ZeroDivisionError):
-        raise item.error("must hold numbers from which others can be computed, got some that are too large or too small") from None
+        raise item.error("must contain numbers that can be computed with, got some that are too large or too small") from None
 
 
 def _blamed(item: Item, message: str) -> Item:
-    """The item of the field that a message such as 'Beam: length must be > 0 m' speaks of, else the whole."""
+    """The item of the field that a message such as 'Beam: length must be > 0 m' is about, else the whole item."""
     match = re.match(r"[^:]*: (\w+)", message)
     if match and item.is_mapping:
         return item.mapping().get(match[1], item)
@@ -228,16 +228,16 @@ def _place(node: Any) -> tuple[int, int]:
 
 
 def _hint(text: str, mark: Any) -> str:
-    """What is most often wrong: a tab, or brackets of q['...'], which end a plain text inside braces or a list."""
+    """A hint about the most common mistakes: a tab, or the brackets of q['...'], which end an unquoted text inside braces or a list."""
     line = text.splitlines()[mark.line] if mark is not None and mark.line < len(text.splitlines()) else ""
     if "\t" in line:
-        return " (lines are indented with spaces, not with tabs)"
-    return " (a formula with brackets or commas stands in quotes)" if "q[" in line or "v[" in line else ""
+        return " (indent lines with spaces, not with tabs)"
+    return " (put a formula with brackets or commas in quotes)" if "q[" in line or "v[" in line else ""
 
 
 def _composed(text: str, source: str) -> Any:
-    """The document's node, by libyaml where PyYAML has it; what that refuses is read by PyYAML, whose messages are clearer."""
-    if _Fast is not None and "\t" not in text:  # of tabs the two think differently
+    """The document's node, parsed by libyaml if PyYAML has it; a refused text is parsed by PyYAML too, for its clearer messages."""
+    if _Fast is not None and "\t" not in text:  # the two treat tabs differently
         try:
             return _Fast(text, source).get_single_node()
         except yaml.YAMLError:
@@ -246,21 +246,21 @@ def _composed(text: str, source: str) -> Any:
 
 
 class _Strict(Composer):
-    """Refuses aliases (which multiply), tags and depth while composing, before anything is made of them."""
+    """A composer that refuses aliases (which multiply), tags and deep nesting before it builds anything from them."""
 
     source: str
     depth: int
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event: Any = self.peek_event()  # type: ignore[attr-defined]  # of the parser it is joined with
+        event: Any = self.peek_event()  # type: ignore[attr-defined]  # from the parser that it is combined with
         place = f"{self.source}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise ModelFileError(f"{place}: anchors and aliases are not used here; share bodies under parts")
+            raise ModelFileError(f"{place}: anchors and aliases are not supported (to share a body, put it under parts)")
         if getattr(event, "tag", None):
-            raise ModelFileError(f"{place}: tags are not used here, got {short(event.tag)!r}")
+            raise ModelFileError(f"{place}: tags are not supported, got {short(event.tag)!r}")
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise ModelFileError(f"{place}: nested deeper than {MAX_NESTING} levels")
+            raise ModelFileError(f"{place}: mappings and lists must be nested at most {MAX_NESTING} levels deep")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -273,7 +273,7 @@ class _Careful(_Strict, yaml.SafeLoader):
 
 
 def _joined_with_libyaml() -> type[_Strict] | None:
-    """The same on libyaml's parser, which takes a fifth of the time."""
+    """A strict composer on libyaml's parser, which takes a fifth of the time."""
     if not yaml.__with_libyaml__:
         return None
 

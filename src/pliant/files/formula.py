@@ -1,7 +1,7 @@
-"""Formulas in files: parsed into a tree of pliant's own functions, never evaluated as Python.
+"""Formulas in model files: parsed into a tree of pliant's own functions, never evaluated as Python.
 
-A formula is a value of t and of coordinates, as in "5*sin(3*t) - 0.1*v['arm.angle']". A condition is a comparison, or
-several joined by and, or, not; it chooses in `a if c else b` and `where(c, a, b)`, and counts as 1 or 0 elsewhere.
+A formula is a function of t and of coordinates, as in "5*sin(3*t) - 0.1*v['arm.angle']". A condition is a comparison, or several
+comparisons joined by and, or, not. It selects a value in `a if c else b` and `where(c, a, b)`, and counts as 1 or 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ MAX_LENGTH = 4000  # characters of one formula
 MAX_DEPTH = 100  # levels of one formula; keeps every recursion far from Python's limit
 STATE_VARIABLES = ("t", "q", "v")
 BY_COORDINATE = ("q", "v", "measured", "memory")
-EXAMPLES = {"measured": "tip_position arm y", "memory": "integral"}  # of names that these are read by
+EXAMPLES = {"measured": "tip_position arm y", "memory": "integral"}  # example names, for messages
 AXES = ("x", "y", "z")
-PLACES = "places"  # bodies that frames may stand on, in what is known
+PLACES = "places"  # key of `Known` for the bodies that frames may be on
 TABLES: dict[str, type[PiecewiseLinear] | type[MotionTable]] = {"table": PiecewiseLinear, "spline": MotionTable}
-# Functions of frames: how many texts they must be given, and how many they may be.
+# Functions of frames: the least and the largest number of their arguments, which are strings.
 OF_FRAMES = {"position": (2, 3), "velocity": (2, 3), "distance": (2, 2), "distance_rate": (2, 2), "angle": (1, 3),
              "angle_rate": (1, 3)}  # fmt: skip
 
 Environment = Mapping[str, Any]
-Known = Mapping[str, Collection[str]]  # the names that q, v and memory have, and bodies, where known
-# What the arguments of formulas are called, of signals, of shapes and of laws: no definition may take these names.
+Known = Mapping[str, Collection[str]]  # the names in q, v and memory, and the bodies, if known
+# Names of the arguments of formulas: of signals, shapes and laws. No definition may use these names.
 ARGUMENTS = (*STATE_VARIABLES, "x", "depth", "rate", "entry_speed", "speed", "normal", "measured", "memory")
 
 
 def _power(base: Scalar, exponent: Scalar) -> Scalar:
-    """Numbers through math.pow: no giant integers, no complex results."""
+    """A power; numbers use math.pow, which gives neither huge integers nor complex results."""
     if isinstance(base, Real) and isinstance(exponent, Real):
         return math.pow(base, exponent)
     return base**exponent
@@ -75,8 +75,8 @@ COMPARISONS: dict[type, Callable[..., Scalar]] = {
 }
 
 
-# What functions make of the kinds of their arguments: those of one that must be an angle or a plain number, those of several of
-# one kind; the rest leave it as it is.
+# How functions change the kinds of their arguments: first the functions of an angle or a plain number, then those of several
+# arguments of the same kind; all others leave the kind unchanged.
 OF_PLAIN = {"sin": PLAIN, "cos": PLAIN, "tan": PLAIN, "sinh": PLAIN, "cosh": PLAIN, "tanh": PLAIN, "exp": PLAIN, "log": PLAIN,
             "asin": ANGLE, "acos": ANGLE, "atan": ANGLE}  # fmt: skip
 RESULTS = {**OF_PLAIN, "atan2": ANGLE, "sign": PLAIN}
@@ -84,23 +84,23 @@ RESULTS = {**OF_PLAIN, "atan2": ANGLE, "sign": PLAIN}
 
 @dataclass(frozen=True)
 class ParsedFormula:
-    """A callable of its variables, which may read numbers that have names. Two are equal when their texts and numbers are."""
+    """A parsed formula: a callable of its variables that may read named numbers. Equal texts and numbers make equal formulas."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("breakpoints", "constant", "value", "definitions", "needs", "kind")
 
     text: str
     variables: tuple[str, ...]
-    breakpoints: tuple[float, ...] = field(compare=False)  # s, the times that t itself is compared with
-    constant: float | None = field(compare=False)  # its value, where it has no variables
+    breakpoints: tuple[float, ...] = field(compare=False)  # s, times with which t itself is compared
+    constant: float | None = field(compare=False)  # its value, if it has no variables
     value: Callable[[Environment], Scalar] = field(compare=False, repr=False)
-    numbers: tuple[tuple[str, float], ...] = ()  # definitions that are numbers, those that its definitions read among them
+    numbers: tuple[tuple[str, float], ...] = ()  # the named numbers that it or its definitions read
     defined: tuple[tuple[str, str], ...] = ()  # definitions that are formulas, with their texts
-    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # these, in order to compute
-    needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables it or its definitions read
+    definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # in order of computation
+    needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables that it or its definitions read
     kind: Kind = field(default=None, compare=False, repr=False)  # of its value
 
     def own_key(self) -> tuple[object, ...]:
-        """What tells it from other formulas."""
+        """A key that distinguishes it from other formulas."""
         return self.text, self.variables, self.defined, tuple((name, repr(number)) for name, number in self.numbers)
 
     def __call__(self, *arguments: Any) -> Scalar:
@@ -123,7 +123,7 @@ def parse_formula(
     known: Known | None = None,
     definitions: Definitions | None = None,
 ) -> ParsedFormula:
-    """A formula of these variables; `known` holds the names that q['...'] and v['...'] may take."""
+    """Parse a formula of the given variables; `known` contains the names that q['...'] and v['...'] may use."""
     parser = _Parser(text, variables, known or {}, definitions or {})
     tree = parser.tree()
     piece = parser.value(tree, 0)
@@ -143,7 +143,7 @@ def parse_formula(
 
 
 def parse_definition(name: str, text: str, earlier: Definitions, known: Known | None = None) -> ParsedFormula:
-    """What a name stands for: a number, which is a parameter, or a formula of t, q, v and of names defined before it."""
+    """Parse the meaning of a name: a number, which is a parameter, or a formula of t, q, v and of names defined before it."""
     check_name(name)
     meaning = parse_formula(text, STATE_VARIABLES, known, earlier)
     meaning = replace(meaning, kind=None) if meaning.kind == PURE or meaning.kind == PI else meaning
@@ -156,19 +156,19 @@ def parse_definition(name: str, text: str, earlier: Definitions, known: Known | 
 
 
 def number_definition(number: float, kind: Kind = None) -> ParsedFormula:
-    """What a name stands for that is a number: a parameter's value, or one that does not change."""
+    """The meaning of a name that is a number: the value of a parameter, or a fixed number."""
     return ParsedFormula(repr(float(number)), STATE_VARIABLES, (), number, lambda e: number, kind=kind)
 
 
 def check_name(name: str) -> None:
     if name in (*ARGUMENTS, *CONSTANTS, *CALLS):
-        raise ModelError(f"definition {short(name)!r}: must be another name: formulas use {name!r} for {_meaning(name)}")
+        raise ModelError(f"definition {short(name)!r}: must be another name, because {name!r} is reserved for {_meaning(name)}")
     if not name.isidentifier():
-        raise ModelError(f"definition {short(name)!r}: must be a name of letters, digits and _, got {short(name)!r}")
+        raise ModelError(f"definition {short(name)!r}: must consist of letters, digits and _, got {short(name)!r}")
 
 
 def _meaning(name: str) -> str:
-    return "a function" if name in CALLS else "a constant" if name in CONSTANTS else "one of their variables"
+    return "a function" if name in CALLS else "a constant" if name in CONSTANTS else "a variable of formulas"
 
 
 def parsed_again(
@@ -184,17 +184,17 @@ NOT_FINITE = re.compile(r"[-+]?\.?(nan|inf|infinity)", re.IGNORECASE)
 
 
 def parse_number(text: str, definitions: Definitions | None = None, unit: str | None = None) -> float:
-    """A constant expression, such as 2e11, pi/6, or -0.5 - sin(60*deg); of the unit's kind, where it is of any."""
+    """The value of a constant expression, such as 2e11, pi/6 or -0.5 - sin(60*deg); its kind, if known, must fit the unit."""
     if NOT_FINITE.fullmatch(text.strip()):
         raise ModelError(f"must be a finite number, got {text.strip()!r}")
     formula = parse_formula(text, (), None, definitions)
     units.require(formula.kind, unit, text.strip())
-    assert formula.constant is not None  # without variables there is nothing else
+    assert formula.constant is not None  # a formula without variables is constant
     return formula.constant
 
 
 def is_expression(text: str) -> bool:
-    """Whether a text is one of Python's expressions: 2e5 and `1 if t < 2 else 3` are, 250 mm is not."""
+    """Whether a text is a Python expression: 2e5 and `1 if t < 2 else 3` are, 250 mm is not."""
     try:
         ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -207,12 +207,12 @@ class _Value:
     evaluate: Callable[[Environment], Scalar]
     constant: bool
     kind: Kind = None
-    named: bool = False  # a constant that depends on numbers with names
+    named: bool = False  # a constant that depends on named numbers
 
 
 @dataclass(frozen=True)
 class _Condition:
-    """choose(environment, a, b): a where the condition holds, else b. Joined ones nest: only comparisons are traced."""
+    """choose(environment, a, b) is a where the condition holds, else b. Joined conditions nest; only comparisons are traced."""
 
     choose: Callable[[Environment, Scalar, Scalar], Scalar]
     constant: bool
@@ -220,17 +220,17 @@ class _Condition:
 
 
 class _Parser:
-    """From Python's syntax tree to pieces; a node that is in no table is refused."""
+    """Converts Python's syntax tree to pieces; any node that is not in the tables is refused."""
 
     def __init__(self, text: str, variables: tuple[str, ...], known: Known, definitions: Definitions) -> None:
         self.text = text.strip().replace("\n", " ")
         self.variables = variables
         self.known = known
         self.definitions = definitions
-        self.used: set[str] = set()  # definitions that are formulas, those that definitions need among them
+        self.used: set[str] = set()  # definitions that are formulas, including those that definitions need
         self.numbers: dict[str, float] = {}  # definitions that are numbers
         self.needs: set[str] = set()  # variables
-        self.breakpoints: dict[object, float] = {}  # by value or, of parameters, by expression: two of one value may part
+        self.breakpoints: dict[object, float] = {}  # by value, or by expression for parameters: equal values may differ later
         self.values: dict[type, Callable[[Any, int], _Value]] = {
             ast.Constant: self._number,
             ast.Name: self._name,
@@ -246,7 +246,7 @@ class _Parser:
             raise self._error(None, f"must be at most {MAX_LENGTH} characters long, got {len(self.text)}")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what Python would warn of, the tables refuse
+                warnings.simplefilter("ignore")  # the tables refuse what Python would warn about
                 return ast.parse(self.text, mode="eval").body
         except (RecursionError, MemoryError):
             raise self._error(None, "is nested too deeply") from None
@@ -291,7 +291,7 @@ class _Parser:
         if name in self.variables:
             raise self._error(node, f"must be read by coordinate, as in {_example(name)}")
         if name in CALLS and name not in CONSTANTS:
-            raise self._error(node, f"is a function: write {name}(...)")
+            raise self._error(node, f"is a function and needs arguments, as in {name}(...)")
         if name in self.definitions:
             return self._defined(node, name)
         if name not in CONSTANTS:
@@ -299,11 +299,11 @@ class _Parser:
         return self._folded(node, PI if name == "pi" else PURE, lambda e: CONSTANTS[name])
 
     def _defined(self, node: ast.Name, name: str) -> _Value:
-        """What a definition stands for: its number, or its value as the formula's call has computed it."""
+        """The value of a definition: its number, or the value that the call of the formula has computed."""
         meaning = self.definitions[name]
         foreign = sorted(meaning.needs - set(self.variables))
         if foreign:
-            raise self._error(node, f"is defined by {', '.join(foreign)}, which has no meaning here")
+            raise self._error(node, f"is defined with {', '.join(foreign)}, which is not available here")
         if meaning.constant is not None:
             self.numbers[name] = meaning.constant
             return _Value(lambda e: e[name], True, meaning.kind, True)
@@ -318,7 +318,7 @@ class _Parser:
         operate = OPERATORS.get(type(node.op))
         if operate is None:
             hint = " (a power is written **)" if isinstance(node.op, ast.BitXor) else ""
-            raise self._error(node, f"has an operator that is none of + - * / **{hint}")
+            raise self._error(node, f"has an operator other than + - * / **{hint}")
         a, b = self.value(node.left, depth), self.value(node.right, depth)
         if operate is operator.truediv and b.constant and self._computed(node.right, b.evaluate) == 0.0:
             raise self._error(node, "divides by zero")
@@ -350,7 +350,7 @@ class _Parser:
     def _unary(self, node: ast.UnaryOp, depth: int) -> _Value:
         operate = OPERATORS.get(type(node.op))
         if operate is None:
-            raise self._error(node, "has an operator that is none of + - * / **")
+            raise self._error(node, "has an operator other than + - * / **")
         a = self.value(node.operand, depth)
         return self._folded(node, a.kind, lambda e: operate(a.evaluate(e)), a)
 
@@ -364,7 +364,7 @@ class _Parser:
 
     def _call(self, node: ast.Call, depth: int) -> _Value:
         if not isinstance(node.func, ast.Name):
-            raise self._error(node, "must call a function by its bare name")
+            raise self._error(node, "must call a function by its name")
         name = node.func.id
         if name in OF_FRAMES and "q" in self.variables:
             return self._of_frames(node, name)
@@ -375,7 +375,7 @@ class _Parser:
             raise self._unknown(node.func, name, list(CALLS), "function")
         wanted = len(inspect.signature(function).parameters)
         if node.keywords or len(node.args) != wanted:
-            raise self._error(node, f"must hold {wanted} plain argument{'s' if wanted > 1 else ''}")
+            raise self._error(node, f"must have {wanted} positional argument{'s' if wanted > 1 else ''}")
         if name == "where":
             return self._choice(node, node.args[0], node.args[1], node.args[2], depth)
         pieces = [self.value(argument, depth) for argument in node.args]
@@ -385,18 +385,18 @@ class _Parser:
     def _table(self, node: ast.Call, kind: type[PiecewiseLinear] | type[MotionTable], depth: int) -> _Value:
         """table(x, x0, y0, x1, y1, ...): straight lines through points; spline(...): a smooth curve."""
         if node.keywords or len(node.args) % 2 == 0 or len(node.args) < 5:
-            raise self._error(node, "must hold a value and pairs of numbers, as in table(t, 0, 1, 2.5, 3)")
+            raise self._error(node, "must have a value and pairs of numbers, as in table(t, 0, 1, 2.5, 3)")
         x, *points = [self.value(argument, depth) for argument in node.args]
         numbers = [self._plain(argument, piece) for argument, piece in zip(node.args[1:], points, strict=True)]
         try:
             table = kind(numbers[::2], numbers[1::2])
         except ModelError as trouble:
-            raise self._error(node, f"must be a table ({trouble})") from None
+            raise self._error(node, f"must be a valid table ({trouble})") from None
         return self._folded(node, None, lambda e: table(x.evaluate(e)), x)
 
     def _plain(self, node: ast.expr, piece: _Value) -> float:
         if not piece.constant or piece.named:
-            raise self._error(node, "must be a plain number, as a point of a table")
+            raise self._error(node, "must be a plain number, because it is a point of a table")
         return self._computed(node, piece.evaluate)
 
     def _of_frames(self, node: ast.Call, name: str) -> _Value:
@@ -405,7 +405,7 @@ class _Parser:
         texts = [x.value for x in node.args if isinstance(x, ast.Constant) and isinstance(x.value, str)]
         if node.keywords or len(texts) < len(node.args) or not least <= len(texts) <= most:
             counted = f"{least}" if least == most else f"{least} to {most}"
-            raise self._error(node, f"must hold {counted} texts in quotes, as in {_frame_example(name)}")
+            raise self._error(node, f"must have {counted} arguments in quotes, as in {_frame_example(name)}")
         of_axis = {"position": 1, "velocity": 1, "angle": 2, "angle_rate": 2}.get(name)
         if of_axis is not None and len(texts) > of_axis and texts[of_axis] not in AXES:
             raise self._error(node, f"must have an axis x, y or z, as in {_frame_example(name)}")
@@ -448,14 +448,14 @@ class _Parser:
         for op, a, b in zip(node.ops, sides, sides[1:], strict=False):
             compare = COMPARISONS.get(type(op))
             if compare is None:
-                raise self._error(node, "has a comparison that is none of < <= > >=")
+                raise self._error(node, "has a comparison other than < <= > >=")
             links.append(_compared(compare, a, b))
         self._common(node, [node.left, *node.comparators], sides)
         self._note_breakpoints([node.left, *node.comparators], sides)
         return _joined(links, True)
 
     def _note_breakpoints(self, nodes: list[ast.expr], sides: list[_Value]) -> None:
-        """A comparison of t itself with a constant is a time at which the formula may jump."""
+        """Note the constant with which t itself is compared: a time at which the formula may jump."""
         for k, node in enumerate(nodes):
             if isinstance(node, ast.Name) and node.id == "t":
                 for j in (k - 1, k + 1):
@@ -467,7 +467,7 @@ class _Parser:
         self.breakpoints.setdefault(time if expression is None else str(expression), time)
 
     def _folded(self, node: ast.expr, kind: Kind, evaluate: Callable[[Environment], Scalar], *parts: Any) -> _Value:
-        """A piece whose parts are all constant is computed here, so that what has no value is refused here."""
+        """Compute a piece whose parts are all constant, so that one without a value is refused here."""
         if not all(part.constant for part in parts):
             return _Value(evaluate, False, kind)
         named = any(part.named for part in parts)
@@ -484,7 +484,7 @@ class _Parser:
         return result
 
     def constant(self, node: ast.expr, piece: _Value) -> float:
-        """The value of a constant piece: tied to the parameters that it depends on."""
+        """The value of a constant piece, tied to the parameters that it depends on."""
         names = list(dict.fromkeys(x.id for x in ast.walk(node) if isinstance(x, ast.Name) and x.id in self.numbers))
         expressions = [expression_of(self.numbers[name]) for name in names]
         if not any(expression is not None for expression in expressions):
@@ -510,7 +510,7 @@ class _Parser:
         return ModelError(f"{whole}: {short(self._piece(node))!r} at column {node.col_offset + 1} {rule}")
 
     def _piece(self, node: ast.expr) -> str:
-        """What the node was written as."""
+        """The text of the node."""
         return ast.get_source_segment(self.text, node) or ""
 
 
@@ -523,14 +523,14 @@ def _frame_example(name: str) -> str:
 
 
 def _at(text: str, names: list[str], evaluate: Callable[[Environment], Scalar]) -> Callable[..., Scalar]:
-    """A constant piece as a function of the numbers that it names."""
+    """A constant piece as a function of the named numbers in it."""
 
     def function(*numbers: Scalar) -> Scalar:
         try:
             return evaluate(dict(zip(names, numbers, strict=True)))
         except (ArithmeticError, ValueError) as trouble:
             given = ", ".join(f"{name} = {number}" for name, number in zip(names, numbers, strict=True))
-            raise ModelError(f"formula {short(text)!r}: must have a value, got none at {given} ({trouble})") from None
+            raise ModelError(f"formula {short(text)!r}: must have a value, but has none at {given} ({trouble})") from None
 
     return function
 
@@ -562,7 +562,7 @@ def _pair(first: _Condition, second: _Condition, both: bool) -> _Condition:
 
 
 def _words(node: ast.expr) -> str:
-    """ListComp -> list comp: what Python calls the node, for the message."""
+    """Python's name of the node in words, for messages: ListComp -> list comp."""
     return re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).lower()
 
 

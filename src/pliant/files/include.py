@@ -1,7 +1,7 @@
 """`include`: definitions, materials and parts from other files, named relative to the file that includes them.
 
-They stay inside the folder of the model, links followed, unless who loads it allows otherwise: a model may come from anyone, and
-what is wrong with a file is told with words of that file.
+Included files must be inside the folder of the model (after following links), unless the caller allows otherwise: a model may come
+from anyone, and error messages quote the files that are read.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from pliant.files.document import Item, ModelFileError, read_document
 
-MAX_BYTES = 5_000_000  # of one file: far beyond any model, and read in seconds
-DEEPEST = 20  # files that include each other in a row
-SHARED = ("define", "materials", "parts")  # what included files may hold
+MAX_BYTES = 5_000_000  # of one file; far more than any model needs, and still read in seconds
+DEEPEST = 20  # levels of files that include each other
+SHARED = ("define", "materials", "parts")  # sections that included files may contain
 KEYS = ("pliant", "include", *SHARED)
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a file, refused where it is none."""
+    """The text of a file; a file that cannot be read, is too long or is not text is refused."""
     try:
         if not Path(path).is_file():
             missing = "No such file" if not Path(path).exists() else "must be a file"
@@ -33,9 +33,9 @@ def read_text(path: str | Path) -> str:
 
 
 def read_includes(item: Item, folder: Path | None, above: tuple[Path, ...] = (), outside: bool = False) -> list[Mapping[str, Item]]:
-    """The sections of all files that an include names, those that these include before them; each file once.
+    """The sections of all included files, each once; files that a file includes come before it.
 
-    outside: files may stand outside the folder.
+    outside: files may be outside the folder.
     """
     found: list[Mapping[str, Item]] = []
     seen: set[Path] = set()
@@ -52,7 +52,7 @@ def _collect(
     found: list[Mapping[str, Item]],
 ) -> None:
     if len(above) > DEEPEST:
-        raise item.error(f"files must include each other at most {DEEPEST} deep")
+        raise item.error(f"files must include each other at most {DEEPEST} levels deep")
     for name in item.items() if item.is_list else [item]:
         target = _target(name, folder, inside)
         if target in above:
@@ -74,14 +74,14 @@ def _collect(
 def _target(item: Item, folder: Path | None, inside: Path | None) -> Path:
     text = item.text("the name of a file")
     if folder is None:
-        raise item.wrong("must be left out of a text that is no file (or say in which folder to look)")
+        raise item.wrong("must be left out when the model is not read from a file (or give loads_model a folder)")
     if Path(text).is_absolute() or "\0" in text:
         raise item.wrong("must be a path relative to this file")
     try:
         target = (folder / text).resolve()
-    except (OSError, RuntimeError):  # links in a circle, a name too long
+    except (OSError, RuntimeError):  # circular links, or a name that is too long
         raise item.wrong("must be the name of a file") from None
-    # Refused before anything is read: not even whether there is such a file is told.
+    # Refused before anything is read, so that the message does not reveal whether the file exists.
     if inside is not None and not target.is_relative_to(inside):
-        raise item.wrong("must stay inside the folder of the model (--allow-includes-outside lets it out)")
+        raise item.wrong("must be inside the folder of the model (--allow-includes-outside permits other folders)")
     return target

@@ -1,4 +1,4 @@
-"""Parameters on their way into a file: the definitions that a model needs, and numbers as the expressions they come from."""
+"""Parameters in written files: the definitions that a model needs, and numbers written as the expressions they come from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 200  # characters of an expression within another
 
 
 def expressions_in(value: Any) -> Iterator[Expression]:
-    """Those that numbers anywhere inside a value come from."""
+    """The expressions from which numbers anywhere inside a value come."""
     expression = expression_of(value)
     if expression is not None:
         yield expression
@@ -33,22 +33,22 @@ def expressions_in(value: Any) -> Iterator[Expression]:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Equal, and for all values of parameters."""
+    """Whether a and b are equal for all values of parameters."""
     return bool(a == b) and [str(e) for e in expressions_in(a)] == [str(e) for e in expressions_in(b)]
 
 
 def text_of(expression: Expression) -> str:
-    """As it may stand alone."""
+    """The text of an expression on its own, without brackets around it."""
     return _bare(expression, str(expression))
 
 
 def _bare(expression: Expression, text: str) -> str:
-    """Without the brackets around it."""
+    """The text without the brackets around it."""
     return expression.text if isinstance(expression, TextExpression) else text[1:-1] if text.startswith("(") else text
 
 
 class NamedNumbers:
-    """The definitions of a model that is written, with the values that its parameters have."""
+    """The definitions of a model that is being written, with the values of its parameters."""
 
     def __init__(self, model: Any, values: Values, with_units: bool) -> None:
         self._values, self._known, self._long = values, dict[str, ParsedFormula](), dict[str, str]()
@@ -73,7 +73,7 @@ class NamedNumbers:
         self._known[parameter.name] = number_definition(value)
 
     def _add_computed(self, definition: Definition) -> None:
-        """Those that it needs before it."""
+        """Add a definition, after those that it needs."""
         waiting = [definition]
         while waiting:
             one = waiting[-1]
@@ -88,10 +88,10 @@ class NamedNumbers:
     def add(self, name: str, meaning: Any) -> None:
         if self.definitions.setdefault(name, meaning) != meaning:
             two = f"{self.definitions[name]!r} and {meaning!r}"
-            raise ModelError(f"definition {name!r}: must mean one thing to be written to a file, got {two}")
+            raise ModelError(f"definition {name!r}: must have only one meaning to be written to a file, got {two}")
 
     def written(self, data: Any) -> Any:
-        """The same data, numbers as the expressions that they come from."""
+        """The same data, with numbers written as the expressions they come from."""
         if isinstance(data, dict):
             return {name: self.written(inner) for name, inner in data.items()}
         if isinstance(data, (list, tuple)):
@@ -100,16 +100,16 @@ class NamedNumbers:
         return data if expression is None else self._expression(expression)
 
     def _expression(self, expression: Expression) -> str | float:
-        """As a text where that reads back as the same number, else as its value."""
+        """The text of an expression if it reads back as the same number, else its value."""
         value = float(expression.evaluate(self._values))
         try:
             text = _bare(expression, self.text(expression))
             return text if parse_number(text, self._known) == value else value
-        except ModelError:  # Python code may compute what no file can say
+        except ModelError:  # Python code may compute what a file cannot express
             return value
 
     def text(self, expression: Expression) -> str:
-        """What is long gets a definition of its own, so that what is built on it stays short."""
+        """The text of an expression. Long expressions get their own definition, so that expressions that use them stay short."""
         texts: dict[int, str] = {}
         waiting = [expression]
         while waiting:
@@ -136,7 +136,7 @@ class NamedNumbers:
 
 
 def _definitions_of(expression: Expression) -> list[Definition]:
-    """Those it is written with, not those that these are written with."""
+    """The definitions that an expression uses directly."""
     found: list[Definition] = []
     waiting = [expression]
     while waiting:
@@ -149,7 +149,7 @@ def _definitions_of(expression: Expression) -> list[Definition]:
 
 
 def _with_unit(value: float, unit: str | None) -> str | float:
-    """0.5 m, where the unit is one of SI; what else a parameter made in Python calls its unit is a word beside its value."""
+    """The value with its unit, as in 0.5 m, if the unit is an SI unit; other units of parameters made in Python are only labels."""
     text = f"{value!r} {unit}"
     try:
         found = units.split(text) if unit else None

@@ -1,4 +1,4 @@
-"""Places in files: arm.tip, arm@0.3, ground, or one of these moved and turned; read and written."""
+"""Places in model files: arm.tip, arm@0.3, ground, or one of these moved and turned; read and written."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from pliant.model.system import System
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file says a frame is: a body's name, its place there, and what moves it from there."""
+    """The location of a frame in a file: a body, a place on it, and an offset and turns from there."""
 
     item: Item
     body: str
-    at: str | float | None = None  # a named place, a station in m, None on the ground
+    at: str | float | None = None  # a named place or a station in m; None for the ground
     offset: tuple[float, ...] | None = None  # m
     turns: tuple[tuple[float, Any], ...] = ()  # angle in rad, axis
 
 
 def read_place(item: Item) -> Place:
-    """arm.tip, arm.root, arm.<frame>, arm@0.3, ground, or {frame: one of these, offset: [...], turn: ...}."""
+    """Read arm.tip, arm.root, arm.<frame>, arm@0.3, ground, or {frame: one of these, offset: [...], turn: ...}."""
     if not item.is_mapping:
         return Place(item, *_split(item))
     found = item.fields(("frame", "offset", "turn"), ("frame",))
@@ -54,7 +54,7 @@ def _split(item: Item) -> tuple[str, str | float | None]:
 
 
 def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
-    """An angle about z, or {axis, angle}, or several of these in a list."""
+    """Read an angle about z, or {axis, angle}, or a list of these."""
     if item.is_list:
         return tuple(turn for inner in item.items() for turn in _read_turns(inner))
     if not item.is_mapping:
@@ -64,7 +64,7 @@ def _read_turns(item: Item) -> tuple[tuple[float, Any], ...]:
 
 
 def read_frame(item: Item) -> Frame:
-    """A place of the system read so far."""
+    """Read a place on the system read so far."""
     return frame_of(item.scope.system, read_place(item))
 
 
@@ -74,7 +74,7 @@ def frame_of(system: System, place: Place) -> Frame:
 
 
 def is_place(item: Item) -> bool:
-    """A text, or a mapping that says which frame it starts from."""
+    """Whether an item is a place: text, or a mapping with the key `frame`."""
     return not item.is_mapping or "frame" in item.mapping()
 
 
@@ -101,7 +101,7 @@ def write_place(system: System, frame: Frame) -> str | dict[str, Any]:
 
 
 def _nearest(system: System, frame: Frame) -> tuple[str, Sequence[float]]:
-    """The place a frame has in words, and what is left as an offset from there."""
+    """The name of the place nearest to a frame, and the remaining offset from there."""
     if frame.body == GROUND:
         return GROUND, frame.offset
     places = system.handle(frame.body).body.places(frame.body)

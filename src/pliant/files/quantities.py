@@ -1,7 +1,7 @@
-"""What the numbers and the words of the model's fields are: their units, and the words they may be.
+"""Units of the model's numeric fields, and the allowed words of its text fields.
 
-Units are found by a field's name, as a name has one meaning throughout the model; where it has several, by class and name. The
-test `test_every_number_has_a_unit_and_every_text_its_words` holds this table against the model.
+The unit of a field follows from its name, because a name has the same meaning throughout the model; exceptions are listed by class
+and name. The test `test_every_number_has_a_unit_and_every_text_its_words` compares this table with the model.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.close, "motion"): EITHER,
 }
 
-# The words that texts may be; the model's own tuples.
+# The allowed words of text fields, from the model's own tuples.
 CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (Beam, "theory"): beam.THEORIES,
     (Beam, "stiffening"): beam.STIFFENINGS,
@@ -133,11 +133,11 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
 }
-FREE_TEXTS = (  # checked against what the model or the solver has, or names that the user makes up
+FREE_TEXTS = (  # checked by the model or the solver, or names chosen by the user
     (RunSettings, "formulation"),
     (System.drive, "coordinate"),
     (System.motor, "coordinate"),
     (System.sampled, "outputs"),
 )
-# Numbers of which the user decides what they measure.
+# Numbers whose unit the user decides.
 OWN_UNITS = ((System.state, "rate"), (System.state, "start"), (System.sampled, "start"))

@@ -1,4 +1,4 @@
-"""A model file, read into a System and its run settings."""
+"""Reads a model file into a System and its run settings."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from pliant.model.system import BODIES, PAYLOAD, System
 
 VERSION = 1  # of the vocabulary
 INITIAL = ("initial", "initial_rates")
-SEGMENTS = "segments"  # a beam as so many short ones welded in line
+SEGMENTS = "segments"  # number of short beams into which a beam is divided
 LINK_KEYS: dict[str, str | None] = {"joint": None, "on": "m", "initial": "m or rad", "initial_rates": "m/s or rad/s",
                                     SEGMENTS: None}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a model file holds."""
+    """The content of a model file: a System and, optionally, run settings."""
 
     system: System
-    run: RunSettings | None  # None where the file has no run section
+    run: RunSettings | None  # None if the file has no run section
 
 
 def load_model(path: str | Path, includes_outside: bool = False, parameters: Mapping[str, float | str] | None = None) -> Model:
-    """Read a model file; every refusal names the file, the line and column, the keys, the rule and the value.
+    """Read a model file. Every error message names the file, line and column, the keys, the rule and the value.
 
-    includes_outside: it may include files from outside its folder. parameters: values of definitions instead of the file's own, in
-    SI or as a text with a unit.
+    includes_outside: allow it to include files from outside its folder. parameters: values that replace those of the file's
+    definitions, as numbers in SI or as strings with a unit.
     """
     source = _Source(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),), includes_outside)
     return _read_model(source, parameters or {})
@@ -61,7 +61,10 @@ def loads_model(
     includes_outside: bool = False,
     parameters: Mapping[str, float | str] | None = None,
 ) -> Model:
-    """Read a model from a text; `source` is how messages call it, `folder` where the files are that it includes."""
+    """Read a model from a string. source: its name in messages. folder: the folder of the files that it includes.
+
+    includes_outside, parameters: as for `load_model`.
+    """
     return _read_model(_Source(text, source, None if folder is None else Path(folder), (), includes_outside), parameters or {})
 
 
@@ -72,13 +75,13 @@ SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodie
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a model comes from."""
+    """The origin of a model."""
 
     text: str
     name: str
-    folder: Path | None  # of the files that it includes
+    folder: Path | None  # folder of the files that it includes
     above: tuple[Path, ...]
-    outside: bool  # whether these may stand elsewhere
+    outside: bool  # whether these may be elsewhere
 
 
 def _read_model(source: _Source, given: Mapping[str, float | str]) -> Model:
@@ -86,7 +89,7 @@ def _read_model(source: _Source, given: Mapping[str, float | str]) -> Model:
     model = _read_sections(source, scope)
     if not scope.structural:
         return model
-    return _read_sections(source, Scope(given=given, fixed=frozenset(scope.structural)))  # once more, now these are no parameters
+    return _read_sections(source, Scope(given=given, fixed=frozenset(scope.structural)))  # again, these no longer parameters
 
 
 def _read_sections(source: _Source, scope: Scope) -> Model:
@@ -96,7 +99,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     included = read_includes(sections["include"], *place) if "include" in sections else []
     parts: dict[str, Body] = {}
     defined: list[tuple[str, Item]] = []
-    for shared in (*included, sections):  # the file's own last: it may use what it includes
+    for shared in (*included, sections):  # the file's own sections last, because they may use the included ones
         if "pliant" in shared:
             _check_version(shared["pliant"])
         defined += read_definitions(shared)
@@ -118,7 +121,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
 
 
 def _read_run(item: Item) -> RunSettings:
-    """Settings are no part of the System: definitions stand for their values there."""
+    """Read the run settings, in which definitions are replaced by their values, because settings are not part of the System."""
     plain = replace(item.scope, definitions=resolved(item.scope.definitions, {}))
     settings: RunSettings = read_object(RunSettings, replace(item, scope=plain))
     return settings
@@ -139,7 +142,7 @@ def _entries(sections: Mapping[str, Item], name: str) -> list[tuple[str, Item]]:
 def _read_materials(sections: Mapping[str, Item]) -> None:
     for name, item in _entries(sections, "materials"):
         if name in {**MATERIALS, **item.scope.materials}:
-            own = "is pliant's own already" if name in MATERIALS else "stands twice"
+            own = "is a material of pliant" if name in MATERIALS else "is given twice"
             raise item.error(f"a material's name must be new, got {name!r}, which {own}")
         item.scope.materials[name] = read(Material, item)
 
@@ -147,7 +150,7 @@ def _read_materials(sections: Mapping[str, Item]) -> None:
 def _read_parts(sections: Mapping[str, Item], parts: dict[str, Body]) -> None:
     for name, item in _entries(sections, "parts"):
         if name in parts:
-            raise item.error(f"{name!r} must be given once, got it twice")
+            raise item.error(f"{name!r} must be given only once, got it twice")
         parts[name] = _read_body(item)
 
 
@@ -162,7 +165,7 @@ def _read_bodies(system: System, sections: Mapping[str, Item], parts: Mapping[st
     found = {name: item.fields(keys, ["joint"]) for name, item in bodies.items()}
     for name, item in bodies.items():
         if "@" in name:
-            raise item.error(f"a body's name must not hold @, which marks a station, got {name!r}")
+            raise item.error(f"a body's name must not contain @, which marks a station, got {name!r}")
     places = {name: read_place(fields["on"]) for name, fields in found.items() if "on" in fields}
     for name in _in_order(bodies, places):
         fields = found[name]
@@ -178,12 +181,12 @@ def _read_bodies(system: System, sections: Mapping[str, Item], parts: Mapping[st
 
 
 def _read_body(item: Item, parts: Mapping[str, Body] | None = None) -> Body:
-    """{part: name}, {beam: ...}, {rigid: ...}, or a builder of rigid bodies, as {rod: ...}; the rest is the link's."""
+    """Read {part: name}, {beam: ...}, {rigid: ...}, or a builder of rigid bodies such as {rod: ...}; other keys are the link's."""
     known = ([] if parts is None else ["part"]) + [*BODIES, *builders(RigidBody)]
     found = item.mapping() if parts is not None else item.fields(known)
     given = [name for name in known if name in found]
     if len(given) != 1:
-        raise item.error(f"must hold one of {', '.join(known)}, got {', '.join(given) or 'none'}")
+        raise item.error(f"must contain exactly one of {', '.join(known)}, got {', '.join(given) or 'none'}")
     kind, inner = given[0], found[given[0]]
     if kind == "part":
         return _part(inner, parts or {})
@@ -209,15 +212,15 @@ def _part(item: Item, parts: Mapping[str, Body]) -> Body:
 
 
 def _in_order(bodies: Mapping[str, Item], places: Mapping[str, Place]) -> list[str]:
-    """Parents before children, else as written; a chain that comes back to itself is refused with its bodies."""
+    """The bodies in the order of the file, but parents before children; a circular chain is refused, with its bodies named."""
     order: dict[str, None] = {}
     for name in bodies:
-        chain: list[str] = []  # from this body towards the ground, as far as not yet in order
+        chain: list[str] = []  # from this body towards the ground, up to a body already sorted
         here: str | None = name
         while here is not None and here not in order:
             if here in chain:
                 loop = [*chain[chain.index(here) :], here]
-                raise bodies[here].error(f"the tree must have no loop, got {' on '.join(loop)}")
+                raise bodies[here].error(f"the tree of bodies must not contain a loop, got {' on '.join(loop)}")
             chain.append(here)
             here = _parent(here, bodies, places)
         order.update(dict.fromkeys(reversed(chain)))
@@ -234,7 +237,7 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
         carrier = whole  # one of its segments
     if parent not in bodies and carrier not in bodies:
         known = [GROUND, *bodies]
-        rule = f"must stand on ground or a body of {', '.join(bodies)}{did_you_mean(parent, known)}, got {parent!r}"
+        rule = f"must be on ground or on one of the bodies {', '.join(bodies)}{did_you_mean(parent, known)}, got {parent!r}"
         raise places[name].item.error(rule)
     return parent if parent in bodies else carrier
 
@@ -243,7 +246,7 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 
 
 def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
-    """What formulas read by name: coordinates, struts, states, what motors and controllers hold; and bodies of frames."""
+    """The names that formulas read: coordinates, struts, states, values of motors and controllers; and the bodies of frames."""
     links, named = system.links.values(), [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
     held = [f"{name}.{own}" for name, item in _entries(sections, "sampled") for own in _held_names(item)]
     held += [f"{name}.{own}" for name, _ in _entries(sections, "motors") for own in (CURRENT, TORQUE, COMMAND)]
@@ -255,7 +258,7 @@ def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
 
 
 def _held_names(item: Item) -> list[str]:
-    """Outputs of a sampled controller, then its memories; what is wrong with them is told when it is read."""
+    """The outputs of a sampled controller, then its memories; errors in them are reported when the controller is read."""
     found = item.mapping() if item.is_mapping else {}
     outputs, start = found.get("outputs"), found.get("start")
     given = [] if outputs is None else outputs.items() if outputs.is_list else [outputs]
@@ -264,7 +267,7 @@ def _held_names(item: Item) -> list[str]:
 
 
 def _read_update(item: Item, controller: Item) -> dict[str, ParsedFormula]:
-    """What a sampled controller does: formulas by the names of its outputs and memories."""
+    """Read the update of a sampled controller: formulas by the names of its outputs and memories."""
     scope = item.scope
     known = {**(scope.coordinates or {}), "memory": _held_names(controller)}
     return {name: build(parse_formula, inner, inner.text("a formula"), UPDATE, known, scope.definitions)
@@ -272,7 +275,7 @@ def _read_update(item: Item, controller: Item) -> dict[str, ParsedFormula]:
 
 
 def _read_call(system: System, section: str, name: str, item: Item) -> None:
-    """An entry of drives, forces, ... as a call of System's method of that kind."""
+    """Read an entry of drives, forces, ... and call System's method of that kind."""
     if section == "contacts":
         read_contact(system, name, item)
         return

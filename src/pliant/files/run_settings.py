@@ -1,4 +1,4 @@
-"""How a model file asks to be run."""
+"""The run settings of a model file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ STEPS: Literal["steps"] = "steps"  # save every step
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """What `simulate` takes besides the system."""
+    """The arguments of `simulate` besides the system."""
 
     t_end: float  # s
-    method: Any = None  # one of pliant.integrate.methods; None is simulate's own default
-    save: float | tuple[float, ...] | str | None = None  # an interval in s, the times in s, the word steps; 1001 rows
+    method: Any = None  # one of pliant.integrate.methods; None: the default of simulate
+    save: float | tuple[float, ...] | str | None = None  # interval in s, times in s, or "steps"; None: 1001 rows
     t_start: float = 0.0  # s
     formulation: str = "articulated"
     max_steps: int | None = None
-    max_seconds: float | None = None  # s of computing
-    keep: tuple[str, ...] | None = None  # quantities that rows hold; all of them
+    max_seconds: float | None = None  # s, limit of the computing time
+    keep: tuple[str, ...] | None = None  # quantities that are saved; None: all
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t_start", check.number("run", "t_start", self.t_start, "s"))
@@ -43,7 +43,7 @@ class RunSettings:
 
     @property
     def options(self) -> dict[str, Any]:
-        """As keyword arguments of simulate, t_end apart."""
+        """The settings as keyword arguments of simulate, without t_end."""
         names = ("method", "save", "t_start", "formulation", "max_steps", "max_seconds")
         options = {name: getattr(self, name) for name in names}
         return options if self.keep is None else {**options, "keep": self.keep}
@@ -63,13 +63,13 @@ def _checked_save(value: Any, t_start: float, t_end: float) -> float | tuple[flo
         return None
     if isinstance(value, str):
         if value != STEPS:
-            raise ModelError.of("run", "save", f"must be an interval in s, a list of times or the word {STEPS}", value)
+            raise ModelError.of("run", "save", f"must be an interval in s, a list of times in s, or {STEPS}", value)
         return value
     if not isinstance(value, (tuple, list)):
         return check.positive("run", "save", value, "s")
     times = tuple(check.number("run", f"save[{k}]", t, "s") for k, t in enumerate(value))
     if not times:
-        raise ModelError.of("run", "save", "must hold at least one time", value)
+        raise ModelError.of("run", "save", "must contain at least one time", value)
     check.increasing("run", "save", times)
     if times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("run", "save", f"must lie in [{t_start:g}, {t_end!r}] s", (times[0], times[-1]))

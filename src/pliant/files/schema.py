@@ -1,7 +1,7 @@
-"""The JSON Schema of model files, made from the same vocabulary that reads them: editors complete and check by it.
+"""The JSON Schema of model files, with which editors complete and check them; made from the same vocabulary as the reader.
 
-Numbers may be texts, as expressions and units are; what a text says is left to the reader. What the schema refuses, the
-reader refuses too.
+Numbers may be strings, for expressions and units; the content of strings is left to the reader. The reader refuses everything
+that the schema refuses.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pliant.model.system import BODIES
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TEXT: Schema = {"type": ["string", "number"]}  # words that YAML takes for numbers are texts too
+TEXT: Schema = {"type": ["string", "number"]}  # YAML takes some words for numbers
 NUMBER: Schema = {"type": ["number", "string"]}
 LETTERS = [sign + letter for sign in ("", "-") for letter in AXES]
 SECTION_WORDS = {
@@ -34,12 +34,12 @@ SECTION_WORDS = {
     "include": "files with definitions, materials and parts, relative to this one",
     "system": "the mechanism's name",
     "gravity": "acceleration, m/s^2; a pair lies in the x-y plane",
-    TOLERANCE: "of the mechanism's size: what rows of closures that others imply may miss by",
-    "define": "names for numbers, which are parameters, and for formulas; each may use those before it",
+    TOLERANCE: "largest misfit of constraint rows that other rows imply, relative to the mechanism's size",
+    "define": "names for numbers, which are parameters, and for formulas; each may use the ones before it",
     "materials": "materials by name",
     "parts": "bodies that several links share",
-    "bodies": "the tree: each body with its joint and what it stands on",
-    "run": "how to run it",
+    "bodies": "the tree: each body with its joint and the place that carries it",
+    "run": "settings of the run",
 }
 
 
@@ -49,7 +49,7 @@ def schema() -> Schema:
 
 
 class _Builder:
-    """Schemas of types; those of classes stand once, under $defs."""
+    """Builds the schemas of types; the schema of a class appears once, under $defs."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
@@ -82,7 +82,7 @@ class _Builder:
     # ---- sections
 
     def _body(self, more: Mapping[str, Schema], required: Sequence[str]) -> Schema:
-        """Exactly one of the kinds of bodies, and what else belongs to a link."""
+        """Exactly one kind of body, and the other keys of a link."""
         kinds = {name: self.of_class(kind) for name, kind in BODIES.items()}
         kinds |= {name: self._built(make) for name, make in vocabulary.builders(RigidBody).items()}
         kinds |= {"part": TEXT} if more else {}
@@ -92,7 +92,7 @@ class _Builder:
 
     def _link(self) -> Schema:
         initial = {key: _described(_by_name(NUMBER), LINK_KEYS[key] or "") for key in ("initial", "initial_rates")}
-        segments = _described(self.of(int), "of a beam: so many short ones welded in line")
+        segments = _described(self.of(int), "number of short beams, welded in line, into which a beam is divided")
         return self._body({"joint": self.of(Joint), "on": self.of(Frame), **initial, SEGMENTS: segments}, ["joint"])
 
     def _call(self, section: str) -> Schema:
@@ -142,7 +142,7 @@ class _Builder:
         return found
 
     def _family(self, family: Mapping[str, type], hint: Any) -> list[Schema]:
-        """One of several classes: {word: fields}, a bare word, a class that needs no word, a formula."""
+        """One of several classes: {word: fields}, a bare word, a class that needs no word, or a formula."""
         tagged = {word: self.of_class(kind) for word, kind in family.items()}
         bare = [word for word, kind in family.items() if not vocabulary.required_fields(kind)]
         empty = {word: {"anyOf": [one, {"type": "null"}]} if word in bare else one for word, one in tagged.items()}
@@ -155,12 +155,12 @@ class _Builder:
     def of_class(self, kind: type) -> Schema:
         name = kind.__name__
         if name not in self.definitions:
-            self.definitions[name] = {}  # stands before it is filled: classes may hold each other
+            self.definitions[name] = {}  # entered before it is filled, because classes may refer to each other
             self.definitions[name] = self._class(kind)
         return {"$ref": f"#/$defs/{name}"}
 
     def _class(self, kind: type) -> Schema:
-        """A mapping of its fields, one of its builders, or its one field alone."""
+        """A mapping of its fields, one of its builders, or its only field alone."""
         hints, required = vocabulary.field_hints(kind), vocabulary.required_fields(kind)
         properties = {name: self._field(kind, name, hint) for name, hint in hints.items()}
         ways = [_object(properties, required)]

@@ -1,4 +1,4 @@
-"""Struts in files: their force may be a formula of their own length and rate, as in "-200*(length - 0.3) - 5*rate"."""
+"""Struts in model files. Their force may be a formula of their length and rate, as in "-200*(length - 0.3) - 5*rate"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN = ("length", "rate")
 
 
 def read_strut_force(name: str, item: Item) -> Any:
-    """A signal; or a formula of t, q, v, length and rate."""
+    """Read a signal, or a formula of t, q, v, length and rate."""
     if not item.is_scalar or item.is_nothing or not is_expression(item.text()):
         return read(CALL_HINTS["struts", "force"], item)
     formula = read_formula(item, (*STATE, *OWN))
@@ -27,7 +27,7 @@ def read_strut_force(name: str, item: Item) -> Any:
         return read(CALL_HINTS["struts", "force"], item)
     for own in OWN:
         if own in formula.needs and own in item.scope.definitions:
-            raise item.error(f"{own!r} is the strut's own here: the definition of that name must have another one")
+            raise item.error(f"{own!r} means the strut's {own} here, so the definition {own!r} must have a different name")
     return Formula(OfLength(formula, name, with_state=True), formula.breakpoints, formula.text)
 
 

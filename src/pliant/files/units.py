@@ -1,6 +1,6 @@
-"""Units in files: `250 mm`, `210 GPa`, `30 deg`. Numbers without a unit are SI; a unit must be of the field's own kind.
+"""Units in model files: `250 mm`, `210 GPa`, `30 deg`. Numbers without a unit are SI; a unit must fit the field.
 
-Pint knows the units. It takes half a second to come in, so it does when the first unit is met and not before.
+Pint knows the units. Importing it takes half a second, so it is imported when the first unit is read.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pliant.errors import ModelError
 from pliant.files.dimension import Dimension, Kind, quotient
 
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*((?:1/|[^\W\d_])[^\n]{0,59}|[%°])\s*")
-# Letters, products, quotients and small whole or half powers; nothing that needs an evaluator.
+# Letters, products, quotients and small integer or half powers; nothing that would have to be evaluated.
 UNIT = re.compile(r"(?:[^\W\d_]++(?:(?:\^|\*\*)-?\d(?:\.5)?)?|1|%|°|[*/· ()])+")
 OR, ANY_POWER = " or ", "^n"
 HERTZ = re.compile(r"\b\w*(Hz|hertz)\b")
 
 
 def split(text: str) -> tuple[float, str] | None:
-    """The number and the unit of a text such as 250 mm, which is no expression; else None."""
+    """The number and the unit of a text such as 250 mm; None for an expression."""
     match = NUMBER.fullmatch(text)
     return None if match is None else (float(match[1]), match[2].strip())
 
 
 def convert(value: float, unit: str, wanted: str | None) -> float:
-    """A number with a unit in SI; `wanted` are the units of the field, as in "N/m or N m/rad"."""
+    """Convert a number with a unit to SI; `wanted` contains the units of the field, as in "N/m or N m/rad"."""
     require(kind_of(unit), wanted, unit)
     number = value * float(_one(unit).magnitude)
     if not math.isfinite(number):
@@ -38,7 +38,7 @@ def convert(value: float, unit: str, wanted: str | None) -> float:
 
 
 def require(kind: Kind, wanted: str | None, text: str) -> None:
-    """Refuse a quantity, called by its text, that is of another kind than the unit that is asked for."""
+    """Refuse a quantity whose kind does not fit the wanted unit; text: the quantity as written, for the message."""
     if wanted is not None and not _fits(kind, wanted):
         named = "a number without a unit" if wanted == "1" else f"in {wanted}"
         angle = kind is not None and kind.angle and not kind.powers and wanted == "1"
@@ -50,7 +50,7 @@ def _fits(kind: Kind, wanted: str) -> bool:
 
 
 def _alike(kind: Dimension, wanted: str) -> bool:
-    """Turns and counts have no dimension, so a frequency in Hz would pass for rad/s: it must not."""
+    """Whether a kind fits a unit. Turns and counts have no dimension, so frequencies in Hz are told apart from rad/s explicitly."""
     if wanted.startswith("rad") and kind.hertz:
         return False
     if wanted in ("1", "rad") and not kind.powers:
@@ -62,19 +62,19 @@ def _alike(kind: Dimension, wanted: str) -> bool:
 
 
 def kind_of(unit: str) -> Dimension:
-    """What a unit measures."""
+    """The dimension of a unit."""
     one = _one(unit)
     return Dimension(_powers(one), "radian" in str(one.units), HERTZ.search(unit) is not None)
 
 
 @cache
 def dimension(unit: str) -> Mapping[str, float]:
-    """The powers of one of our own units."""
+    """The powers of a unit of pliant's tables."""
     return _powers(_registry().parse_units(_spelled(unit)))
 
 
 def si_unit(unit: str) -> str | None:
-    """The unit of the same quantity in SI, as m for mm; None for a plain number."""
+    """The SI unit of the same quantity, such as m for mm; None for a plain number."""
     one = _one(unit)
     if float(one.magnitude) == 1.0:
         return unit
@@ -111,21 +111,21 @@ def _powers(made: Any) -> Mapping[str, float]:
 
 @lru_cache(maxsize=1000)
 def _one(unit: str) -> Any:
-    """One of a unit, in SI; whatever pint stumbles over is said in one way."""
+    """One unit as a quantity in SI; all errors of pint become a ModelError."""
     import pint
 
     if not UNIT.fullmatch(unit):
-        raise ModelError(f"unit {unit!r}: must be of letters, products, quotients and powers, as in mm, N*m or kg/m^3")
+        raise ModelError(f"unit {unit!r}: must consist of letters, products, quotients and powers, as in mm, N*m or kg/m^3")
     try:
         one = _registry().Quantity(1.0, _registry().parse_units(_spelled(unit)))
-        return (0.5 * (2.0 * one)).to_base_units()  # doubling refuses scales with an offset, as degrees Celsius
+        return (0.5 * (2.0 * one)).to_base_units()  # doubling refuses scales with an offset, such as degrees Celsius
     except pint.UndefinedUnitError:
-        raise ModelError(f"unit {unit!r}: is unknown{_nearest(unit)}") from None
-    except Exception as trouble:  # pint's parser raises many kinds; none of them may leave the loader
-        raise ModelError(f"unit {unit!r}: cannot be read ({type(trouble).__name__})") from None
+        raise ModelError(f"unit {unit!r} is unknown{_nearest(unit)}") from None
+    except Exception as trouble:  # pint's parser raises many kinds of errors; none may leave the loader
+        raise ModelError(f"unit {unit!r} cannot be read ({type(trouble).__name__})") from None
 
 
-# What engineers write, for advice: pint knows thousands more, most of which nobody means.
+# Common units, for suggestions. Pint knows thousands more, most of which nobody means.
 COMMON = (
     *("m", "mm", "cm", "km", "um", "in", "ft", "kg", "g", "t", "N", "kN", "mN", "Pa", "kPa", "MPa", "GPa", "bar", "psi"),
     *("J", "kJ", "mJ", "W", "kW", "s", "ms", "us", "min", "h", "Hz", "kHz", "rad", "mrad", "deg", "rpm", "rad/s", "deg/s", "m/s"),
@@ -135,14 +135,14 @@ COMMON = (
 
 
 def _nearest(unit: str) -> str:
-    """A unit that may have been meant; the case of letters counts less than the letters."""
+    """A suggestion for a misspelt unit; the case of letters counts less than the letters."""
     by_letters = {known.lower(): known for known in reversed(COMMON)}
     close = get_close_matches(unit.lower(), by_letters, n=1, cutoff=0.5)
     return f" (did you mean {by_letters[close[0]]!r}?)" if close else ""
 
 
 def _spelled(unit: str) -> str:
-    """As pint reads it: a blank between units is a product, ^ a power, ° a degree."""
+    """The unit in pint's spelling: a blank between units is a product, ^ a power, ° a degree."""
     plain = unit.replace("°", "degree").replace("%", "percent").replace("·", "*").replace("^", "**")
     return re.sub(r"(?<=[\w)])\s+(?=[^\W\d_])", "*", plain.strip())
 

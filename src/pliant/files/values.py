@@ -1,4 +1,4 @@
-"""From items of a file to values of a type: numbers, texts, lists, and the model's dataclasses."""
+"""Converts items of a file to values of a given type: numbers, strings, lists, and the model's dataclasses."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ EXPONENT = "exponent"  # of a law K d^n
 
 
 def read(hint: Any, item: Item) -> Any:
-    """The value of an item as the type says."""
+    """The value of an item, read as the given type."""
     if item.is_nothing:
         if type(None) in vocabulary.options(hint):
             return None
-        raise item.wrong("must not be left empty")
+        raise item.wrong("must not be empty")
     if Frame in vocabulary.options(hint):
         return _read_held(item) if str in vocabulary.options(hint) else read_frame(item)
     if item.is_list:
@@ -35,7 +35,7 @@ def read(hint: Any, item: Item) -> Any:
 
 
 def _read_held(item: Item) -> Any:
-    """A place, or the name of a coordinate; where both are of one name, the place."""
+    """Read a place or the name of a coordinate; a name that means both is a place."""
     known = (item.scope.coordinates or {}).get("q", ())
     try:
         return read_frame(item)
@@ -48,7 +48,7 @@ def _read_held(item: Item) -> Any:
 
 
 def read_object(kind: type, item: Item) -> Any:
-    """One dataclass from a mapping of its fields, from one of its builders, or from its first field alone."""
+    """Read a dataclass from a mapping of its fields, from one of its builders, or from its first field alone."""
     if kind in (Formula, Prescribed):
         return _read_function(kind, item)
     hints, required = vocabulary.field_hints(kind), vocabulary.required_fields(kind)
@@ -63,12 +63,12 @@ def read_object(kind: type, item: Item) -> Any:
     given = item.fields([*hints, *others], required)
     mixed = next((name for name in given if name in others), None)
     if mixed:
-        raise item.error(f"{mixed} must stand alone, got {', '.join(given)}")
+        raise item.error(f"{mixed} must be the only key, got {', '.join(given)}")
     return build(kind, item, **{name: read_field(kind, name, value, _unit(kind, name, given)) for name, value in given.items()})
 
 
 def _unit(kind: type, name: str, given: Mapping[str, Item]) -> str | None:
-    """Of a field; the stiffness of a law K d^n is in N/m^n, n being its exponent in this file or its default."""
+    """The unit of a field. The stiffness of a law K d^n is in N/m^n, where n is its exponent in this file or by default."""
     unit = vocabulary.field_unit(kind, name)
     if unit is None or not unit.endswith(units.ANY_POWER):
         return unit
@@ -77,7 +77,7 @@ def _unit(kind: type, name: str, given: Mapping[str, Item]) -> str | None:
 
 
 def read_field(kind: type, name: str, item: Item, unit: str | None = None) -> Any:
-    """A field as its type says, a formula, or what a function that may stand there computes."""
+    """Read a field as its type, as a formula, or as the result of a function that files may call there."""
     item = item.of_unit(unit or vocabulary.field_unit(kind, name))
     if name in FORMULAS.get(kind, {}):
         return _read_law_formula(kind, name, item)
@@ -96,7 +96,7 @@ def read_built(make: Callable[..., Any], item: Item) -> Any:
 
 
 def read_named(family: Mapping[str, type], item: Item) -> Any:
-    """One of several classes: {name: fields}, or the bare name where no field must be given."""
+    """Read one of several classes: {name: fields}, or the bare name if no field is required."""
     names = list(family)
     if item.is_scalar:
         name = item.text()
@@ -104,14 +104,14 @@ def read_named(family: Mapping[str, type], item: Item) -> Any:
             raise item.wrong(f"must be one of {', '.join(names)}{did_you_mean(name, names)}")
         required = vocabulary.required_fields(family[name])
         if required:
-            raise item.error(f"{', '.join(required)} of {name} must be given, as in {{{name}: ...}}")
+            raise item.error(f"{name} must be given with {', '.join(required)}, as in {{{name}: ...}}")
         return build(family[name], item)
     found = item.mapping(f"one of {', '.join(names)}")
     untagged = vocabulary.untagged(family, list(found))
     if untagged is not None:
         return read_object(untagged, item)
     if len(found) != 1:
-        raise item.error(f"must hold one of {', '.join(names)}, got {', '.join(found) or 'nothing'}")
+        raise item.error(f"must contain exactly one of {', '.join(names)}, got {', '.join(found) or 'nothing'}")
     name, inner = next(iter(found.items()))
     if name not in family:
         raise inner.at_key(f"unknown kind {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}", item)
@@ -126,7 +126,7 @@ def _read_list(hint: Any, item: Item) -> Any:
     found = vocabulary.sequences(hint)
     if not found:
         kinds = vocabulary.classes(hint)
-        if len(kinds) == 1:  # the first field alone, where that is a list
+        if len(kinds) == 1:  # the first field alone, if that is a list
             return read_object(kinds[0], item)
         raise item.wrong(f"must be {_wanted(hint)}")
     entries = item.items()
@@ -183,7 +183,7 @@ def _without(hint: Any, kind: type) -> Any:
 
 
 def _read_material(item: Item) -> Any:
-    """steel, or a name of the file's own."""
+    """Read a material: a name such as steel, a material of the file, or a mapping."""
     named = {**vocabulary.MATERIALS, **item.scope.materials}
     name = item.text()
     if name not in named:
@@ -199,16 +199,16 @@ def read_formula(item: Item, variables: tuple[str, ...] = STATE) -> ParsedFormul
 
 
 def _read_law_formula(kind: type, name: str, item: Item) -> ParsedFormula:
-    """A formula that is a field of a law or a shape; where a law is asked for, a number is a slip of the pen."""
+    """Read a formula that is a field of a law or a shape. A number in the place of a law is a mistake, and is refused."""
     variables = FORMULAS[kind][name]
     formula = read_formula(item, variables)
     if formula.constant is not None and vocabulary.word(kind) == FORMULA:
-        raise item.wrong(f"must be a law by its name, or a formula of {', '.join(variables)}")
+        raise item.wrong(f"must be the name of a law or a formula of {', '.join(variables)}")
     return formula
 
 
 def _read_signal(item: Item) -> Any:
-    """A number, a number with a unit, or a formula of t, q, v."""
+    """Read a number, a number with a unit, or a formula of t, q, v."""
     if units.split(item.text()) is not None and not is_expression(item.text()):
         return Constant(item.quantity())
     formula = read_formula(item)
@@ -218,7 +218,7 @@ def _read_signal(item: Item) -> Any:
 
 
 def _read_function(kind: type, item: Item) -> Any:
-    """A formula alone, or {function: ..., breakpoints: [...]}; times that t is compared with are breakpoints anyway."""
+    """Read a formula alone, or {function: ..., breakpoints: [...]}; times with which t is compared are always breakpoints."""
     variables = FORMULAS[kind]["function"]
     if not item.is_mapping:
         formula = read_formula(item, variables)
@@ -231,24 +231,24 @@ def _read_function(kind: type, item: Item) -> Any:
 
 def _first_field(kind: type, item: Item, hints: Mapping[str, Any], required: list[str]) -> Any:
     if len(required) > 1 or not (required or hints):
-        raise item.wrong(f"must be a mapping of {', '.join(hints)}" if hints else "must be left empty")
+        raise item.wrong(f"must be a mapping of {', '.join(hints)}" if hints else "must be empty")
     name = required[0] if required else next(iter(hints))
     return {name: read_field(kind, name, item)}
 
 
 def _speaks_of(kind: type, item: Item) -> bool:
-    """A mapping with a key that is, or nearly is, a field of the class."""
+    """Whether an item is a mapping with a key that is, or resembles, a field of the class."""
     fields = list(vocabulary.field_hints(kind))
     return any(key in fields or did_you_mean(key, fields) for key in item.mapping()) or not item.mapping()
 
 
 def _wanted(hint: Any) -> str:
-    """The alternatives in words."""
+    """The alternatives of a type in words, for messages."""
     words = []
     if {float, int} & set(vocabulary.options(hint)):
         words.append("a number")
     if str in vocabulary.options(hint):
-        words.append("a text")
+        words.append("a string")
     if bool in vocabulary.options(hint):
         words.append("true or false")
     words += ["a number or a formula"] if Formula in vocabulary.options(hint) else []

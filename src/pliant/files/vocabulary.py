@@ -1,9 +1,9 @@
 """The words of a model file, taken from the model's own dataclasses: classes, fields and types are the schema.
 
-A class is named by its snake-case name; one of several classes stands under its name, as in {kelvin_voigt: 125.0}; a
-class method that builds one is a word too, as in {rectangle: {height: 0.02, width: 0.01}}. What System's own methods take
-are the keys of drives, forces, closures and the rest. So a new joint, law or closure needs no line here: the reader, the
-writer and the JSON schema take their words from this module, and it takes them from the model.
+The word for a class is its name in snake case; one of several classes is written under its word, as in {kelvin_voigt: 125.0}. A
+class method that builds an instance is a word too, as in {rectangle: {height: 0.02, width: 0.01}}. The arguments of System's
+methods are the keys of drives, forces, closures and the rest. So a new joint, law or closure needs no change here: the reader, the
+writer and the JSON schema take their words from this module, which takes them from the model.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
-# What stands for a law of one's own among the laws.
+# The classes for laws of the user's own.
 FORMULA = "formula"
 SHORT_NAMES: dict[type, str] = {
     AxialModes: "axial", TorsionModes: "torsion", GivenModes: "given", CustomNormal: FORMULA, CustomFriction: FORMULA,
     Rodas5P: "rodas5p",
 }  # fmt: skip
-# Classes that may stand without their name where several are possible; told apart by the fields they need.
+# Classes that may be written without their word where several are possible; the fields that they need tell them apart.
 WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
 
 STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
-UPDATE = (*STATE, "measured", "memory")  # variables of what a sampled controller does
-NOT_IN_CALLS = (("sampled", "compiled"),)  # what a function of Python's own needs
+UPDATE = (*STATE, "measured", "memory")  # variables of the update of a sampled controller
+NOT_IN_CALLS = (("sampled", "compiled"),)  # only for Python functions
 # Fields that are formulas, with their variables.
 FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
     Formula: {"function": STATE},
@@ -58,8 +58,8 @@ SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and
 Normal = Union[(*NORMAL_LAWS, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
-Body = Point | Sphere | Capsule  # what may touch
-HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fits, what a file may give
+Body = Point | Sphere | Capsule  # shapes that can touch
+HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the model accepts more
     (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
@@ -72,7 +72,7 @@ HINTS: dict[tuple[Any, str], Any] = {  # where the model takes anything that fit
 COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
 MATERIALS = {name.lower(): value for name, value in vars(material).items() if isinstance(value, material.Material)}
 
-# Sections of a file whose entries are calls of System's methods: name: {what the method takes}.
+# Sections of a file whose entries are calls of System's methods: name: {arguments of the method}.
 CALLS: dict[str, Callable[..., Any]] = {
     "drives": System.drive,
     "forces": System.force,
@@ -121,13 +121,13 @@ def classes(hint: Any) -> tuple[type, ...]:
 
 
 def family(hint: Any) -> dict[str, type]:
-    """The alternatives by name, where there are several."""
+    """The alternatives by name, if there are several."""
     kinds = classes(hint)
     return {word(kind): kind for kind in kinds} if len(kinds) > 1 or hint is Joint else {}
 
 
 def untagged(kinds: Mapping[str, type], keys: Sequence[str]) -> type | None:
-    """Which of several classes a mapping without a name is of: the one with all it needs, else with most of it."""
+    """The class of a mapping without a word: the one whose required keys are all there, else the one with the most of them."""
     able = [kind for kind in kinds.values() if kind in WITHOUT_NAME]
     if not able or any(key in kinds for key in keys):
         return None
@@ -140,7 +140,7 @@ def untagged(kinds: Mapping[str, type], keys: Sequence[str]) -> type | None:
 
 
 def formula_class(hint: Any) -> type | None:
-    """The class that a formula alone makes, where one can stand."""
+    """The class that is made from a formula alone, if the type allows one."""
     return next((kind for kind in classes(hint) if kind in FORMULAS and len(required_fields(kind)) == 1), None)
 
 
@@ -149,7 +149,7 @@ def sequences(hint: Any) -> list[Any]:
 
 
 def element(hint: Any) -> Any:
-    """What a sequence holds; tuples of several types are all of the first."""
+    """The type of the elements of a sequence; for tuples of several types, the first."""
     return get_args(hint)[0]
 
 
@@ -158,12 +158,12 @@ def mappings(hint: Any) -> list[Any]:
 
 
 def held(mapping: Any) -> Any:
-    """What a mapping holds under its keys."""
+    """The type of the values of a mapping."""
     return get_args(mapping)[1]
 
 
 def field_hints(kind: type) -> dict[str, Any]:
-    """Fields a file may give, with their types."""
+    """The fields that a file may give, with their types."""
     hints = _type_hints(kind)
     hidden = NOT_IN_FILES.get(kind, ())
     names = [f.name for f in dataclasses.fields(kind) if f.init and f.name not in hidden]
@@ -176,22 +176,22 @@ def required_fields(kind: type) -> list[str]:
 
 
 def default(kind: type, name: str) -> Any:
-    """What a field is where a file leaves it out."""
+    """The value of a field that a file leaves out."""
     return next(field.default for field in dataclasses.fields(kind) if field.name == name)
 
 
 def field_unit(kind: type, name: str) -> str | None:
-    """The unit of a field's numbers, as in "m" or "N/m or N m/rad"; "1" for plain numbers, None for what holds none."""
+    """The unit of a field's numbers, as in "m" or "N/m or N m/rad"; "1" for plain numbers, None for other fields."""
     return _of_field(UNITS, kind, name) or UNITS_BY_NAME.get(name)
 
 
 def field_choices(kind: type, name: str) -> tuple[str, ...]:
-    """The words a text field may hold; none where it is free."""
+    """The allowed words of a text field; empty if any text is allowed."""
     return tuple(_of_field(CHOICES, kind, name) or ())
 
 
 def builders(kind: type) -> dict[str, Callable[..., Any]]:
-    """The class methods that build one in another way."""
+    """The class methods that build an instance in another way."""
     return {
         name: getattr(kind, name)
         for name, member in vars(kind).items()
@@ -200,7 +200,7 @@ def builders(kind: type) -> dict[str, Callable[..., Any]]:
 
 
 def builder_hints(build: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
-    """Arguments of a builder with their types, and those that must be given."""
+    """The arguments of a builder with their types, and the required ones."""
     hints = _type_hints(build)
     parameters = {name: p for name, p in inspect.signature(build).parameters.items() if name in hints}
     required = [name for name, p in parameters.items() if p.default is inspect.Parameter.empty]
@@ -208,7 +208,7 @@ def builder_hints(build: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]
 
 
 def call_hints(section: str) -> tuple[dict[str, Any], list[str]]:
-    """Keys of an entry of a section, with their types, and those that must be given; its name is the entry's key."""
+    """The keys of an entry of a section with their types, and the required ones; the entry's own key is its name."""
     hints, required = builder_hints(CALLS[section])
     own = {name: CALL_HINTS.get((section, name), hint) for name, hint in hints.items()
            if name != "name" and (section, name) not in NOT_IN_CALLS}  # fmt: skip
@@ -216,12 +216,12 @@ def call_hints(section: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def argument_unit(name: str) -> str | None:
-    """The unit of an argument of a builder: that of its name."""
+    """The unit of an argument of a builder, which follows from its name."""
     return UNITS_BY_NAME.get(name)
 
 
 def call_unit(section: str, name: str) -> str | None:
-    """The unit of an argument of a section's entries; None where it is the user's own, and any will do."""
+    """The unit of an argument of a section's entries; None if the user decides the unit."""
     if (CALLS[section], name) in OWN_UNITS:
         return None
     return _exact(UNITS, CALLS[section], name) or UNITS_BY_NAME.get(name)

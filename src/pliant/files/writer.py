@@ -1,4 +1,4 @@
-"""A System and its run settings, written as a model file that reads back equal."""
+"""Writes a System and its run settings as a model file, which reads back as an equal System."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ from pliant.model.system import BODIES, PAYLOAD, Link, System
 
 
 def dump_model(system: System, run: RunSettings | None = None, parameters: Mapping[str, float] | None = None) -> str:
-    """The model file of a system. A Python function has no text, so it is refused by name.
+    """The text of a model file for a System. A Python function cannot be written, so a System that contains one is refused.
 
-    parameters: values of parameters to write instead of their own.
+    run: run settings to include. parameters: values to write instead of the parameters' own.
     """
     values = checked_values(system.parameters, parameters)
     text = _dumped(system, run, values, with_units=True)
     if any(parameter.unit for parameter in system.parameters.values()):
         try:
             loads_model(text)
-        except ModelError:  # a unit that Python code may give is not of the field's kind: there it is a word, here it is checked
+        except ModelError:  # a parameter's unit is only a label in Python, but is checked in a file, where it may not fit the field
             return _dumped(system, run, values, with_units=False)
     return text
 
 
 def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float], with_units: bool) -> str:
     if system.cut_joints:
-        rule = "must be empty: write the System that absolute_coordinates was given"
+        rule = "must be empty (write the System that was given to absolute_coordinates)"
         raise ModelError.of(f"system {system.name!r}", "couplings", rule, list(system.cut_joints))
     links = list(_written_links(system).values())
     shared = _shared_bodies(links)
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
     if system.closure_tolerance != CLOSURE_TOLERANCE:
         data[TOLERANCE] = system.closure_tolerance
-    data["define"] = {}  # its place
+    data["define"] = {}  # reserves its place
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
@@ -93,7 +93,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
 
 
 class _Plain(yaml.SafeDumper):
-    """Words such as `on` and `y` stay unquoted: pliant reads scalars as text first. Nothing is shared by anchors."""
+    """A dumper that leaves words such as `on` and `y` unquoted, because pliant reads scalars as text, and that uses no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -109,13 +109,13 @@ _Plain.yaml_implicit_resolvers = {
 
 
 def _is_payload(system: System, link: Link) -> bool:
-    """A body that System.add made of a beam's payload; it comes back with the beam."""
+    """Whether a link is a payload that System.add made; it is written with its beam."""
     carrier = system.links.get(link.name.removesuffix(PAYLOAD))
     return carrier is not None and carrier is not link and carrier.body.payload is not None
 
 
 def _shared_bodies(links: Sequence[Link]) -> list[tuple[str, Body]]:
-    """Bodies that several links have, each named after the first link."""
+    """Bodies that several links share, each named after the first of these links."""
     seen: list[tuple[str, Body]] = []
     shared: list[tuple[str, Body]] = []
     for link in links:
@@ -139,7 +139,7 @@ def _body(body: Body) -> Data:
 
 
 def _written_links(system: System) -> dict[str, Link]:
-    """Links but payloads; the segments of a beam as one link of the whole, where they are still as they were added."""
+    """The links without payloads; the segments of a beam become one link of the whole beam if they are unchanged since added."""
     whole = {own: name for name, beam in system.segmented.items() if _as_added(system, name, beam) for own in beam.names(name)}
     links: dict[str, Link] = {}
     for link in system.links.values():
@@ -151,7 +151,7 @@ def _written_links(system: System) -> dict[str, Link]:
 
 
 def _as_added(system: System, name: str, beam: SegmentedBeam) -> bool:
-    """Whether its segments are those that System.add makes of it, which a file can say."""
+    """Whether the segments are still those that System.add makes, so that a file can express them as one beam."""
     links = [system.links[own] for own in beam.names(name)]
     welded = all(alike(link.joint, Weld()) for link in links[1:])
     plain = not any(link.initial or link.initial_rates or link.mode_motions for link in links)
@@ -195,7 +195,7 @@ def _closure(system: System, closure: Closure) -> Data:
 
 
 def _closure_field(part: str, value: Any) -> Any:
-    """A number, a motion, or several of either."""
+    """Write a number, a motion, or several of either."""
     if isinstance(value, tuple):
         return [_closure_field(part, item) for item in value]
     return value if value is None or isinstance(value, float) else write(PrescribedMotion, value, part)

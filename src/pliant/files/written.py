@@ -1,4 +1,4 @@
-"""From values of a type to plain data: the mirror of `values`."""
+"""Converts values of a type to plain data: the inverse of `values`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_named(value: Any) -> Data:
 
 
 def write_fields(value: Any, part: str = "") -> Data:
-    """The fields that differ from what they would be if left out."""
+    """The fields that differ from their defaults."""
     hints = vocabulary.field_hints(type(value))
     plain = type(value)() if not vocabulary.required_fields(type(value)) else None
     data: Data = {}
@@ -58,7 +58,7 @@ def write(hint: Any, value: Any, part: str) -> Any:
 
 
 def _write_object(hint: Any, value: Any, part: str) -> Any:
-    """Under its name where several classes are possible; a law that is a formula and nothing else as that alone."""
+    """Write an object, under its word if several classes are possible; a law that is only a formula is written as the formula."""
     data = write_fields(value, part)
     if type(value) is vocabulary.formula_class(hint) and list(data) == vocabulary.required_fields(type(value)):
         return next(iter(data.values()))
@@ -71,7 +71,7 @@ def write_truth(value: bool) -> str:
 
 
 def write_function(part: str, formula: Formula | Prescribed) -> Any:
-    """The text alone, where its breakpoints follow from it."""
+    """Write a function; its text alone if its breakpoints follow from the text."""
     text = write_text(part, formula.function, formula.text)
     parsed = formula.function
     if not isinstance(parsed, ParsedFormula):
@@ -91,7 +91,7 @@ def write_text(part: str, function: Any, text: str) -> str:
 
 
 def definitions_in(value: Any, values: Values, with_units: bool) -> NamedNumbers:
-    """What names inside a value stand for, in an order in which each can be read: parameters, numbers made of them, formulas."""
+    """The definitions that a value uses, in a readable order: parameters, numbers computed from them, formulas."""
     named, formulas = NamedNumbers(value, values, with_units), list(_formulas(value))
     for name, number in (entry for formula in formulas for entry in formula.numbers):
         if expression_of(number) is None:

@@ -1,1 +1,1 @@
-"""Object code: kept on disk by content, loaded into memory, for whatever processor this is."""
+"""Everything that depends on the operating system: files, caches, object code, memory, GPUs, interrupts and progress bars."""

@@ -1,7 +1,8 @@
-"""Files that appear whole or not at all: written under another name in the same folder, then renamed.
+"""Atomic files, which appear complete or not at all: written under another name in the same folder, then renamed.
 
-Only a regular file is replaced, and keeps its mode and owner. A link stays, what it points to is replaced; a pipe or a terminal is
-written to, after all is made. A draft's name tells whose it is: what a killed process left goes when the next is written there.
+Only a regular file is replaced; the new one keeps its mode and owner. A link stays, and its target is replaced. A pipe or a
+terminal is written to once the content is complete. The name of a draft contains its process, so that drafts of killed processes
+are deleted when the next file is written in the folder.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
-_LONGEST_STEM = 40  # letters of the target's name in a draft's: names of 255 are allowed, and ours is longer
+_LONGEST_STEM = 40  # characters of the target's name in the draft's name, which must not exceed 255 characters
 _NAME = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{8}\.pliant-draft(\.[^.]*)?", re.DOTALL)
 
 
 @contextlib.contextmanager
 def atomic_write(target: str | Path) -> Iterator[Path]:
-    """A name to write to; it becomes `target` when all went well, and is gone when anything went wrong."""
+    """The path of a draft to write to; it becomes `target` on success and is deleted on any error."""
     target = Path(target)
     if streamed(target):
         with _streamed(target) as draft:
@@ -48,10 +49,10 @@ def atomic_write(target: str | Path) -> Iterator[Path]:
 
 
 class Written:
-    """The files that came whole to their places while one watched: what to say where a command is interrupted."""
+    """The files completed while it watches; an interrupted command reports them."""
 
     def __init__(self) -> None:
-        self.noted: list[tuple[Path, int | None]] = []  # before the draft is renamed, with its number, which tells whether it was
+        self.noted: list[tuple[Path, int | None]] = []  # before the rename, with the inode to check that it happened
 
     @property
     def files(self) -> list[str]:
@@ -63,7 +64,7 @@ _watching: ContextVar[Written | None] = ContextVar("watching", default=None)
 
 @contextlib.contextmanager
 def watching() -> Iterator[Written]:
-    """What is written while this lasts."""
+    """Collects the files that are written inside the `with` block."""
     written = Written()
     token = _watching.set(written)
     try:
@@ -86,9 +87,9 @@ def _number(target: Path) -> int | None:
 
 
 def streamed(target: Path) -> bool:
-    """Whether a pipe, a terminal or an open file like /dev/stdout stands there, to be written to as it is.
+    """Whether the target is a pipe, a terminal or an open file such as /dev/stdout, which is written to directly.
 
-    Refused is what is neither such nor a file nor absent.
+    Anything else that exists and is not a regular file is refused.
     """
     try:
         mode = os.stat(target).st_mode
@@ -105,7 +106,7 @@ def streamed(target: Path) -> bool:
 
 
 def _open_already(target: Path) -> bool:
-    """Whether the name is one of the open files of a process: to replace what a shell appends to would lose what it held."""
+    """Whether the name is an open file of a process; replacing a file to which a shell appends would lose its content."""
     while True:
         folder = os.path.realpath(target.parent)
         if folder == "/dev/fd" or re.fullmatch(r"/proc/.*/fd", folder):
@@ -117,28 +118,28 @@ def _open_already(target: Path) -> bool:
 
 @contextlib.contextmanager
 def _streamed(target: Path) -> Iterator[Path]:
-    """A draft elsewhere, for most formats are not written from front to back; its bytes go through at the end."""
+    """A draft in a temporary folder, because most formats are not written sequentially; its bytes are copied at the end."""
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         draft = Path(folder) / f"draft{target.suffix}"
         draft.touch()
         yield draft
-        # Opened as it is: neither made nor emptied, and behind what it holds.
+        # Opened without creating or truncating it, and appended to.
         with open(draft, "rb") as made, open(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as pipe:
             shutil.copyfileobj(made, pipe)
 
 
 def _new(place: Path) -> Path:
-    """An empty draft beside its place; the suffix is kept, as writers of pictures and netCDF choose the format by it."""
+    """An empty draft next to its target; it has the same suffix, from which writers of pictures and netCDF choose the format."""
     while True:
         tail = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}.pliant-draft{place.suffix}"
         draft = place.with_name(f".{place.stem[:_LONGEST_STEM]}.{tail}")
         with contextlib.suppress(FileExistsError):
-            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less what the user's mask takes away
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # reduced by the user's umask
             return draft
 
 
 def _take_after(draft: Path, place: Path) -> None:
-    """Mode and owner of the file that is replaced, as if it had been written into; of a new one those of any new file."""
+    """Give the draft the mode and owner of the file that it replaces; a new file gets the usual ones."""
     with contextlib.suppress(FileNotFoundError):
         old, new = os.stat(place), os.stat(draft)
         if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and hasattr(os, "chown"):
@@ -148,8 +149,8 @@ def _take_after(draft: Path, place: Path) -> None:
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Delete drafts whose process is gone: those of this machine and this user, by their names; nothing else."""
-    if not hasattr(os, "geteuid"):  # Windows: whether a process lives cannot be asked without harm
+    """Delete drafts of this machine and this user whose process has ended, recognised by their names; nothing else."""
+    if not hasattr(os, "geteuid"):  # Windows has no harmless way to ask whether a process is alive
         return
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -165,14 +166,14 @@ def _gone(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return True
-    except (OSError, OverflowError):  # it lives and is another user's; or no number of a process
+    except (OSError, OverflowError):  # it is alive and belongs to another user, or the number is not a process id
         return False
     return False
 
 
 @functools.cache
 def _host() -> str:
-    """This machine and, in a container, its own count of processes: elsewhere the same number is another process."""
+    """A hash of the machine and, in a container, of its process namespace: elsewhere the same id is another process."""
     own = ""
     with contextlib.suppress(OSError):
         own = os.readlink("/proc/self/ns/pid")

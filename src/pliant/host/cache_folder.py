@@ -1,7 +1,7 @@
-"""Where pliant keeps what it can make again: one folder a user, one below it for each kind of thing.
+"""The cache folder: one per user, with a subfolder for each kind of cached file.
 
-Machine code is run as it is found, so it must be this user's own: folders are made for nobody else, and one that others own or may
-write to is not used.
+Cached machine code is executed as it is found, so only this user may have written it: folders are created private, and a folder
+that another user owns or may write to is not used.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _OPEN = stat.S_IWGRP | stat.S_IWOTH  # others may write
 
 
 def user_cache(kind: str) -> Path | None:
-    """The folder for one kind of cached thing ("machine-code", "loops"), made if it can be; without a home None, and a warning."""
+    """The folder for one kind of cached file ("machine-code", "loops"), created if possible; None, with a warning, if no home."""
     if not kind or not all(letter.isalnum() or letter in "-_" for letter in kind):
         raise ValueError(f"cache kind must be one plain word, got {kind!r}")
     try:
         folder = cache_root() / "pliant" / kind
-    except RuntimeError:  # Path.home: neither the environment nor the system knows of one
+    except RuntimeError:  # Path.home: neither the environment nor the system knows a home
         warn_once("there is no home directory and no XDG_CACHE_HOME")
         return None
-    # A folder that cannot be made is no error yet: who writes there finds out, and says so.
+    # A folder that cannot be created is not an error yet: whoever writes there will report it.
     with contextlib.suppress(OSError):
         make_private(folder)
     return folder
 
 
 def cache_root() -> Path:
-    """Where this platform wants caches; a relative path in the environment is ignored, as the XDG standard asks."""
+    """The folder for caches on this platform; a relative path in the environment is ignored, as the XDG standard requires."""
     if sys.platform == "win32":
         return _absolute("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     if sys.platform == "darwin":
@@ -47,7 +47,7 @@ def _absolute(variable: str) -> Path | None:
 
 
 def make_private(folder: Path) -> None:
-    """The folder, and those above it that are missing, for this user alone; those that are there stay as they are."""
+    """Create the folder, and missing ones above it, for this user alone; existing folders are left unchanged."""
     if folder.is_dir():
         return
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
@@ -57,11 +57,11 @@ def make_private(folder: Path) -> None:
 
 
 def distrust(found: os.stat_result) -> str:
-    """Why what is kept there may not be this user's own work, or nothing; a system without owners tells nothing."""
+    """Why the content may not be this user's own, or an empty string; always empty on systems without file owners."""
     if not hasattr(os, "geteuid"):
         return ""
     if found.st_uid != os.geteuid():
-        return f"it belongs to another user (number {found.st_uid})"
+        return f"it belongs to another user (id {found.st_uid})"
     if found.st_mode & _OPEN:
         return f"others may write to it (mode {stat.S_IMODE(found.st_mode):o}, must be {stat.S_IMODE(found.st_mode & ~_OPEN):o})"
     return ""
@@ -69,5 +69,5 @@ def distrust(found: os.stat_result) -> str:
 
 @functools.cache
 def warn_once(reason: str) -> None:
-    """That nothing is kept, and why: once a process, for every function of every run would say it again."""
-    warnings.warn(f"machine code is not cached, every process compiles again: {reason}", RuntimeWarning, stacklevel=2)
+    """Warn, once per process, that machine code is not cached, and why."""
+    warnings.warn(f"machine code is not cached, so every process compiles it again: {reason}", RuntimeWarning, stacklevel=2)

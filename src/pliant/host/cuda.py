@@ -1,4 +1,4 @@
-"""NVIDIA GPUs by their driver alone: no toolkit, no other package.  Kernels come as PTX, which the driver compiles for its GPU."""
+"""NVIDIA GPUs, used through their driver alone: no toolkit, no other package. The driver compiles kernels from PTX."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1")}
-OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX that is written here
-OLDEST_CAPABILITY = (7, 0)  # Volta: threads of a warp that wait for each other by name
-BLOCK = 128  # threads: a warp for each of a multiprocessor's four schedulers
-SHARE_OF_MEMORY = 0.8  # of what is free on a GPU
+OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX version used here
+OLDEST_CAPABILITY = (7, 0)  # Volta: the oldest with explicit synchronisation of the threads of a warp
+BLOCK = 128  # threads: one warp for each of a multiprocessor's four schedulers
+SHARE_OF_MEMORY = 0.8  # fraction of the GPU's free memory that may be used
 _MULTIPROCESSORS, _MAJOR, _MINOR = 16, 75, 76  # attributes of a device
 _LOCAL_BYTES, _REGISTERS = 3, 4  # attributes of a function
 _PREFER_L1 = 2
-_LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its words of error
+_LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its error log
 _NAMES = 256
 
 
 class DeviceError(Exception):
-    """No GPU, or one that cannot do what it was asked."""
+    """There is no GPU, or the GPU cannot do what is required."""
 
 
 class Driver:
@@ -38,7 +38,7 @@ class Driver:
         version = c_int()
         self.call("cuDriverGetVersion", byref(version))
         if version.value < OLDEST_DRIVER:
-            raise DeviceError(f"the NVIDIA driver must serve CUDA {OLDEST_DRIVER // 1000}.0 or later, this one serves "
+            raise DeviceError(f"the NVIDIA driver must support CUDA {OLDEST_DRIVER // 1000}.0 or later, this one supports "
                               f"{version.value // 1000}.{version.value % 1000 // 10}")  # fmt: skip
 
     def _load(self) -> Any:
@@ -47,7 +47,7 @@ class Driver:
                 return ctypes.CDLL(name)
             except OSError:
                 continue
-        raise DeviceError("no NVIDIA driver is installed here (its library, libcuda.so.1 or nvcuda.dll, was not found)")
+        raise DeviceError("no NVIDIA driver is installed (its library, libcuda.so.1 or nvcuda.dll, was not found)")
 
     def call(self, function: str, *arguments: Any) -> None:
         code = getattr(self._library, function)(*arguments)
@@ -65,7 +65,7 @@ class Driver:
 
 
 class Device:
-    """One GPU, ready to work in the thread that asks."""
+    """One GPU, ready for use in the calling thread."""
 
     def __init__(self, driver: Driver, number: int = 0) -> None:
         self._driver, self._device, self._context = driver, c_int(), c_void_p()
@@ -75,7 +75,7 @@ class Device:
         driver.call("cuDeviceGetName", name, _NAMES, self._device)
         self.name = name.value.decode()
         if (major, minor) < OLDEST_CAPABILITY:
-            raise DeviceError(f"the GPU {self.name} has compute capability {major}.{minor}, {OLDEST_CAPABILITY[0]}.0 is needed")
+            raise DeviceError(f"the GPU {self.name} has compute capability {major}.{minor}, but {OLDEST_CAPABILITY[0]}.0 is needed")
         self.multiprocessors = self._attribute(_MULTIPROCESSORS)
         driver.call("cuDevicePrimaryCtxRetain", byref(self._context), self._device)
 
@@ -88,7 +88,7 @@ class Device:
         self._driver.call(function, *arguments)
 
     def enter(self) -> None:
-        """This thread works with this GPU from here on."""
+        """Make this GPU the current one of the calling thread."""
         self.call("cuCtxSetCurrent", self._context)
 
     @property
@@ -100,16 +100,16 @@ class Device:
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What the driver made of a kernel."""
+    """Properties of a kernel that the driver compiled."""
 
     registers: int
     local_bytes: int
-    blocks: int  # that all multiprocessors hold together
+    blocks: int  # that run at once on all multiprocessors
     load_seconds: float
 
 
 class Kernel:
-    """One kernel of a PTX text on one GPU; it takes the address of a record."""
+    """A kernel of a PTX text on a GPU; its argument is the address of a record."""
 
     def __init__(self, device: Device, ptx: bytes, name: str, block: int = BLOCK) -> None:
         device.enter()
@@ -128,7 +128,7 @@ class Kernel:
         blocks = c_int()
         device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(0))
         if blocks.value == 0:
-            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
+            raise DeviceError(f"the model is too large: a block of {block} threads needs more registers than {device.name} has")
         self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), blocks.value * device.multiprocessors,
                                  time.perf_counter() - began)  # fmt: skip
 
@@ -138,7 +138,7 @@ class Kernel:
         return value.value
 
     def __call__(self, record: int, threads: int) -> None:
-        """So many threads, or as many as the GPU holds at once; returns when all have ended."""
+        """Run with this number of threads, or as many as the GPU holds at once; returns when all have ended."""
         blocks = max(1, min(self.facts.blocks, -(-threads // self.block)))
         address = c_uint64(record)
         passed = (c_void_p * 1)(ctypes.cast(byref(address), c_void_p))
@@ -148,7 +148,7 @@ class Kernel:
 
 
 class Buffers:
-    """Arrays on a GPU, by name; freed at the end of the block."""
+    """Arrays on a GPU, by name; freed at the end of the `with` block."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -182,7 +182,7 @@ def run_batch(
     outputs: Mapping[str, NDArray[Any]],
     threads: int,
 ) -> float:
-    """The kernel on a record of numbers and of arrays; outputs are filled. Returns the seconds that the kernel itself took."""
+    """Run the kernel on a record of numbers and arrays and fill the outputs. Returns the seconds that the kernel itself took."""
     record = np.zeros(1, dtype=[(name, "i8" if code.endswith("*") else code) for name, code in fields.items()])
     for name, value in numbers.items():
         record[0][name] = value
@@ -201,10 +201,10 @@ def run_batch(
 
 
 def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequence[range]:
-    """Members that fit on a GPU together, one batch after the other; at least one for each GPU where there are members enough."""
+    """Batches of members that fit on a GPU together; at least one batch per GPU if there are enough members."""
     fitting = int(SHARE_OF_MEMORY * free) // max(bytes_each, 1)
     if fitting < 1:
-        raise DeviceError(f"a member takes {bytes_each} bytes, and the GPU has {free} bytes free: keep fewer rows")
+        raise DeviceError(f"one member needs {bytes_each} bytes, but the GPU has only {free} bytes free (keep fewer rows)")
     size = min(fitting, -(-count // devices))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 

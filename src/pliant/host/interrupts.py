@@ -1,6 +1,6 @@
-"""Ctrl-C while a run is under way: taken at once inside the compiled loop, and between its pieces when they are in order again.
+"""Ctrl-C during a run: handled at once inside the compiled loop, and elsewhere once the data are consistent again.
 
-A shell starts jobs in the background with Ctrl-C ignored; then it stays ignored.
+A shell starts background jobs with Ctrl-C ignored; it then stays ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Interrupts:
-    """Whether Ctrl-C was pressed. Elsewhere than in the main thread, where Python gives no signals, it never was."""
+    """Records whether Ctrl-C was pressed. Outside the main thread, where Python delivers no signals, it never records one."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -21,7 +21,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """While this lasts, Ctrl-C only makes a note, but inside `at_once`."""
+        """Inside this `with` block, Ctrl-C is only recorded, except inside `at_once`."""
         main = threading.current_thread() is threading.main_thread()
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if main and _raises(number)}
         for number in before:
@@ -34,7 +34,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
-        """Here Ctrl-C is a KeyboardInterrupt as ever."""
+        """Inside this `with` block, Ctrl-C raises KeyboardInterrupt as usual."""
         self._at_once = True
         try:
             yield
@@ -49,7 +49,7 @@ class Interrupts:
 
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
-    """Ctrl-C is taken when this ends: of what must not be left half done."""
+    """Delays Ctrl-C to the end of the `with` block, for work that must not be left half done."""
     interrupts = Interrupts()
     with interrupts.held():
         yield
@@ -58,8 +58,8 @@ def postponed() -> Iterator[None]:
 
 
 def _raises(number: int) -> bool:
-    """Whether a signal is there to interrupt: Ctrl-C wherever Python handles it, a polite kill where it is handled as Ctrl-C is."""
+    """Whether a signal is meant to interrupt: Ctrl-C if Python handles it, SIGTERM if it is handled like Ctrl-C."""
     handler = signal.getsignal(number)
-    if isinstance(getattr(handler, "__self__", None), Interrupts):  # held already, by a run that this one is part of
+    if isinstance(getattr(handler, "__self__", None), Interrupts):  # already held by an enclosing run
         return True
     return handler is signal.default_int_handler or (number == signal.SIGINT and callable(handler))

@@ -1,4 +1,4 @@
-"""What fits into memory: asked before it is filled, for a machine that swaps or is killed says nothing of why."""
+"""Checks whether data fit into memory, made beforehand: a machine that swaps, or a process that is killed, gives no reason."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 
 from pliant.errors import ModelError
 
-SHARE = 0.8  # of what is free may be asked for
-SMALL = 8 * 1024**2  # bytes that are there: Python itself takes more, and asking costs a run as much as its rows do
-UNKNOWN = 8 * 1024**3  # bytes taken as free where the system does not tell
-_GROUP = Path("/sys/fs/cgroup")  # of Linux: what a container may use
+SHARE = 0.8  # fraction of the free memory that may be used
+SMALL = 8 * 1024**2  # bytes that are not checked: Python itself needs more, and the check would cost as much as the rows
+UNKNOWN = 8 * 1024**3  # bytes assumed to be free if the system does not report them
+_GROUP = Path("/sys/fs/cgroup")  # limits of a container on Linux
 
 
 def free_memory() -> int:
-    """Bytes that a program could have now."""
+    """The free memory, bytes."""
     return min(_of_machine(), _of_group())
 
 
 def require_memory(part: str, field: str, rule: str, size: float, value: object) -> None:
-    """Refuse what would need more than is free, naming both sizes."""
+    """Refuse data that need more memory than is free; the message names both sizes."""
     if size <= SMALL:
         return
     free = free_memory()
     if size > SHARE * free:
-        raise ModelError.of(part, field, f"{rule}: some {_words(size)} would be needed, {_words(free)} are free", value)
+        raise ModelError.of(part, field, f"{rule}: about {_words(size)} would be needed, but {_words(free)} are free", value)
 
 
 def _words(size: float) -> str:

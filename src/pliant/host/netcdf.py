@@ -1,6 +1,6 @@
 """netCDF files, one thread at a time.
 
-netCDF4 is used as it is: xarray, with what it imports, takes a second of processor time before it writes its first file.
+netCDF4 is used directly, because importing xarray takes a second of processor time before the first file is written.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-LIBRARY = threading.RLock()  # HDF5 is not safe in threads
-_held = 0  # how many times over the thread that has it
+LIBRARY = threading.RLock()  # HDF5 is not thread-safe
+_held = 0  # how many times its owner has locked it
 
 
-CHUNK = 2**17  # numbers of a variable that are compressed, written and read together, 1 MiB
+CHUNK = 2**17  # numbers of a variable that are compressed, written and read together (1 MiB)
 
 
 @contextlib.contextmanager
 def opened(path: str | Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[Any]:
-    """A file, open while nobody else reads or writes one."""
+    """An open file; no other thread reads or writes a file meanwhile."""
     import netCDF4
 
     with alone(), netCDF4.Dataset(path, mode) as file:
@@ -35,10 +35,10 @@ def opened(path: str | Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[An
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Nobody else reads or writes a file while this lasts; whoever holds this may ask for it again, to read while it writes."""
+    """Excludes other threads from reading and writing files. The owner may enter again, to read while it writes."""
     global _held
     with LIBRARY, contextlib.ExitStack() as held:
-        for lock in [] if _held else _locks_of_xarray():  # which one cannot take twice
+        for lock in [] if _held else _locks_of_xarray():  # these locks cannot be taken twice
             held.enter_context(lock)
         _held += 1
         try:
@@ -50,7 +50,7 @@ def alone() -> Iterator[None]:
 def put(
     group: Any, name: str, dims: tuple[str, ...], values: NDArray[Any], attributes: Mapping[str, str], compression: int = 0
 ) -> None:
-    """A variable of a file or a group whose dimensions are there already: numbers or texts; compression: zlib's level."""
+    """Write a variable of numbers or strings into a file or group that has its dimensions. compression: level of zlib."""
     kind = str if values.dtype.kind in "OU" else values.dtype
     if compression and kind is not str and values.size:
         variable = put_rows(group, name, dims, values.shape[1:], rows_in_chunk(values.shape), attributes, compression)
@@ -66,7 +66,7 @@ def put(
 def put_rows(
     group: Any, name: str, dims: tuple[str, ...], shape: tuple[int, ...], rows: int, attributes: Mapping[str, str], compression: int
 ) -> Any:
-    """A variable without numbers yet, in chunks of so many rows; shape: of one row."""
+    """Create an empty variable in chunks of the given number of rows. shape: the shape of one row."""
     packed = {"zlib": True, "complevel": compression} if compression else {}
     chunks = (max(rows, 1), *(max(n, 1) for n in shape))
     variable = group.createVariable(name, "f8", dims, fill_value=False, chunksizes=chunks, **packed)
@@ -76,19 +76,19 @@ def put_rows(
 
 
 def rows_in_chunk(shape: tuple[int, ...]) -> int:
-    """Of a variable of this shape."""
+    """The number of rows per chunk of a variable; shape: the shape of one row."""
     return max(1, min(shape[0], CHUNK // max(1, math.prod(shape[1:]))))
 
 
 def small_cache(variable: Any) -> None:
-    """Keep two chunks of a variable in memory: HDF5's own choice is up to 16 MiB for each variable."""
+    """Limit the cache of a variable to two chunks; by default HDF5 uses up to 16 MiB per variable."""
     chunks = variable.chunking()
     if chunks not in (None, "contiguous"):
         variable.set_var_chunk_cache(size=16 * math.prod(chunks), nelems=11, preemption=1.0)
 
 
 def _blocks(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """First and last rows of what is written at once: all of it, or of a large array that stands in a file a part."""
+    """Ranges of rows that are written at once: all rows, or parts of a large array that is in a file."""
     if not values.shape:
         return
     rows = len(values) if isinstance(values, np.ndarray) else rows_in_chunk(values.shape)
@@ -97,11 +97,11 @@ def _blocks(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 
 def _locks_of_xarray() -> list[contextlib.AbstractContextManager[Any]]:
-    """What xarray holds while it reads or writes a file, where anybody has it: it is not imported for this."""
+    """The locks that xarray holds while it reads or writes a file, if it has been imported; it is not imported for this."""
     if "xarray" not in sys.modules:
         return []
     try:
         from xarray.backends.locks import HDF5_LOCK, NETCDFC_LOCK
-    except ImportError:  # they are no promise of xarray's
+    except ImportError:  # they are not part of xarray's public interface
         return []
     return [HDF5_LOCK, NETCDFC_LOCK]

@@ -1,8 +1,8 @@
-"""Object code on disk, found by what it was made from.
+"""The cache of object code on disk, addressed by the content from which the code was generated.
 
-A file holds a checksum of its key and the object code. It is written beside its place and moved there at once, so a reader sees a
-whole file or none, however many processes write; a file that fails its checksum counts as absent and is written anew. What this
-user has not written, or others could have changed, is neither loaded nor added to.
+A file contains a checksum of its key, and the object code. It is written next to its target and then renamed, so readers see a
+complete file or none, however many processes write. A file that fails its checksum counts as absent and is written again. Files
+that another user wrote or could have changed are not loaded, and folders of that kind are not written to.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 from pliant.host.cache_folder import distrust, make_private, warn_once
 
 _MAGIC = b"pliant object 2\n"
-# A link or a pipe in a file's place is not followed and not waited for.
+# Links are not followed, and pipes are not waited for.
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _SUFFIX = ".object"
-_LEFTOVER_AGE = 3600.0  # s; a file half written this long ago belongs to a process that died
+_LEFTOVER_AGE = 3600.0  # s; an incomplete file older than this belongs to a process that died
 
 
 def content_key(parts: Iterable[str]) -> str:
-    """One name for all that machine code depends on; where one part ends and the next begins counts."""
+    """A hash of everything that machine code depends on; the boundaries between the parts count."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -38,11 +38,11 @@ def content_key(parts: Iterable[str]) -> str:
 @dataclass(frozen=True)
 class ObjectCache:
     folder: Path
-    limit: int = 512 * 1024**2  # bytes; beyond it the files least recently used go
-    every: int = 32  # one store in so many looks for what should go: among thousands of files that takes as long as compiling
+    limit: int = 512 * 1024**2  # bytes; beyond it the least recently used files are deleted
+    every: int = 32  # stores between two clean-ups: with thousands of files a clean-up takes as long as compiling
 
     def load(self, key: str) -> bytes | None:
-        """The object code stored under a key, if it is there, whole, and this user's own."""
+        """The object code stored under a key, if it exists, is complete and is this user's own."""
         path = self._path(key)
         if not self._trusted():
             return None
@@ -52,12 +52,12 @@ class ObjectCache:
             return None
         if content is None or content[:_HEAD] != _head(key, content[_HEAD:]):
             return None
-        with contextlib.suppress(OSError):  # in a folder that is only read, age does not matter
+        with contextlib.suppress(OSError):  # in a read-only folder the age does not matter
             os.utime(path)
         return content[_HEAD:]
 
     def store(self, key: str, data: bytes) -> None:
-        """Keep object code for later processes. If that fails, this one goes on, with a warning."""
+        """Store object code for later processes. A failure only causes a warning."""
         try:
             make_private(self.folder)
             if not self._trusted():
@@ -66,18 +66,18 @@ class ObjectCache:
             if int(content_key((key,))[:8], 16) % self.every == 0:
                 self._evict()
         except OSError as error:
-            # Windows refuses to replace a file that another process reads: then it is already there.
+            # Windows refuses to replace a file that another process is reading; then the file already exists.
             if self.load(key) is None:
                 warn_once(f"{self.folder} ({error})")
 
     def _trusted(self) -> bool:
-        """Whether nobody else can have put anything into the folder; says why where one could."""
+        """Whether nobody else could have written into the folder; warns with the reason if somebody could."""
         try:
             reason = distrust(os.stat(self.folder))
         except OSError:
             return False
         if reason:
-            warn_once(f"{self.folder} is not used, {reason}")
+            warn_once(f"{self.folder} is not used, because {reason}")
         return not reason
 
     def _path(self, key: str) -> Path:
@@ -95,7 +95,7 @@ class ObjectCache:
             raise
 
     def _evict(self) -> None:
-        """Delete the files least recently used until the rest fits, and what dead processes left half written."""
+        """Delete the least recently used files until the rest fits, and incomplete files of dead processes."""
         files = []
         for entry in os.scandir(self.folder):
             with contextlib.suppress(OSError):  # another process may have deleted it meanwhile
@@ -118,17 +118,16 @@ _HEAD = len(_MAGIC) + hashlib.sha256().digest_size
 
 
 def _head(key: str, data: bytes) -> bytes:
-    """How the file of this key with this object code begins: under another name the same bytes are worth nothing."""
+    """The head of the file for this key and object code; it ties the bytes to the key."""
     return _MAGIC + hashlib.sha256(hashlib.sha256(key.encode()).digest() + data).digest()
 
 
 def _own_bytes(path: Path) -> bytes | None:
-    """What a file holds, looked at after it was opened so that it cannot be exchanged in between; None with a warning where it is
-    not this user's own."""
+    """The content of a file; None, with a warning, if it is not this user's own. Checked once open, so it cannot be swapped."""
     with open(os.open(path, _READ), "rb") as file:
         found = os.fstat(file.fileno())
-        reason = distrust(found) if stat.S_ISREG(found.st_mode) else "it is no file"
+        reason = distrust(found) if stat.S_ISREG(found.st_mode) else "it is not a regular file"
         if reason:
-            warn_once(f"{path} is not used, {reason}")
+            warn_once(f"{path} is not used, because {reason}")
             return None
         return file.read()

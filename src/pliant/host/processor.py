@@ -1,4 +1,4 @@
-"""This machine: what code is made for, and how object code becomes addresses."""
+"""The processor of this machine: the target of code generation, and the loader of object code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSIONS = (llvmlite.__version__, str(llvm.llvm_version_info))
 
 @dataclass(frozen=True)
 class Target:
-    """The processor that machine code is made for."""
+    """The processor for which machine code is generated."""
 
     triple: str
     cpu: str
@@ -39,21 +39,21 @@ class Target:
 
 
 def host() -> Target:
-    """This machine. LLVM's own tables of targets are filled on the way; doing so twice does no harm."""
+    """The processor of this machine. This initialises LLVM's tables of targets, which is harmless if repeated."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
 def object_code(bitcode: bytes, target: Target) -> bytes:
-    """Machine code of optimised bitcode, generated as carefully as LLVM can."""
+    """Machine code from optimised bitcode, generated at LLVM's highest optimisation level."""
     module = llvm.parse_bitcode(bitcode)
     module.verify()
     return bytes(target.machine(3).emit_object(module))
 
 
 def load_object(data: bytes, target: Target) -> Any:
-    """An engine that has the object code in memory, ready to run; the code lives as long as the engine does."""
+    """An execution engine with the object code loaded; the code stays in memory as long as the engine exists."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine(0))
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
@@ -61,20 +61,20 @@ def load_object(data: bytes, target: Target) -> Any:
 
 
 def require_functions(names: Iterable[str]) -> None:
-    """Make sure that the C library's functions can be found, for LLVM would end the process where one is missing."""
+    """Check that the functions of the C library exist, because LLVM would end the process if one were missing."""
     wanted = list(names)
     if any(llvm.address_of_symbol(name) is None for name in wanted):
         llvm.load_library_permanently(_C_LIBRARY)
     missing = [name for name in wanted if llvm.address_of_symbol(name) is None]
     if missing:
-        raise SolveError(f"machine code: the C library must have {', '.join(missing)}, {_C_LIBRARY} does not")
+        raise SolveError(f"machine code: the C library must contain {', '.join(missing)}, but {_C_LIBRARY} does not")
 
 
 def _free_at_forks() -> None:
-    """A fork waits until no other thread is inside LLVM.
+    """Make a fork wait until no other thread is inside LLVM.
 
-    Its lock, held by a thread that the child has not, would never be free there. Other libraries have locks of
-    their own: where threads are busy, processes are better spawned than forked.
+    Otherwise the child would inherit LLVM's lock, held by a thread that does not exist in the child, and never get it. Other
+    libraries have their own locks, so while threads are busy, processes are better spawned than forked.
     """
     lock = getattr(llvm.ffi.lib, "_lock", None)  # llvmlite has no public name for it
     if lock is not None and hasattr(os, "register_at_fork"):

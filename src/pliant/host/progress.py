@@ -1,6 +1,6 @@
-"""The bar: simulated time, speed against real time, the phase. It appears when something takes longer than a second.
+"""The progress bar: simulated time, speed relative to real time, and phase. It appears when work takes longer than a second.
 
-On a terminal it is drawn by rich, in a notebook as HTML that is replaced again and again.
+On a terminal it is drawn by rich; in a notebook it is HTML that is replaced repeatedly.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from pliant.host.interrupts import postponed
 
 PATIENCE = 1.0  # s before anything is shown
-REDRAWN = 0.2  # s between two pictures in a notebook
+REDRAWN = 0.2  # s between two updates in a notebook
 
-Tell = Callable[[float | None, str], None]  # how much is done, if that is known, and what is being done
+Tell = Callable[[float | None, str], None]  # the progress, if known, and a description of the work
 
 
 class Run:
-    """What a run tells: its time and its phase. Called with (t, t_end) by simulate; `phase` with words."""
+    """Receives the progress of a run: simulate calls it with (t, t_end), and `phase` with a description."""
 
     def __init__(self, tell: Tell, t_start: float) -> None:
         self._tell, self._began, self._t_start = tell, perf_counter(), t_start
@@ -39,7 +39,7 @@ class Run:
 
     @property
     def words(self) -> str:
-        """t = 0.512 of 1.5 s, 3.1 x real time, in flight; before the run, what is being made for it."""
+        """The text of the bar, as in "t = 0.512 of 1.5 s, 3.1 x real time, in flight"; before the run, the stage of preparation."""
         if self._t_end == self._t_start:
             return self._phase
         seconds = max(perf_counter() - self._began, 1e-9)
@@ -56,20 +56,20 @@ def of_run(t_start: float, t_end: float, quiet: bool) -> Iterator[Run]:
 
 @contextlib.contextmanager
 def waiting(words: str, quiet: bool) -> Iterator[None]:
-    """A bar that only tells what is being done: of work that cannot tell how far it is."""
+    """A bar that only describes the work, for work whose progress is unknown."""
     with bar(0.0, None, quiet, words):
         yield
 
 
 def notebook() -> Any | None:
-    """IPython's display module, where Python runs behind a notebook."""
+    """IPython's display module if Python runs in a notebook, else None."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return sys.modules.get("IPython.display") if hasattr(shell, "kernel") else None
 
 
 @contextlib.contextmanager
 def notebook_bar(begin: float, end: float, quiet: bool) -> Iterator[Tell]:
-    """The bar in the cell that runs; taken away at the end."""
+    """A bar in the running cell of a notebook; removed at the end."""
     display: Any = notebook()
     began = drawn = perf_counter()
     handle: Any = None
@@ -93,7 +93,7 @@ def notebook_bar(begin: float, end: float, quiet: bool) -> Iterator[Tell]:
 
 @contextlib.contextmanager
 def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") -> Iterator[Tell]:
-    """A bar from begin to end on the terminal's error stream; nothing where that is no terminal."""
+    """A bar from begin to end on the standard error stream; nothing is shown if that is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -109,18 +109,18 @@ def bar(begin: float, end: float | None, quiet: bool, words: str = "preparing") 
 
     def tell(done: float | None, doing: str) -> None:
         if done is None:
-            row.description = doing  # drawn when the bar is drawn next: phases may change a thousand times a second
+            row.description = doing  # shown at the next redraw, because phases may change a thousand times a second
         else:
             shown.update(task, completed=done - begin, description=doing)
 
     def take_down() -> None:
         timer.cancel()
         if timer.is_alive():
-            timer.join()  # it may be about to show the bar: then there is one to take down
+            timer.join()  # it may be about to show the bar, which must then be removed
         if shown.live.is_started:
             shown.stop()
 
-    # A bar left up by a second Ctrl-C would be drawn by its thread while Python ends, which aborts the process.
+    # A bar that a second Ctrl-C left on the screen would be redrawn by its thread while Python exits, which aborts the process.
     atexit.register(take_down)
     try:
         yield tell

@@ -1,4 +1,4 @@
-"""What is made before a run and while it goes on: told in words while it is made, its seconds counted by kind."""
+"""Stages of preparing and doing a run: announced while they go on, and their seconds added up by kind."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from time import perf_counter
 
 Tell = Callable[[str], None]
 log = logging.getLogger("pliant")
-log.addHandler(logging.NullHandler())  # whoever embeds pliant decides where it goes
+log.addHandler(logging.NullHandler())  # the embedding program decides where messages go
 
 
 class Stages:
-    """The stages of one run. A stage inside another counts for itself alone, and the words of the other come back after it."""
+    """The stages of one run. Time in a nested stage counts only for that stage; the outer stage is announced again after it."""
 
     def __init__(self, tell: Tell | None = None) -> None:
         self.seconds: dict[str, float] = {}
         self._tell = tell
         self._words = ""
-        self._inner = 0.0  # s that stages inside the present one took
+        self._inner = 0.0  # s spent in stages nested in the present one
 
     @property
     def heard(self) -> bool:
-        """Whether somebody is told."""
+        """Whether anybody receives the announcements."""
         return self._tell is not None
 
     def say(self, words: str) -> None:
-        """What goes on from here on."""
+        """Announce what is being done now."""
         self._words = words
         if words:
             log.info(words)
@@ -36,7 +36,7 @@ class Stages:
 
     @contextmanager
     def stage(self, kind: str, words: str = "") -> Iterator[None]:
-        """Something that is made; without words it is part of what was said last."""
+        """Time a stage and announce it; without words it belongs to what was announced last."""
         began, before, outer = perf_counter(), self._words, self._inner
         self._inner = 0.0
         if words:

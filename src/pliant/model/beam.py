@@ -28,17 +28,18 @@ from pliant.model.section import Section
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
 STIFFENINGS = (AUTO, "none", "linear", "full", "cubic", "as-published")
-# Bending coordinates of a plane up to which `auto` keeps foreshortening in full, and to first order: each costs up to four times
-# the evaluation without it (full grows with the fourth power of their number). A mesh of more goes without, and is watched.
+# The number of bending coordinates per plane up to which `auto` chooses full foreshortening, and up to which it chooses linear
+# foreshortening. Either makes an evaluation up to four times as expensive (the cost of `full` grows with the fourth power of the
+# number). A mesh with more coordinates gets no foreshortening; the run warns if its deflection then matters.
 AUTO_FULL, AUTO_LINEAR = 4, 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Beam:
-    """An elastic link. Mass and rotary inertia per length are given, or follow from the material's density.
+    """An elastic link: a straight, uniform beam. Its mass per length is given or follows from the material's density.
 
-    rotary_inertia: one number J about y and z (2 J about x follows), or (Jx, Jy, Jz). Left out, Timoshenko beams take
-    rho I; Euler-Bernoulli beams have none about y and z, and rho (Iy + Iz) about x where both are known.
+    rotary_inertia: rotary inertia per length; one number J about y and z (2 J about x follows), or (Jx, Jy, Jz). By default it is
+    rho I for Timoshenko beams; for Euler-Bernoulli beams it is zero about y and z, and rho (Iy + Iz) about x if both are known.
     """
 
     length: float  # m
@@ -69,7 +70,7 @@ class Beam:
 
     @property
     def structure(self) -> tuple[object, ...]:
-        """What of it decides the equations' code; its numbers are those of its integrals."""
+        """The properties that determine the code of the equations; the numbers in that code come from the beam's integrals."""
         return self.theory, self.stiffening_taken, self.mode_labels
 
     @property
@@ -82,7 +83,7 @@ class Beam:
 
     @property
     def stiffening_taken(self) -> str:
-        """The stiffening, or what `auto` stands for: a matter of how many bending coordinates there are, never of numbers."""
+        """The stiffening in use. `auto` chooses by the number of bending coordinates alone, never by numerical values."""
         if self.stiffening != AUTO:
             return self.stiffening
         count = self._bending_coordinates
@@ -94,7 +95,7 @@ class Beam:
 
     @property
     def _bending_coordinates(self) -> int:
-        """The most of a plane."""
+        """The larger number of bending coordinates of the two planes."""
         return max(sum(label.rstrip("0123456789") == plane for label in self.mode_labels) for plane in PLANES)
 
     @property
@@ -129,7 +130,7 @@ class Beam:
         return {ROOT: Frame(name, 0.0), TIP: Frame(name, self.length)}
 
     def at(self, name: str, place: Any) -> Frame:
-        """A station, m."""
+        """The frame at a station, m from the root."""
         part = f"body {name!r}"
         station = check.number(part, "station", place, "m")
         if not 0.0 <= station <= self.length:
@@ -138,7 +139,7 @@ class Beam:
 
     def check_station(self, part: str, label: str, station: float | None) -> None:
         if station is None or not 0.0 <= station <= self.length:
-            raise ModelError.of(part, label, f"must name a station in [0, {self.length}] m", station)
+            raise ModelError.of(part, label, f"must be at a station in [0, {self.length}] m", station)
 
     @property
     def rotary(self) -> tuple[float, float, float]:
@@ -156,13 +157,13 @@ class Beam:
 
     def _check_modes(self) -> None:
         if not self.mode_sets:
-            raise ModelError.of("Beam", "modes", "must hold at least one set (use RigidBody for a stiff link)", ())
+            raise ModelError.of("Beam", "modes", "must contain at least one set (use RigidBody for a rigid link)", ())
         seen: set[str] = set()
         for k, modes in enumerate(self.mode_sets):
             check.instance("Beam", f"modes[{k}]", modes, MODE_SETS, "a set of modes")
             direction = _direction(modes)
             if direction in seen:
-                raise ModelError.of("Beam", f"modes[{k}]", "must be the only set of its direction", direction)
+                raise ModelError.of("Beam", f"modes[{k}]", "must be the only set of modes in its direction", direction)
             seen.add(direction)
             self._check_stiffness(direction)
             if isinstance(modes, GivenModes):
@@ -170,7 +171,7 @@ class Beam:
             if isinstance(modes, ElementModes) and self.theory != "euler-bernoulli":
                 raise ModelError.of("Beam", "theory", "must be euler-bernoulli for cubic elements", self.theory)
             if isinstance(modes, Modes) and modes.payload and self.payload is None:
-                raise ModelError(f"Beam: modes[{k}].payload asks for shapes with a payload, got payload = None")
+                raise ModelError(f"Beam: modes[{k}].payload = True needs a payload on the beam, got payload = None")
 
     def _check_stiffness(self, direction: str) -> None:
         needed = {"bending y": "Iz", "bending z": "Iy", "torsion": "J"}.get(direction)
@@ -190,7 +191,7 @@ class Beam:
             check.instance("Beam", f"damping[{k}]", damping, DAMPINGS, wanted)
         names = [type(damping).__name__ for damping in self.dampings]
         if len(set(names)) < len(names):
-            raise ModelError.of("Beam", "damping", "must hold each kind at most once", names)
+            raise ModelError.of("Beam", "damping", "must contain each kind of damping at most once", names)
 
     def _check_mass(self) -> None:
         part = "Beam"
@@ -198,7 +199,7 @@ class Beam:
             clean = check.positive(part, "mass_per_length", self.mass_per_length, "kg/m")
             object.__setattr__(self, "mass_per_length", clean)
         elif self.material.density is None:
-            raise ModelError(f"{part}: give mass_per_length or material.density, got neither")
+            raise ModelError(f"{part}: mass_per_length or material.density must be given, got neither")
         if self.rotary_inertia is None:
             return
         if isinstance(self.rotary_inertia, Sequence):

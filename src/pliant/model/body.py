@@ -1,4 +1,4 @@
-"""What a System asks of any body: its coordinates, where they start, its places, its mass."""
+"""The protocol of bodies: what a System needs to know of any body (coordinates, initial values, frames, mass)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT, TIP = "root", "tip"  # the places that every body has
 
 @dataclass(frozen=True)
 class Length:
-    """A coordinate of a body besides its modes, along which a drive may act: a free length."""
+    """The free length of a body: a coordinate that is not a mode, and along which a drive may act."""
 
     start: float  # m
     rate: float  # m/s, at the start
@@ -35,7 +35,7 @@ class Body(Protocol):
 
     @property
     def payload(self) -> Payload | None:
-        """What it carries at its tip."""
+        """The payload at its tip, if it has one."""
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
@@ -47,16 +47,16 @@ class Body(Protocol):
 
     @property
     def as_published(self) -> bool:
-        """Whether its equations leave terms out as papers do, so that no energy belongs to them."""
+        """Whether its equations omit terms, as in a published paper, so that they do not conserve energy."""
 
     def with_lengths(self, lengths: Mapping[str, Length]) -> Self:
-        """The same body, its lengths starting elsewhere or moving otherwise; stops stay as they are."""
+        """The same body with other initial values or prescribed motions of its lengths; stops are kept."""
 
     def places(self, name: str) -> dict[str, Frame]:
-        """The named frames of a body of that name: root and tip first."""
+        """The named frames of the body, root and tip first; `name` is the body's name."""
 
     def at(self, name: str, place: Any) -> Frame:
-        """A frame at a place that has no name: a station, a point."""
+        """A frame at a place without a name: a station or a point."""
 
     def check_station(self, part: str, label: str, station: float | None) -> None:
-        """Refuse a frame whose station the body has not."""
+        """Refuse a frame at a station that the body does not have."""

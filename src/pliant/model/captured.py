@@ -1,4 +1,4 @@
-"""What a Python function reads besides its arguments: captured variables, default values, globals by name."""
+"""What a Python function reads besides its arguments: captured variables, default values and globals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def names_read(code: types.CodeType) -> set[str]:
-    """Names that code, and code within it, may look up as globals; attributes are among them, which does no harm."""
+    """Names that code, and code nested in it, may look up as globals; names of attributes are included, which is harmless."""
     found = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -17,7 +17,7 @@ def names_read(code: types.CodeType) -> set[str]:
 
 
 def captured(function: types.FunctionType) -> Iterator[Any]:
-    """Values of captured variables and of defaults; ValueError where a variable is not filled yet."""
+    """Values of captured variables and defaults; raises ValueError if a variable has no value yet."""
     for cell in function.__closure__ or ():
         yield cell.cell_contents
     yield from function.__defaults__ or ()
@@ -25,5 +25,5 @@ def captured(function: types.FunctionType) -> Iterator[Any]:
 
 
 def globals_read(function: types.FunctionType) -> dict[str, Any]:
-    """What the function finds in its module, by name."""
+    """The globals that the function reads from its module, by name."""
     return {name: function.__globals__[name] for name in sorted(names_read(function.__code__)) if name in function.__globals__}

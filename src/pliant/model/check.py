@@ -1,4 +1,4 @@
-"""The rules that fields of a model obey; each check returns the cleaned value or raises a ModelError."""
+"""Checks of the fields of a model; each returns the cleaned value or raises a ModelError."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.errors import CONTROL, ModelError
 from pliant.model.parameter import TiedFloat, expression_of
 from pliant.scalar import is_constant, sqrt
 
-LARGEST = 1e60  # in any unit: powers of it are still numbers, and no mechanism comes near
+LARGEST = 1e60  # in any unit: low powers of it do not overflow, and no mechanism has such numbers
 
 Vector = tuple[float, float, float]
 
@@ -21,7 +21,7 @@ Vector = tuple[float, float, float]
 def number(part: str, field: str, value: Any, unit: str = "") -> float:
     """A finite real number."""
     if is_constant(value) and not isinstance(value, Real):
-        return value  # type: ignore[no-any-return]  # of a part that is made while tracing: it was checked when the user gave it
+        return value  # type: ignore[no-any-return]  # a part made while tracing: its number was checked when the user gave it
     expression = expression_of(value)
     if expression is not None:
         number(part, field, expression.value, unit)
@@ -31,12 +31,12 @@ def number(part: str, field: str, value: Any, unit: str = "") -> float:
         raise ModelError.of(part, field, rule, value)
     try:
         clean = float(value)
-    except OverflowError:  # a whole number or a fraction that no float holds
+    except OverflowError:  # an integer or a fraction beyond the range of floats
         clean = math.inf
     if not math.isfinite(clean):
         raise ModelError.of(part, field, rule, clean)
     if abs(clean) > LARGEST:
-        raise ModelError.of(part, field, f"must be a number of size <= {LARGEST:g}{_in(unit, '')}", clean)
+        raise ModelError.of(part, field, f"must have a magnitude <= {LARGEST:g}{_in(unit, '')}", clean)
     return clean
 
 
@@ -55,9 +55,9 @@ def not_negative(part: str, field: str, value: Any, unit: str = "") -> float:
 
 
 def structural(part: str, field: str, value: Any) -> None:
-    """Refuse a parameter where the structure of the equations is decided."""
+    """Refuse a parameter in a field that determines the structure of the equations."""
     if expression_of(value) is not None:
-        rule = "must be given as it is: it decides the structure of the equations and cannot be a parameter"
+        rule = "must be a fixed value, not a parameter, because it determines the structure of the equations"
         raise ModelError.of(part, field, rule, value)
 
 
@@ -80,17 +80,17 @@ def choice(part: str, field: str, value: Any, allowed: Iterable[str]) -> str:
 
 
 def identifier(part: str, field: str, value: Any) -> str:
-    """A name that can stand before a dot in `body.coordinate` and before @ in `body@station`."""
+    """A name that is valid before the dot of `body.coordinate` and before the @ of `body@station`."""
     structural(part, field, value)
     if not isinstance(value, str) or not value or "." in value or "@" in value or value != value.strip():
-        raise ModelError.of(part, field, "must be a non-empty text without dots, @ or outer blanks", value)
+        raise ModelError.of(part, field, "must be a non-empty string without dots, @, or leading or trailing blanks", value)
     return visible(part, field, value)
 
 
 def visible(part: str, field: str, value: str) -> str:
-    """A name of one line that a terminal only shows."""
+    """A name without characters that a terminal would interpret or that would break its line."""
     if CONTROL.search(value) or "\n" in value or "\t" in value:
-        raise ModelError.of(part, field, "must hold no control characters", value)
+        raise ModelError.of(part, field, "must not contain control characters", value)
     return value
 
 
@@ -104,7 +104,7 @@ def numbers(part: str, field: str, value: Any, length: int, unit: str = "") -> t
 
 
 def vector(part: str, field: str, value: Any, unit: str = "") -> Vector:
-    """Three numbers; a pair is a point of the plane z = 0."""
+    """Three numbers; a pair gets z = 0."""
     if isinstance(value, str) or not isinstance(value, Iterable) or len(list(value)) not in (2, 3):
         raise ModelError.of(part, field, f"must be 2 or 3 numbers{_in(unit)}", value)
     items = list(value)
@@ -128,11 +128,11 @@ def axis(part: str, field: str, value: Any) -> Vector:
     return (x, y, z)
 
 
-UNIT_ROUND_OFF = 4e-16  # a vector this near to unit length is left alone: normalising twice changes nothing
+UNIT_ROUND_OFF = 4e-16  # a vector this close to unit length is left unchanged, so that normalising twice changes nothing
 
 
 def unit(part: str, field: str, components: Sequence[float], kind: str) -> tuple[float, ...]:
-    """The same direction with length one."""
+    """The vector scaled to length one."""
     size = sqrt(sum(c * c for c in components))
     if size < 1e-12:
         raise ModelError.of(part, field, f"must not be the zero {kind}", components)
@@ -142,7 +142,7 @@ def unit(part: str, field: str, components: Sequence[float], kind: str) -> tuple
 def increasing(part: str, field: str, values: Sequence[float]) -> None:
     for before, after in pairwise(values):
         if not after > before:
-            raise ModelError.of(part, field, "must increase strictly", list(values))
+            raise ModelError.of(part, field, "must be strictly increasing", list(values))
 
 
 def instance(part: str, field: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> None:

@@ -1,6 +1,6 @@
-"""Loop closures: what holds two frames or coordinates of a tree together, exactly by multipliers or nearly by virtual springs.
+"""Loop closures. They connect two frames or coordinates: exactly, by multipliers, or approximately, by penalty springs.
 
-One class a kind, with what that kind takes; its residuals are in `dynamics/closure_residuals.py`.
+Each kind is a class with its own fields; its residuals are in `dynamics/closure_residuals.py`.
 """
 
 from __future__ import annotations
@@ -19,74 +19,75 @@ from pliant.model.play import Backlash
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 MULTIPLIERS, SPRINGS, BACKLASH = "multipliers", "springs", "backlash"
-WAYS = (MULTIPLIERS, SPRINGS, BACKLASH)  # the last of gears that have play
+WAYS = (MULTIPLIERS, SPRINGS, BACKLASH)  # the last is for gears with backlash
 Z = (0.0, 0.0, 1.0)
-PARALLEL = 1e-9  # of 1: what the cosine between two axes may be off by before they are one
+PARALLEL = 1e-9  # two axes are parallel if the cosine between them differs from 1 by less than this
 
-# Of the mechanism's size, or of 1 rad: what a row that others imply may miss by. Lengths written with six digits miss by as much.
+# Relative to the mechanism's size, or to 1 rad: the largest misfit of a constraint row that other rows imply. Lengths written with
+# six digits cause misfits of this size.
 CLOSURE_TOLERANCE = 1e-6
-FINEST_TOLERANCE, COARSEST_TOLERANCE = 1e-12, 1e-2  # above round-off; below what is a mechanism of another shape
+FINEST_TOLERANCE, COARSEST_TOLERANCE = 1e-12, 1e-2  # above round-off; below a change of the mechanism's shape
 
 
 @dataclass(frozen=True)
 class Closure:
-    """Frame a held to frame b, or a coordinate held by its name."""
+    """A closure: it connects frame a to frame b, or constrains coordinates given by name."""
 
     kind: ClassVar[str]  # its name in `CLOSURES`
-    counts_turns: ClassVar[bool] = False  # whether angles that it holds must be counted beyond half a turn
+    counts_turns: ClassVar[bool] = False  # whether its angles must be counted beyond half a turn
 
     name: str
     a: Frame | str
     b: Frame | str | None
     _: KW_ONLY
     by: str = MULTIPLIERS
-    stiffness: float | None = None  # Ks of virtual springs, N/m; of rows that are angles N m/rad
-    damping: float = 0.0  # of virtual springs, N s/m; of rows that are angles N m s/rad
-    friction: Frictions = None  # by the closure's own reaction
+    stiffness: float | None = None  # Ks of penalty springs, N/m, or N m/rad for angles
+    damping: float = 0.0  # of penalty springs, N s/m, or N m s/rad for angles
+    friction: Frictions = None  # friction pressed by the closure's own reaction
 
     def __post_init__(self) -> None:
         self._set("friction", frictions_of(self.part, self.friction, surfaces_of(self.free_motions)))
         check.choice(self.part, "by", self.by, WAYS)
         if self.by == SPRINGS:
             if self.stiffness is None:
-                raise ModelError.of(self.part, "stiffness", "must be given for virtual springs", self.stiffness)
+                raise ModelError.of(self.part, "stiffness", "must be given when springs close the loop", self.stiffness)
             self._set("stiffness", check.positive(self.part, "stiffness", self.stiffness, "N/m"))
         elif self.stiffness is not None:
-            rule = "must be left out where multipliers close the loop"
-            rule = "must be left out beside a backlash, which has its own" if self.by == BACKLASH else rule
+            rule = "must be left out when multipliers close the loop"
+            rule = "must be left out when a backlash is given, which has its own" if self.by == BACKLASH else rule
             raise ModelError.of(self.part, "stiffness", rule, self.stiffness)
         if self.by == BACKLASH and getattr(self, "backlash", None) is None:
-            raise ModelError.of(self.part, "by", "must be backlash for a gear with a backlash only", self.by)
+            raise ModelError.of(self.part, "by", "must not be 'backlash' unless the closure is a gear with a backlash", self.by)
         self._set("damping", check.not_negative(self.part, "damping", self.damping, "N s/m"))
 
     @property
     def part(self) -> str:
-        """What errors call it."""
+        """Its name in error messages."""
         return f"closure {self.name!r}"
 
     @property
     def frames(self) -> tuple[Frame, Frame] | None:
-        """The two frames held, None where it is coordinates that are."""
+        """The two frames that it connects; None if it constrains coordinates."""
         return (self.a, self.b) if isinstance(self.a, Frame) and isinstance(self.b, Frame) else None
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """The coordinates held by name, where it holds no frames."""
+        """The coordinates that it constrains, by name; empty if it connects frames."""
         return ()
 
     @property
     def motions(self) -> tuple[PrescribedMotion | None, ...]:
-        """The motions that it follows, functions of t, one per direction; None leaves it free."""
+        """The prescribed motions, functions of t, one per direction; None for a free direction."""
         return ()
 
     @property
     def prescribed(self) -> tuple[PrescribedMotion, ...]:
-        """The same without those that are free."""
+        """The prescribed motions without the free directions."""
         return tuple(motion for motion in self.motions if motion is not None)
 
     @property
     def free_motions(self) -> tuple[Motion, ...]:
-        """The motions from frame b to frame a that friction may act along."""
+        """The motions from frame b to frame a along which friction may act."""
         return ()
 
     @property
@@ -95,19 +96,19 @@ class Closure:
 
     @property
     def spring(self) -> float:
-        """Ks of virtual springs, N/m or N m/rad; 0 where multipliers hold it."""
+        """Ks of the penalty springs, N/m or N m/rad; 0 if multipliers close the loop."""
         return 0.0 if self.stiffness is None else self.stiffness
 
     def _set(self, field: str, value: Any) -> None:
         object.__setattr__(self, field, value)
 
 
-# ---- of frames
+# ---- closures that connect frames
 
 
 @dataclass(frozen=True)
 class PointClosure(Closure):
-    """Origins together."""
+    """The origins of both frames coincide."""
 
     kind = "point"
 
@@ -118,7 +119,7 @@ class PointClosure(Closure):
 
 @dataclass(frozen=True)
 class SphericalClosure(Closure):
-    """Origins together: a point by its other name."""
+    """The origins of both frames coincide; another name for a point closure."""
 
     kind = "spherical"
 
@@ -129,14 +130,14 @@ class SphericalClosure(Closure):
 
 @dataclass(frozen=True)
 class WeldClosure(Closure):
-    """Nothing moves."""
+    """The frames do not move relative to each other."""
 
     kind = "weld"
 
 
 @dataclass(frozen=True)
 class DistanceClosure(Closure):
-    """Origins a length apart, which may follow a motion."""
+    """The origins are a given length apart, which may be a function of t."""
 
     kind = "distance"
 
@@ -146,7 +147,7 @@ class DistanceClosure(Closure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.length is None:
-            raise ModelError.of(self.part, "length", "must be given for a distance", self.length)
+            raise ModelError.of(self.part, "length", "must be given for a distance closure", self.length)
         if callable(self.length) or isinstance(self.length, (Prescribed, MotionTable)):
             self._set("length", prescribed(self.part, "length", self.length))
         else:
@@ -171,7 +172,7 @@ class _AxisClosure(Closure):
 
 @dataclass(frozen=True)
 class RevoluteClosure(_AxisClosure):
-    """Origins together, turning about the axis only."""
+    """The origins coincide, and the frames turn about the axis only."""
 
     kind = "revolute"
 
@@ -182,7 +183,7 @@ class RevoluteClosure(_AxisClosure):
 
 @dataclass(frozen=True)
 class CylindricalClosure(_AxisClosure):
-    """Sliding along the axis and turning about it."""
+    """The frames slide along the axis and turn about it."""
 
     kind = "cylindrical"
 
@@ -193,14 +194,14 @@ class CylindricalClosure(_AxisClosure):
 
 @dataclass(frozen=True)
 class PlanarClosure(_AxisClosure):
-    """a's origin in the plane through b across the axis, turning about it only."""
+    """The origin of a stays in the plane through b normal to the axis, and the frames turn about the axis only."""
 
     kind = "planar"
 
 
 @dataclass(frozen=True)
 class UniversalClosure(_AxisClosure):
-    """Origins together, `other_axis` of a at its angle to the axis of b."""
+    """The origins coincide, and `other_axis` of a keeps its initial angle to the axis of b."""
 
     kind = "universal"
 
@@ -217,7 +218,7 @@ class UniversalClosure(_AxisClosure):
 
 @dataclass(frozen=True)
 class _AlongAxisClosure(_AxisClosure):
-    """A closure that slides along the axis, where it may follow a motion."""
+    """A closure that slides along the axis, freely or with a prescribed motion."""
 
     _: KW_ONLY
     motion: PrescribedMotion | None = None  # m
@@ -234,7 +235,7 @@ class _AlongAxisClosure(_AxisClosure):
 
 @dataclass(frozen=True)
 class SliderClosure(_AlongAxisClosure):
-    """a's origin on the line through b along the axis."""
+    """The origin of a stays on the line through b along the axis."""
 
     kind = "slider"
 
@@ -245,7 +246,7 @@ class SliderClosure(_AlongAxisClosure):
 
 @dataclass(frozen=True)
 class PrismaticClosure(_AlongAxisClosure):
-    """Sliding along the axis only."""
+    """The frames slide along the axis only."""
 
     kind = "prismatic"
 
@@ -254,12 +255,12 @@ class PrismaticClosure(_AlongAxisClosure):
         return (Motion(TRANSLATION, "displacement", self.axis),)
 
 
-# ---- of coordinates
+# ---- closures that constrain coordinates
 
 
 @dataclass(frozen=True)
 class GearClosure(Closure):
-    """Coordinate a moves `ratio` times as far as coordinate b, both from where they start; with a backlash only so nearly."""
+    """Coordinate a moves `ratio` times as far as coordinate b, both measured from their start, up to a backlash if one is given."""
 
     kind = "gear"
     counts_turns = True
@@ -272,9 +273,10 @@ class GearClosure(Closure):
         if self.backlash is not None:
             check.instance(self.part, "backlash", self.backlash, Backlash, "a Backlash")
             if self.by == SPRINGS:
-                raise ModelError.of(self.part, "by", "must be left out beside a backlash, which has its own spring", self.by)
+                raise ModelError.of(self.part, "by", "must be left out when a backlash is given, which has its own spring", self.by)
             if self.damping != 0.0:
-                raise ModelError.of(self.part, "damping", "must be left out beside a backlash, which has its own", self.damping)
+                rule = "must be left out when a backlash is given, which has its own"
+                raise ModelError.of(self.part, "damping", rule, self.damping)
             self._set("by", BACKLASH)
         super().__post_init__()
         if self.ratio is None:
@@ -286,12 +288,12 @@ class GearClosure(Closure):
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return (self.a, self.b)  # type: ignore[return-value]  # the System knows which names are coordinates
+        return (self.a, self.b)  # type: ignore[return-value]  # the System checks which names are coordinates
 
 
 @dataclass(frozen=True)
 class PrescribedClosure(Closure):
-    """Coordinate a follows a motion; or a's origin follows two or three in the axes of b, None where it is free."""
+    """Coordinate a follows a motion; or the origin of frame a follows 2 or 3 motions in the axes of b, None where it is free."""
 
     kind = "prescribed"
 
@@ -304,15 +306,15 @@ class PrescribedClosure(Closure):
             raise ModelError.of(self.part, "motion", "must be given for a prescribed closure", self.motion)
         self._set("motion", prescribed(self.part, "motion", self.motion) if self.coordinates else self._of_frame(self.motion))
         if self.coordinates and self.b is not None:
-            raise ModelError.of(self.part, "b", "must be left out where a coordinate is prescribed", self.b)
+            raise ModelError.of(self.part, "b", "must be left out when a is a coordinate", self.b)
 
     def _of_frame(self, motion: Any) -> tuple[PrescribedMotion | None, ...]:
         if isinstance(motion, str) or not isinstance(motion, Sequence) or len(motion) not in (2, 3):
-            rule = "must be 2 or 3 functions of t, None for what is free, where a frame moves"
+            rule = "must be 2 or 3 functions of t for a frame, with None for each free direction"
             raise ModelError.of(self.part, "motion", rule, motion)
         motions = tuple(None if m is None else prescribed(self.part, f"motion[{k}]", m) for k, m in enumerate(motion))
         if all(m is None for m in motions):
-            raise ModelError.of(self.part, "motion", "must tell at least one direction", motion)
+            raise ModelError.of(self.part, "motion", "must prescribe at least one direction", motion)
         return motions
 
     @property
@@ -334,7 +336,7 @@ CLOSURES: dict[str, type[Closure]] = {
 
 
 def own_fields(kind: type[Closure]) -> tuple[str, ...]:
-    """What a kind takes besides what all do."""
+    """The fields of a kind of closure that not all kinds have."""
     shared = {field.name for field in fields(Closure)}
     return tuple(field.name for field in fields(kind) if field.name not in shared)
 
@@ -342,15 +344,15 @@ def own_fields(kind: type[Closure]) -> tuple[str, ...]:
 def closure(
     kind: Any, name: str, a: Frame | str, b: Frame | str | None, ways: Mapping[str, Any], own: Mapping[str, Any]
 ) -> Closure:
-    """A closure by the name of its kind, checked but for the frames and coordinates, which the System knows.
+    """A closure made from the name of its kind, and checked except for its frames and coordinates, which the System checks.
 
-    ways: how it is held. own: fields of any kind; those that this kind does not take must be None, but for axes.
+    ways: fields that say how the loop is closed. own: fields of all kinds; those that this kind lacks must be None, except axes.
     """
     part = f"closure {name!r}"
     check.choice(part, "kind", kind, CLOSURES)
     known = own_fields(CLOSURES[kind])
     for field, value in own.items():
-        if field in ("axis", "other_axis"):  # they have a default, so are always given
+        if field in ("axis", "other_axis"):  # these have a default, so they are always given
             check.axis(part, field, value)
         elif field not in known and value is not None:
             raise ModelError.of(part, field, f"must be left out for a closure of kind {kind}", value)
@@ -358,9 +360,9 @@ def closure(
 
 
 def closure_tolerance(part: str, value: Any) -> float:
-    """The tolerance that decides which rows of closures are implied by others, checked."""
+    """The tolerance within which constraint rows count as implied by other rows, checked."""
     clean = check.number(part, "closure_tolerance", value)
     if not FINEST_TOLERANCE <= clean <= COARSEST_TOLERANCE:
-        rule = f"must be in [{FINEST_TOLERANCE:g}, {COARSEST_TOLERANCE:g}] of the mechanism's size"
+        rule = f"must be in [{FINEST_TOLERANCE:g}, {COARSEST_TOLERANCE:g}], relative to the mechanism's size"
         raise ModelError.of(part, "closure_tolerance", rule, value)
     return clean

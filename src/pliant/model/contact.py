@@ -1,4 +1,4 @@
-"""What may touch what: points, spheres, planes and capsules on any frame, with a law for the normal force and one for friction."""
+"""Contact shapes and contact pairs: points, spheres, planes and capsules on any frame, with a normal law and a friction law."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.scalar import cos, sin
 
 @dataclass(frozen=True)
 class Point:
-    """A point at a frame: a tip, a station, a corner."""
+    """A contact point at the origin of a frame: a tip, a station or a corner."""
 
     at: Frame
 
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A ball around a frame's origin."""
+    """A contact sphere around the origin of a frame."""
 
     at: Frame
     radius: float  # m
@@ -39,7 +39,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Capsule:
-    """A cylinder with round ends: from a frame's origin along its x axis."""
+    """A contact shape: a cylinder with round ends, from the origin of a frame along its x axis."""
 
     at: Frame
     length: float  # m, between the centres of the round ends
@@ -51,13 +51,16 @@ class Capsule:
         object.__setattr__(self, "radius", check.positive("Capsule", "radius", self.radius, "m"))
 
     def ends(self) -> tuple[Sphere, Sphere]:
-        """Against a plane a capsule is its two ends."""
+        """The two round ends, which represent the capsule in contact with a plane."""
         return Sphere(self.at, self.radius), Sphere(_along_x(self.at, self.length), self.radius)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plane:
-    """A half-space: all that lies behind `point` against `normal` is solid. Both in the axes of `on`, by default the ground's."""
+    """A contact plane: everything on the side opposite to `normal`, seen from `point`, is solid.
+
+    point and normal are in the axes of the frame `on`, by default the ground.
+    """
 
     normal: Sequence[float]
     point: Sequence[float] = (0.0, 0.0, 0.0)  # m
@@ -74,7 +77,7 @@ Shape = Point | Sphere | Capsule | Plane
 
 @dataclass(frozen=True)
 class ContactPair:
-    """One ball (a point has radius zero) that may touch a plane or another ball."""
+    """A sphere (a point has radius zero) and the plane or sphere that it can touch."""
 
     name: str
     ball: Point | Sphere
@@ -92,12 +95,12 @@ class ContactPair:
 
     @property
     def reach(self) -> float:
-        """The size of the numbers that its gap is the difference of, besides those of the touching point, m."""
+        """The size of the numbers whose difference is the gap, besides the coordinates of the contact point, m."""
         return abs(self.radius) + abs(self.other_radius)
 
     @property
     def units(self) -> tuple[str, str]:
-        """Of depth and force."""
+        """The units of depth and force."""
         return "m", "N"
 
     @property
@@ -106,7 +109,7 @@ class ContactPair:
 
 
 def balls(part: str, shape: Any) -> list[tuple[str, Point | Sphere]]:
-    """A shape as balls with the names of their places; a bare frame is a point."""
+    """The spheres that represent a shape, with the names of their places; a bare frame is a point."""
     if isinstance(shape, Frame):
         shape = Point(shape)
     if isinstance(shape, Capsule):
@@ -118,14 +121,14 @@ def balls(part: str, shape: Any) -> list[tuple[str, Point | Sphere]]:
 
 
 def place_name(frame: Frame) -> str:
-    """How a place is called in a table: body@station, and where it is moved from there; tips and roots are named by System."""
+    """The name of a place in tables: body@station, then its offset. System names tips and roots."""
     station = "" if frame.station is None else f"@{frame.station:g}"
     moved = f"({', '.join(f'{x:g}' for x in frame.offset)})" if any(frame.offset) else ""
     return f"{frame.body}{station}{moved}"
 
 
 def _along_x(frame: Frame, length: float) -> Frame:
-    """The frame moved along its own x axis, which its turns may have turned."""
+    """The frame moved along its own x axis, which its turns may have rotated."""
     step: Vector = (length, 0.0, 0.0)
     for axis, angle in reversed(frame.turns):
         step = _rotate(axis, angle, step)

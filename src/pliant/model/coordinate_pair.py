@@ -1,4 +1,4 @@
-"""Ends of a coordinate's travel as contacts: stops with a law, and the two flanks of backlash."""
+"""Contacts at the ends of a coordinate's travel: end stops with a contact law, and the two flanks of backlash."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 HIGH, LOW = 1.0, -1.0
 SIDES = (("low", LOW), ("high", HIGH))
-TURNED = 1e3  # rad: what geared coordinates may have turned by, which decides the round-off of their difference
+TURNED = 1e3  # rad: assumed size of geared coordinates, which determines the round-off of their difference
 
 
 @dataclass(frozen=True)
 class CoordinatePair:
-    """A coordinate, or the difference a - ratio b of two geared ones, that touches one end of where it may be.
+    """A contact between a coordinate, or the difference a - ratio b of two geared coordinates, and one end of its travel.
 
-    Its gap is side (limit - x). Depth, speed and force are the coordinate's own: m, m/s and N, or rad, rad/s and N m.
+    Its gap is side (limit - x). Depth, speed and force are along the coordinate: in m, m/s and N, or in rad, rad/s and N m.
     """
 
     friction: ClassVar[None] = None
 
     name: str
     coordinates: tuple[str, ...]  # one, or two that are geared
-    ratio: float  # of these; 0 where there is one
+    ratio: float  # of the gear; 0 for a single coordinate
     side: float  # HIGH or LOW
     limit: float  # m or rad
     normal: NormalLaw
@@ -48,12 +48,12 @@ class CoordinatePair:
 
     @property
     def reach(self) -> float:
-        """The size of the numbers that its gap is the difference of."""
+        """The size of the numbers whose difference is the gap, for its round-off."""
         return 2.0 * abs(self.limit) + (TURNED if len(self.coordinates) > 1 else 0.0)
 
     @property
     def units(self) -> tuple[str, str]:
-        """Of depth and force."""
+        """The units of depth and force."""
         return ("rad", "N m") if self.turns else ("m", "N")
 
 
@@ -61,7 +61,7 @@ Pair = ContactPair | CoordinatePair
 
 
 def coordinate_pairs(system: System) -> list[CoordinatePair]:
-    """Of all joints, then of all gears."""
+    """The pairs of all joints, then those of all gears."""
     return [*_of_joints(system), *_of_gears(system)]
 
 
@@ -98,7 +98,7 @@ def _turns(system: System, coordinate: str) -> bool:
 
 
 def refuse_coordinate_pairs(system: System, part: str, field: str, rule: str) -> None:
-    """Where stops with a law and backlash cannot be served."""
+    """Refuse a System that has end stops with a contact law, or backlash."""
     pairs = coordinate_pairs(system)
     if pairs:
         raise ModelError.of(part, field, rule, [pair.name for pair in pairs])

@@ -1,4 +1,4 @@
-"""Cut joints: joints between bodies that float, which closures hold and whose coordinates are read from the two frames."""
+"""Cut joints: joints between floating bodies, enforced by closures; their coordinates are computed from two frames."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pliant.model.joint import Joint
 
 @dataclass(frozen=True)
 class CutJoint:
-    """A joint from frame b to frame a, apart from the tree: its springs, dampers, stops and drives act between the two frames.
+    """A joint from frame b to frame a outside the tree; its springs, dampers, stops and drives act between the two frames.
 
-    What the joint does not let move is held by a closure of the same name. Angles in space are read within half a turn of `start`.
+    A closure of the same name enforces its constraints. Angles in space are computed within half a turn of `start`.
     """
 
     name: str
     joint: Joint
-    a: Frame  # of the body that the joint carried
-    b: Frame  # what it stood on
-    start: tuple[float, ...]  # positions of the joint where its branch of angles is counted from
+    a: Frame  # on the body that the joint carries
+    b: Frame  # the frame that carries the joint
+    start: tuple[float, ...]  # joint positions from which angles are counted
 
     @property
     def positions(self) -> tuple[str, ...]:

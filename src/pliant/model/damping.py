@@ -1,4 +1,4 @@
-"""How an elastic body loses energy: each is a quadratic form of the modal rates."""
+"""Damping of elastic bodies. Each kind is a quadratic form of the modal rates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pliant.model import check
 
 @dataclass(frozen=True)
 class KelvinVoigt:
-    """Viscous material: D = int Kv I W'' W'' over both bending planes (Yousefzadeh and Shafei 2024, eq. 11)."""
+    """Viscous material damping: D = int Kv I W'' W'' over both bending planes (Yousefzadeh and Shafei 2024, eq. 11)."""
 
     coefficient: float  # Kv, Pa s
 
@@ -20,7 +20,7 @@ class KelvinVoigt:
 
 @dataclass(frozen=True)
 class AirDrag:
-    """Drag on the bending rate: D = int gamma W W over both bending planes (same paper, eq. 11)."""
+    """Drag on the bending rate: D = int gamma W W over both bending planes (Yousefzadeh and Shafei 2024, eq. 11)."""
 
     coefficient: float  # gamma, kg/(m s)
 
@@ -30,7 +30,7 @@ class AirDrag:
 
 @dataclass(frozen=True, kw_only=True)
 class Rayleigh:
-    """D = alpha M + beta K over the modal coordinates."""
+    """Rayleigh damping of the modal coordinates: D = alpha M + beta K."""
 
     alpha: float = 0.0  # 1/s
     beta: float = 0.0  # s
@@ -47,9 +47,9 @@ RULES = ("first_two", "low2_high1", "low1_high2")
 class RayleighRatios:
     """Rayleigh damping from two damping ratios (Ebrahimi, Nouri, Salahshoor, eq. 18, 19).
 
-    The two frequencies are given, or taken from the body's own by a rule: the first two; or, with three and
-    more, the mean of the two lowest and the mean of the rest (`low2_high1`), or the lowest and the mean of
-    the rest (`low1_high2`).
+    The two frequencies are given, or follow from the natural frequencies of the body by a rule: the first two; or, with three or
+    more, the mean of the two lowest and the mean of the rest (`low2_high1`), or the lowest and the mean of the rest
+    (`low1_high2`).
     """
 
     ratios: tuple[float, float]  # xi at the lower and at the upper frequency, 1
@@ -72,7 +72,7 @@ class RayleighRatios:
 
 @dataclass(frozen=True)
 class ModalDamping:
-    """One damping ratio per mode of the body, in the order of its modes, or one number for all."""
+    """Modal damping: one damping ratio per mode of the body, in the order of its modes, or one number for all."""
 
     ratios: tuple[float, ...] | float
 
@@ -83,7 +83,7 @@ class ModalDamping:
             return
         clean = tuple(check.not_negative(part, f"ratios[{k}]", r) for k, r in enumerate(self.ratios))
         if not clean:
-            raise ModelError.of(part, "ratios", "must hold at least one number", self.ratios)
+            raise ModelError.of(part, "ratios", "must contain at least one number", self.ratios)
         object.__setattr__(self, "ratios", clean)
 
 

@@ -1,4 +1,4 @@
-"""What acts on a mechanism from outside, and the conditions a run watches."""
+"""Drives, forces and moments that act on a mechanism, and the events that a run watches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class PointForce:
-    """A force at a frame, its components in the world's or in the frame's own axes."""
+    """A force at a frame, with components in the axes of the world or of the frame."""
 
     name: str
     at: Frame
@@ -34,7 +34,7 @@ class PointForce:
 
 @dataclass(frozen=True)
 class PointMoment:
-    """A moment at a frame, its components in the world's or in the frame's own axes."""
+    """A moment at a frame, with components in the axes of the world or of the frame."""
 
     name: str
     at: Frame
@@ -44,7 +44,7 @@ class PointMoment:
 
 @dataclass(frozen=True)
 class Condition:
-    """An event when function(t, q, v) crosses zero; recorded, and the end of the run if `stop`."""
+    """An event that is recorded when function(t, q, v) crosses zero; it ends the run if `stop`."""
 
     name: str
     function: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Places on bodies: where joints, forces and contacts attach."""
+"""Frames on bodies: the places at which joints, forces and contacts attach."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame fixed on a body's place, then moved by `offset` (in the place's axes), then turned by `turns`.
+    """A frame on a body: at a station, moved from there by `offset` (in the axes of the station), then rotated by `turns`.
 
-    body: a body's name or `ground`. station: metres along a beam; None is the body's own root frame with `offset` from there.
+    body: name of the body, or `ground`. station: distance along a beam, m; None means the body's root frame.
     """
 
     body: str
@@ -27,16 +27,16 @@ class Frame:
 
     @property
     def structure(self) -> tuple[str, bool]:
-        """What of it decides the equations' code; its numbers are those of its place on the body."""
+        """The properties that determine the code of the equations; the numbers in that code come from its place on the body."""
         return self.body, self.station is None
 
     def moved(self, offset: Any) -> Frame:
-        """The same frame further along, before any turn; (x, y) or (x, y, z) in m."""
+        """The same frame moved by (x, y) or (x, y, z) in m, along the axes it has before any of its turns."""
         step = check.vector("Frame", "offset", offset, "m")
         x, y, z = (a + b for a, b in zip(self.offset, step, strict=True))
         return replace(self, offset=(x, y, z))
 
     def turned(self, angle: float, axis: Any = "z") -> Frame:
-        """The same frame turned by `angle` (rad) about one of its own axes."""
+        """The same frame rotated by `angle` (rad) about one of its own axes."""
         turn = (check.axis("Frame", "axis", axis), check.number("Frame", "angle", angle, "rad"))
         return replace(self, turns=(*self.turns, turn))

@@ -1,8 +1,8 @@
-"""Friction laws: what opposes slip, for its speed and the normal force, by a formula of the moment or with a memory.
+"""Friction laws: the force that opposes slip, as a function of slip speed and normal force, with or without states.
 
-Every law of ours is the normal force times a coefficient, so that friction begins and ends with the contact; viscous terms are
-per newton of normal force, s/m, as in Simbody. A `FrictionLaw` gives the magnitude for a slip speed >= 0, and the contact turns it
-against the slip: -force(|s|, N) s/|s|. A `BristleLaw` also carries one deflection per tangential direction.
+Every built-in law is the normal force times a coefficient, so friction begins and ends with the contact; viscous terms are per
+newton of normal force, s/m, as in Simbody. A `FrictionLaw` gives the magnitude for a slip speed >= 0, and the contact directs it
+against the slip: -force(|s|, N) s/|s|. A `BristleLaw` also has one bristle deflection per tangential direction as a state.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from pliant.integrate.grip_states import REST_SHARE
 from pliant.model import check
 from pliant.scalar import Scalar, exp, maximum, minimum, sqrt, tanh, where
 
-# m/s. Sign of slip is smoothed over this: a body held by a regularised law creeps at about this speed times the share of the
-# friction in use, and the equations gain a rate mu N/(m v). Slower holds better and is stiffer.
+# m/s. The sign of the slip is smoothed over this speed. A body held by a regularised law creeps at about this speed times the
+# fraction of the available friction in use, and the equations contain the rate mu N/(m v). A lower speed holds better, but makes
+# the equations stiffer.
 TRANSITION_SPEED = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrictionLaw:
-    """A law of the moment: N times `coefficient(speed)`, for speed >= 0; at rest 0 unless the law holds."""
+    """A friction law without states: N times `coefficient(speed)`, for speed >= 0; it is 0 at rest unless the law holds."""
 
     states: ClassVar[int] = 0  # per tangential direction
     holds: ClassVar[bool] = False  # whether the contact must solve for the force that holds at rest
     exact: ClassVar[bool] = False  # whether it holds at a slip of exactly zero, not in a band around it
 
     def coefficient(self, speed: Scalar) -> Scalar:
-        """Friction over normal force."""
+        """The ratio of friction force to normal force at a slip speed, m/s."""
         raise NotImplementedError
 
     def force(self, speed: Scalar, normal: Scalar) -> Scalar:
-        """Magnitude of the force against the slip, N; never negative, so it never gives energy."""
+        """The magnitude of the force against the slip, N; never negative, so friction never adds energy."""
         return normal * self.coefficient(speed)
 
     @property
@@ -44,13 +45,13 @@ class FrictionLaw:
 
     @property
     def returns(self) -> bool:
-        """Whether it may give energy for a moment: what holds does so against what slip is left."""
+        """Whether it can add energy for a moment: a holding force acts on the remaining slip, in either direction."""
         return self.holds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coulomb(FrictionLaw):
-    """mu tanh(v/vt).  Coulomb 1785, smoothed (Andersson, Soederberg, Bjoerklund 2007)."""
+    """Smoothed Coulomb friction: mu tanh(v/vt).  Coulomb 1785; Andersson, Soederberg, Bjoerklund 2007."""
 
     mu: float
     transition: float = TRANSITION_SPEED  # vt, m/s
@@ -65,15 +66,15 @@ class Coulomb(FrictionLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class CoulombStiction(FrictionLaw):
-    """Rises to mu_static at v_static, falls to mu_kinetic at v_kinetic, by cubic steps.  MSC Adams, contact friction.
+    """Friction that rises to mu_static at v_static and falls to mu_kinetic at v_kinetic, by cubic steps.  MSC Adams.
 
     mu = mu_s x(3 - x^2)/2 with x = v/v_static <= 1, then mu_s + (mu_k - mu_s) y^2(3 - 2y), y from 0 at v_static to 1 at v_kinetic.
     """
 
     mu_static: float
     mu_kinetic: float
-    v_static: float = TRANSITION_SPEED  # where friction peaks, m/s
-    v_kinetic: float  # from where on it is kinetic, m/s
+    v_static: float = TRANSITION_SPEED  # slip speed at which friction peaks, m/s
+    v_kinetic: float  # slip speed from which friction is kinetic, m/s
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
@@ -93,7 +94,7 @@ class CoulombStiction(FrictionLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class CoulombViscous(FrictionLaw):
-    """mu tanh(v/vt) + b v.  Coulomb 1785 with a viscous term, per newton of normal force (Sherman, Seth, Delp 2011)."""
+    """Smoothed Coulomb friction with a viscous term: mu tanh(v/vt) + b v.  Coulomb 1785; Sherman, Seth, Delp 2011."""
 
     mu: float
     viscous: float  # b, s/m
@@ -116,7 +117,7 @@ class Stribeck(FrictionLaw):
     v_stribeck: float  # vs, m/s
     exponent: float = 2.0  # p
     viscous: float = 0.0  # b, s/m
-    transition: float = TRANSITION_SPEED  # vt, m/s; below vs, or the peak is lost
+    transition: float = TRANSITION_SPEED  # vt, m/s; keep it below vs, or the peak vanishes
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
@@ -133,7 +134,7 @@ class Stribeck(FrictionLaw):
 class Threlfall(FrictionLaw):
     """mu (1 - exp(-3 v/vr)) up to vr, constant beyond.  Threlfall 1978.
 
-    The print rounds the constant to 0.95 mu; here it is mu (1 - exp(-3)) = 0.9502 mu, so that nothing jumps.
+    The paper rounds the constant to 0.95 mu; here it is mu (1 - exp(-3)) = 0.9502 mu, so that the force is continuous.
     """
 
     mu: float
@@ -157,7 +158,7 @@ class BengisuAkay(FrictionLaw):
 
     mu_static: float
     mu_kinetic: float
-    v0: float  # where friction peaks, m/s
+    v0: float  # slip speed at which friction peaks, m/s
     xi: float  # s/m
 
     def __post_init__(self) -> None:
@@ -179,7 +180,8 @@ class BengisuAkay(FrictionLaw):
 class Ambrosio(FrictionLaw):
     """mu times 0 up to v0, (v - v0)/(v1 - v0) to v1, 1 beyond.  Ambrosio 2003; Yousefzadeh and Shafei 2024, eq. 24.
 
-    Eq. 24 as printed has no minus sign: friction opposes slip. Nothing holds below v0: slip that is numerical noise feels nothing.
+    The printed eq. 24 lacks the minus sign that makes friction oppose slip. Below v0 there is no friction, so slip that is only
+    numerical noise has no effect; the law cannot hold a body at rest.
     """
 
     mu: float
@@ -199,16 +201,16 @@ class Ambrosio(FrictionLaw):
         return (self.v0, self.v1) if self.v0 > 0.0 else (self.v1,)
 
 
-RETURN_SHARE = 0.9  # of the band: the slip speed below which a contact that broke away holds again
-STOP_SHARE = 0.5 * REST_SHARE  # of the band: where a slip that dies away has come to rest
+RETURN_SHARE = 0.9  # fraction of the band: slip speed below which a contact that broke away sticks again
+STOP_SHARE = 0.5 * REST_SHARE  # fraction of the band: slip speed below which decaying slip counts as rest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Karnopp(FrictionLaw):
-    """Outside the band |v| <= DV: mu_kinetic + b v. Inside: whatever holds, up to mu_static.  Karnopp 1985.
+    """Friction that sticks: mu_kinetic + b v outside the band |v| <= DV, the holding force up to mu_static inside.  Karnopp 1985.
 
-    `force` is the sliding branch at every speed. Inside the band the contact solves for the force that brings the slip to rest;
-    where that passes `stiction`, it gives mu_static N against the slip until the slip leaves the band or comes to rest.
+    `force` is the sliding branch at every speed. Inside the band the contact solves for the force that brings the slip to rest. If
+    that force exceeds `stiction`, friction is mu_static N against the slip until the slip leaves the band or comes to rest.
     """
 
     holds: ClassVar[bool] = True
@@ -227,7 +229,7 @@ class Karnopp(FrictionLaw):
         return self.mu_kinetic + self.viscous * speed
 
     def stiction(self, normal: Scalar) -> Scalar:
-        """The most that holds, N."""
+        """The largest holding force, N."""
         return self.mu_static * normal
 
     @property
@@ -235,16 +237,16 @@ class Karnopp(FrictionLaw):
         return (self.band,)
 
 
-REST = 1e-9  # m/s: slip in several directions at once hardly ever comes to exactly zero; below this it has
+REST = 1e-9  # m/s: slip in several directions hardly ever becomes exactly zero; slip below this speed counts as rest
 
 
 @dataclass(frozen=True, kw_only=True)
 class DryFriction(FrictionLaw):
-    """mu_kinetic + b v against the slip; at rest whatever holds, up to mu_static.  Coulomb 1785, set-valued, for joints.
+    """Dry friction in joints: mu_kinetic + b v against the slip; at rest, the holding force up to mu_static.  Coulomb 1785.
 
-    Nothing is smoothed: a joint that turns or slides along one direction sticks at the instant at which its rate is zero, and
-    breaks loose at the instant at which more is asked of it than mu_static N. Where it can slip in several directions at once (a
-    ball, the surface of a cylindrical joint) it sticks as its slip falls below `rest`.
+    The law is set-valued; nothing is smoothed. A joint that turns or slides in one direction sticks at the instant its rate becomes
+    zero, and breaks loose at the instant the required holding force exceeds mu_static N. A joint that can slip in several
+    directions at once (a ball, the surface of a cylindrical joint) sticks when its slip speed falls below `rest`.
     """
 
     holds: ClassVar[bool] = True
@@ -264,39 +266,40 @@ class DryFriction(FrictionLaw):
         return self.mu_kinetic + self.viscous * speed
 
     def stiction(self, normal: Scalar) -> Scalar:
-        """The most that holds, N."""
+        """The largest holding force, N."""
         return self.mu_static * normal
 
     @property
     def band(self) -> float:
-        """Slip in several directions that is rest, m/s."""
+        """The slip speed below which slip in several directions counts as rest, m/s."""
         return self.rest
 
 
-# ---------------------------------------------------------------------------------------------- laws with a memory
+# ----------------------------------------------------------------------------------------------- laws with states
 
 
 @dataclass(frozen=True, kw_only=True)
 class BristleLaw:
-    """A law with one deflection z, m, per tangential direction, as of bristles between the bodies; z = 0 at first touch.
+    """A friction law with one bristle deflection z (m) per tangential direction as a state; z = 0 at first contact.
 
-    Stiffness is per newton of normal force, sigma0 in 1/m (Canudas de Wit and Tsiotras 1999): z stays within mu/sigma0 whatever the
-    normal force does, where a stiffness in N/m would divide by a normal force that starts and ends at zero. Under a constant
-    normal force N it is the classic law of stiffness sigma0 N; where N varies, the bristles take or give N' sigma0 z^2/2.
+    The bristle stiffness sigma0 is per newton of normal force, in 1/m (Canudas de Wit and Tsiotras 1999). So |z| stays within
+    mu/sigma0 however the normal force varies, whereas a stiffness in N/m would require division by a normal force that starts and
+    ends at zero. Under a constant normal force N this is the classic law with the stiffness sigma0 N; while N varies, the bristles
+    absorb or release the power N' sigma0 z^2/2.
     """
 
     states: ClassVar[int] = 1  # per tangential direction
-    returns: ClassVar[bool] = True  # bristles give back what they stored
-    dwells: ClassVar[bool] = False  # whether there is one more state per contact, its memory of rest
+    returns: ClassVar[bool] = True  # bristles release the energy they stored
+    dwells: ClassVar[bool] = False  # whether each contact has another state, the dwell, which remembers the time at rest
 
     sigma0: float  # stiffness of the bristles, 1/m
 
     def deflection_rate(self, slip: Scalar, deflection: Scalar, speed: Scalar, normal: Scalar) -> Scalar:
-        """dz/dt along one direction, m/s: slip is its component, speed the magnitude of all."""
+        """dz/dt along one direction, m/s; slip is the component in that direction, speed the magnitude of the slip."""
         raise NotImplementedError
 
     def bristle(self, deflection: Scalar, deflection_rate: Scalar) -> Scalar:
-        """The bristles' share of force along one direction, per newton of normal force."""
+        """The force of the bristles along one direction, per newton of normal force."""
         return self.sigma0 * deflection
 
     @property
@@ -310,38 +313,38 @@ class BristleLaw:
         return 0.0
 
     def bound(self, dwell: Scalar) -> Scalar | None:
-        """The most the bristles can hold, as a vector, per newton of normal force; None where the law sets none."""
+        """The largest magnitude of the bristle force, per newton of normal force; None if the law has no bound."""
         return None
 
     def dwell_rate(self, dwell: Scalar, speed: Scalar) -> Scalar:
-        """d dwell/dt, 1/s; asked only of a law that dwells."""
+        """d dwell/dt, 1/s; used only for a law with `dwells`."""
         return 0.0
 
     def force(self, slip: Scalar, deflection: Scalar, deflection_rate: Scalar, normal: Scalar) -> Scalar:
-        """The friction to subtract along one direction, N, before any bound: friction on the body is -force."""
+        """The friction along one direction, N, before any bound; the body feels -force."""
         return normal * (self.bristle(deflection, deflection_rate) + self.drag * slip)
 
     def forces(
         self, slips: Sequence[Scalar], deflections: Sequence[Scalar], speed: Scalar, normal: Scalar, dwell: Scalar = 0.0
     ) -> list[Scalar]:
-        """The friction to subtract along every direction, N; what the law bounds is bounded as a vector."""
+        """The friction along every direction, N; the body feels the negative. A bound of the law applies to the vector."""
         bristles = [self.bristle(z, self.deflection_rate(s, z, speed, normal)) for s, z in zip(slips, deflections, strict=True)]
         bound = self.bound(dwell)
-        if bound is not None:  # of squares, so that the square root has a slope at rest too
+        if bound is not None:  # compares squares, so that the square root has a finite slope at rest
             share = bound / sqrt(maximum(sum(b * b for b in bristles), bound * bound))
             bristles = [share * b for b in bristles]
         return [normal * (b + self.drag * s) for b, s in zip(bristles, slips, strict=True)]
 
     def stored(self, deflection: Scalar, normal: Scalar) -> Scalar:
-        """What the bristles of one direction hold, J: exact while the normal force is constant."""
+        """The energy stored in the bristles of one direction, J; exact while the normal force is constant."""
         return 0.5 * normal * self.sigma0 * deflection * deflection
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dahl(BristleLaw):
-    """dz/dt = s - sigma0 |s| z/mu, F = N sigma0 z.  Dahl 1968, with his exponent 1.
+    """dz/dt = s - sigma0 |s| z/mu, F = N sigma0 z.  Dahl 1968, with exponent 1.
 
-    From rest, z = (mu/sigma0)(1 - exp(-sigma0 x/mu)) after a slip x, whatever its speed.
+    From rest, z = (mu/sigma0)(1 - exp(-sigma0 x/mu)) after a slip x, at any speed.
     """
 
     mu: float
@@ -385,7 +388,7 @@ class LuGre(BristleLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class GonthierFriction(BristleLaw):
-    """Bristles that stick and slide by r = exp(-(|s|/vs)^2) and hold the more, the longer they have been at rest.
+    """Bristle friction that sticks or slides according to r = exp(-(|s|/vs)^2) and gets stronger with the time at rest.
 
     dz/dt = r s + (1 - r) (mu_k dir(s) - sigma0 z)/sigma1, F = N (sat(sigma0 z + sigma1 dz/dt, mu_max) + sigma2 s),
     mu_max = mu_k + (mu_s - mu_k) w, and the dwell w follows r: dw/dt = (r - w)/tau with tau = tau_dwell while r >= w, else
@@ -401,7 +404,7 @@ class GonthierFriction(BristleLaw):
     sigma1: float  # s/m
     tau_dwell: float  # s
     sigma2: float = 0.0  # s/m
-    v_smooth: float | None = None  # m/s; vs/100 unless given
+    v_smooth: float | None = None  # m/s; default: vs/100
 
     def __post_init__(self) -> None:
         _two_coefficients(self, zero=False)
@@ -438,20 +441,23 @@ class GonthierFriction(BristleLaw):
         return self.mu_kinetic + (self.mu_static - self.mu_kinetic) * dwell
 
     def dwell_rate(self, dwell: Scalar, speed: Scalar) -> Scalar:
-        """dw/dt, 1/s; w = 0 at first touch."""
+        """dw/dt, 1/s; w = 0 at first contact."""
         lag = self.sticking(speed) - dwell
         return lag * where(lag >= 0.0, 1.0 / self.tau_dwell, self.sigma0 / self.sigma1)
 
 
-SMOOTH_SHARE = 0.01  # of vs: there r differs from 1 by 1e-4, so the smoothed direction hardly counts
+SMOOTH_SHARE = 0.01  # fraction of vs; at this speed r differs from 1 by 1e-4, so the smoothed direction hardly matters
 
 
-# ------------------------------------------------------------------------------------------------------ a user's own
+# ------------------------------------------------------------------------------------------------------ a user's law
 
 
 @dataclass(frozen=True)
 class CustomFriction(FrictionLaw):
-    """Magnitude = function(speed, normal), written with pliant's functions over any scalar; `switches` are its corners."""
+    """A friction law of your own: magnitude = function(speed, normal), written with pliant's mathematical functions.
+
+    switches: slip speeds at which the function or a low derivative jumps, m/s.
+    """
 
     function: Callable[..., Any]
     switches: tuple[float, ...] = ()
@@ -465,7 +471,7 @@ class CustomFriction(FrictionLaw):
         object.__setattr__(self, "switches", speeds)
 
     def coefficient(self, speed: Scalar) -> Scalar:
-        """For a normal force of one newton."""
+        """The friction force for a normal force of 1 N."""
         return self.function(speed, 1.0)
 
     def force(self, speed: Scalar, normal: Scalar) -> Scalar:
@@ -473,7 +479,7 @@ class CustomFriction(FrictionLaw):
 
 
 def friction_law(part: str, field: str, value: Any) -> FrictionLaw | BristleLaw:
-    """A law, or a bare function of (speed, normal) as one."""
+    """A friction law from a law or from a function of (speed, normal)."""
     if isinstance(value, (FrictionLaw, BristleLaw)):
         return value
     if callable(value) and not isinstance(value, type):
@@ -485,7 +491,7 @@ FRICTION_LAWS: tuple[type[FrictionLaw] | type[BristleLaw], ...] = (
     Coulomb, CoulombStiction, CoulombViscous, Stribeck, Threlfall, BengisuAkay, Ambrosio, Karnopp,
     Dahl, LuGre, GonthierFriction,
 )  # fmt: skip
-JOINT_FRICTION_LAWS = (*FRICTION_LAWS, DryFriction)  # of joints; those above are of contacts too
+JOINT_FRICTION_LAWS = (*FRICTION_LAWS, DryFriction)  # laws for joints; contacts take those of FRICTION_LAWS
 
 
 # --------------------------------------------------------------------------------------------------- shared formulas

@@ -13,10 +13,11 @@ from pliant.scalar import sqrt
 def hertz_stiffness(
     radius_a: float, material_a: Material, radius_b: float | None = None, material_b: Material | None = None
 ) -> float:
-    """K of F = K d^1.5, in N/m^1.5: K = 4/(3 (h_a + h_b)) sqrt(R), R = R_a R_b/(R_a + R_b), h = (1 - nu^2)/E.
+    """The contact stiffness K of two round bodies in F = K d^1.5, N/m^1.5, from their radii (m) and materials.
 
-    Hertz 1882; Ebrahimi, Nouri, Salahshoor, eq. 21, 22. Without `radius_b` the other body is flat, R = R_a; a hollow one has
-    a negative radius beyond -R_a. Without `material_b` both are of one material.
+    K = 4/(3 (h_a + h_b)) sqrt(R), R = R_a R_b/(R_a + R_b), h = (1 - nu^2)/E (Hertz 1882; Ebrahimi, Nouri, Salahshoor, eq. 21, 22).
+    Without `radius_b` the other body is flat and R = R_a; a hollow body has a negative radius below -R_a. Without `material_b` both
+    bodies have the same material.
     """
     part = "hertz_stiffness"
     curvature = 1.0 / check.positive(part, "radius_a", radius_a, "m")
@@ -32,13 +33,13 @@ def hertz_stiffness(
 
 
 def _softness(field: str, material: Any) -> float:
-    """h = (1 - nu^2)/E, 1/Pa; nu from G where that is given."""
+    """h = (1 - nu^2)/E, 1/Pa; nu follows from G if that is given."""
     check.instance("hertz_stiffness", field, material, Material, "a Material")
     nu = material.nu
     if nu is None and material.G is not None:
         nu = material.E / (2.0 * material.G) - 1.0
     if nu is None:
-        raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be known: give the material nu or G", None)
+        raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be known (give the material nu or G)", None)
     if not -1.0 < nu <= 0.5:
-        raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be in (-1, 0.5], as E/(2G) - 1 too", nu)
+        raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be in (-1, 0.5], also if it follows from G as E/(2G) - 1", nu)
     return (1.0 - nu**2) / material.E  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Joints: each is a short list of elementary motions from the frame it stands on to the body it carries."""
+"""Joints. Each is a short list of elementary motions, from the frame that carries the joint to the body that it carries."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pliant.model.play import Backlash, Limits
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
-SURFACES = {ROTATION: TURNS, TRANSLATION: SLIDES, BALL: BALLS}  # what friction may act on
+SURFACES = {ROTATION: TURNS, TRANSLATION: SLIDES, BALL: BALLS}  # kind of surface that friction acts on
 BALL_POSITIONS = ("qw", "qx", "qy", "qz")
 BALL_RATES = ("wx", "wy", "wz")
 
 
 @dataclass(frozen=True)
 class Motion:
-    """One elementary motion: about or along an axis fixed in both frames, or a ball (unit quaternion, body rates)."""
+    """An elementary motion: a rotation about, or translation along, an axis fixed in both frames; or a ball (unit quaternion)."""
 
     kind: str
     name: str
@@ -41,14 +41,14 @@ class Motion:
 
 
 def surfaces_of(motions: Sequence[Motion]) -> dict[str, str]:
-    """What each of a joint's motions does that may have friction; a slide and a turn along one axis share a surface."""
+    """The kind of surface of each motion that may have friction; sliding and turning along the same axis share one surface."""
     surfaces = {motion.name: SURFACES[motion.kind] for motion in motions}
     return {**surfaces, BOTH: TURNS} if sorted(surfaces.values()) == [SLIDES, TURNS] else surfaces
 
 
 @dataclass(frozen=True)
 class Spring:
-    """Force = -stiffness (q - rest). N/m or N m/rad."""
+    """A linear spring along a joint coordinate: force = -stiffness (q - rest), with the stiffness in N/m or N m/rad."""
 
     stiffness: float
     rest: float = 0.0
@@ -60,7 +60,7 @@ class Spring:
 
 @dataclass(frozen=True)
 class Damper:
-    """Force = -coefficient rate. N s/m or N m s/rad."""
+    """A linear damper along a joint coordinate: force = -coefficient rate, with the coefficient in N s/m or N m s/rad."""
 
     coefficient: float
 
@@ -75,7 +75,7 @@ Motions = OneMotion | Mapping[str, OneMotion] | None
 
 @dataclass(frozen=True, kw_only=True)
 class Joint:
-    """What all joints share. A joint of several coordinates takes mappings, as in spring={"x": Spring(10.0)}."""
+    """The fields that all joints share. A joint with several coordinates takes mappings, as in spring={"x": Spring(10.0)}."""
 
     STARTS: ClassVar[tuple[str, ...]] = ()  # fields that hold initial positions, in order
     START_RATES: ClassVar[tuple[str, ...]] = ()
@@ -83,7 +83,7 @@ class Joint:
     spring: Spring | Mapping[str, Spring] | None = None
     damper: Damper | Mapping[str, Damper] | None = None
     limits: Limits | Mapping[str, Limits] | None = None
-    friction: Frictions = None  # by the joint's own reaction
+    friction: Frictions = None  # friction pressed by the joint's own reaction
     backlash: Backlash | Mapping[str, Backlash] | None = None
     motion: Motions = None  # prescribed functions of t
 
@@ -92,7 +92,7 @@ class Joint:
         for motion in self.motions:
             turned = self.springs.get(motion.name)
             if motion.kind == BALL and turned is not None and turned.rest != 0.0:
-                raise ModelError.of(self.part, f"spring[{motion.name!r}].rest", "must be 0 on a ball", turned.rest)
+                raise ModelError.of(self.part, f"spring[{motion.name!r}].rest", "must be 0 for a ball", turned.rest)
         object.__setattr__(self, "damper", self._by_coordinate("damper", self.damper, Damper, balls=True))
         object.__setattr__(self, "limits", self._by_coordinate("limits", self.limits, Limits, balls=False))
         object.__setattr__(self, "friction", frictions_of(self.part, self.friction, self.surfaces))
@@ -132,7 +132,7 @@ class Joint:
 
     @property
     def stops(self) -> Mapping[str, Limits]:
-        """End stops of a spring and a damper; those that have a law of contacts are contacts, see `coordinate_pair.py`."""
+        """End stops made of a spring and a damper. Stops with a contact law are contacts: see `coordinate_pair.py`."""
         return {name: stop for name, stop in self.limited.items() if stop.law is None}
 
     @property
@@ -145,7 +145,7 @@ class Joint:
 
     @property
     def surfaces(self) -> dict[str, str]:
-        """What each motion that may have friction does: one whose reaction is across it."""
+        """The kind of surface of each motion that may have friction, which are those whose reaction acts across the motion."""
         return surfaces_of(self.motions)
 
     @property
@@ -162,12 +162,12 @@ class Joint:
             return {}
         if not isinstance(value, Mapping):
             if len(allowed) != 1:
-                rule = f"must be a mapping from one of {allowed}" if allowed else "must be left out here"
+                rule = f"must be a mapping with keys out of {allowed}" if allowed else "must be left out for this joint"
                 raise ModelError.of(self.part, field, rule, value)
             value = {allowed[0]: value}
         for name, item in value.items():
             if name not in allowed:
-                rule = f"must name a coordinate of {allowed}{check.did_you_mean(name, allowed)}"
+                rule = f"must name one of the coordinates {allowed}{check.did_you_mean(name, allowed)}"
                 raise ModelError.of(self.part, field, rule, name)
             check.instance(self.part, f"{field}[{name!r}]", item, kind, f"a {kind.__name__}")
         return dict(value)
@@ -179,12 +179,12 @@ class Joint:
 
 @dataclass(frozen=True, kw_only=True)
 class Weld(Joint):
-    """No motion."""
+    """A joint without motion."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Revolute(Joint):
-    """Turns about `axis`."""
+    """A joint that turns about `axis`."""
 
     STARTS: ClassVar[tuple[str, ...]] = ("angle",)
     START_RATES: ClassVar[tuple[str, ...]] = ("rate",)
@@ -205,7 +205,7 @@ class Revolute(Joint):
 
 @dataclass(frozen=True, kw_only=True)
 class Prismatic(Joint):
-    """Slides along `axis`."""
+    """A joint that slides along `axis`."""
 
     STARTS: ClassVar[tuple[str, ...]] = ("displacement",)
     START_RATES: ClassVar[tuple[str, ...]] = ("rate",)
@@ -226,7 +226,7 @@ class Prismatic(Joint):
 
 @dataclass(frozen=True, kw_only=True)
 class Cylindrical(Joint):
-    """Slides along and turns about the same `axis`."""
+    """A joint that slides along `axis` and turns about it."""
 
     STARTS: ClassVar[tuple[str, ...]] = ("displacement", "angle")
     START_RATES: ClassVar[tuple[str, ...]] = ("rates",)
@@ -249,7 +249,7 @@ class Cylindrical(Joint):
 
 @dataclass(frozen=True, kw_only=True)
 class Universal(Joint):
-    """Turns about axes[0] of the frame it stands on, then about axes[1] of the turned frame."""
+    """A universal joint: it turns about axes[0] of the frame that carries it, then about axes[1] of the turned frame."""
 
     STARTS: ClassVar[tuple[str, ...]] = ("angles",)
     START_RATES: ClassVar[tuple[str, ...]] = ("rates",)
@@ -275,14 +275,14 @@ class Universal(Joint):
 
     @property
     def surfaces(self) -> dict[str, str]:
-        return {motion.name: BALLS for motion in self.motions}  # no guide: a cross carries its couples by itself
+        return {motion.name: BALLS for motion in self.motions}  # no guide: the cross itself carries the couples
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spherical(Joint):
-    """A ball: orientation as a unit quaternion, rates as the body's angular velocity in its own axes.
+    """A ball joint. Its orientation is a unit quaternion (w, x, y, z); its rates are the angular velocity in body axes.
 
-    A spring acts on the rotation vector, a damper on the angular velocity; both under the name `rotation`.
+    A spring acts on the rotation vector and a damper on the angular velocity, both under the name `rotation`.
     """
 
     STARTS: ClassVar[tuple[str, ...]] = ("orientation",)
@@ -304,7 +304,7 @@ class Spherical(Joint):
 
 @dataclass(frozen=True, kw_only=True)
 class Planar(Joint):
-    """Moves in the x-y plane and turns about z; position and velocity in the axes it stands on."""
+    """A joint that moves in the x-y plane and turns about z; position and velocity in the axes of the frame that carries it."""
 
     STARTS: ClassVar[tuple[str, ...]] = ("position", "angle")
     START_RATES: ClassVar[tuple[str, ...]] = ("velocity", "rate")
@@ -335,7 +335,11 @@ class Planar(Joint):
 
 @dataclass(frozen=True, kw_only=True)
 class Free(Joint):
-    """All six: position and velocity in the axes it stands on, orientation as a quaternion, rates in body axes."""
+    """A joint with all six degrees of freedom, for a body that floats.
+
+    Position and velocity are in the axes of the frame that carries it. The orientation is a unit quaternion (w, x, y, z); the
+    angular velocity is in body axes.
+    """
 
     STARTS: ClassVar[tuple[str, ...]] = ("position", "orientation")
     START_RATES: ClassVar[tuple[str, ...]] = ("velocity", "angular_velocity")

@@ -1,4 +1,4 @@
-"""A mapping inside a frozen part, and what it held: the one thing of such a part that can be written to."""
+"""The content of a mapping inside a frozen part, which is the only thing in such a part that can be modified."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class MappingContent(NamedTuple):
-    """Things are told apart by identity: 0.0 is not -0.0, and equal parts may share nothing."""
+    """A mapping and its content at one time, compared by identity: 0.0 differs from -0.0, and equal parts may be distinct."""
 
     mapping: Mapping[Any, Any]
     content: tuple[Any, ...]  # keys, then values
@@ -19,7 +19,7 @@ class MappingContent(NamedTuple):
 
     @property
     def is_as_it_was(self) -> bool:
-        if not self.content:  # as most are
+        if not self.content:  # most mappings are empty
             return not self.mapping
         now = (*self.mapping.keys(), *self.mapping.values())
         return len(now) == len(self.content) and all(map(operator.is_, now, self.content))

@@ -10,7 +10,7 @@ from pliant.model import check
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """A linear isotropic solid. Give G or nu when shear or torsion matters, density unless masses are given."""
+    """A linear elastic, isotropic material. Shear and torsion need G or nu; density is needed unless masses are given."""
 
     E: float  # Young's modulus, Pa
     G: float | None = None  # shear modulus, Pa
@@ -21,7 +21,7 @@ class Material:
         part = "Material"
         object.__setattr__(self, "E", check.positive(part, "E", self.E, "Pa"))
         if self.G is not None and self.nu is not None:
-            raise ModelError(f"{part}: give G or nu, not both, got G = {self.G!r} and nu = {self.nu!r}")
+            raise ModelError(f"{part}: only one of G and nu may be given, got G = {self.G!r} and nu = {self.nu!r}")
         if self.nu is not None:
             nu = check.number(part, "nu", self.nu)
             if not -1.0 < nu <= 0.5:
@@ -34,7 +34,7 @@ class Material:
 
     @property
     def shear_modulus(self) -> float | None:
-        """G, given or E / (2 (1 + nu)); None when neither is known."""
+        """The shear modulus in Pa: G if given, else E / (2 (1 + nu)); None if neither G nor nu is given."""
         if self.nu is not None:
             return self.E / (2.0 * (1.0 + self.nu))
         return self.G

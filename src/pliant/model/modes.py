@@ -1,4 +1,4 @@
-"""How a beam may deform: assumed modes from beam theory, or shapes the user gives."""
+"""Sets of modes, which say how a beam deforms: assumed modes of beam theory, the user's own shapes, or elements."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ BAR_ENDS = ("cf", "fc", "cc", "ff")
 PLANES = ("y", "z")
 GIVEN_PLANES = ("x", *PLANES)
 NORMALISATIONS = ("max", "mass", "length")
-MOST = 10_000  # coordinates of one set; a slip of the pen must not fill the memory
+MOST = 10_000  # coordinates of one set; a typing error must not exhaust the memory
 
 
 @dataclass(frozen=True)
 class Modes:
-    """The first `count` bending modes of the beam with these ends (c clamped, s simply supported, f free).
+    """The first `count` bending modes of the beam with the given ends (c clamped, s simply supported, f free), root first.
 
-    plane: the direction of the deflection, y or z. normalise: `max` makes max |W| = 1, `mass` makes
-    int mu W W + J Theta Theta = 1, `length` makes int W W dx = L. payload: the shapes of the beam that carries its payload.
-    Rigid motions of ff, sf, fs are no modes: the joint and the frame carry them. static: behind the modes, one more shape for each
-    load that an end takes (force and moment where it is free, moment where it is simply supported), with which these loads bend the
-    beam exactly; its largest deflection is 1.
+    plane: direction of the deflection, y or z. normalise: `max` makes max |W| = 1, `mass` makes int mu W W + J Theta Theta = 1,
+    `length` makes int W W dx = L. payload: use the shapes of the beam with its payload. static: append a static-correction shape
+    for each load that an end can take (force and moment at a free end, moment at a simply supported end), so that the beam bends
+    exactly under these loads; the largest deflection of such a shape is 1. The rigid-body motions of ff, sf and fs beams do not
+    count as modes, because the joint and the frame describe them.
     """
 
     ends: str
@@ -47,15 +47,15 @@ class Modes:
 
     @property
     def shapes_in_all(self) -> int:
-        """Modes and static-correction shapes."""
+        """The number of modes and static-correction shapes."""
         return self.count + self.static * sum({"c": 0, "s": 1, "f": 2}[end] for end in self.ends)
 
 
 @dataclass(frozen=True)
 class AxialModes:
-    """The first `count` stretching modes of the beam; ends clamped or free; normalised to max |U| = 1.
+    """The first `count` stretching modes of the beam, with clamped or free ends, normalised to max |U| = 1.
 
-    static: behind them, one more shape for a force on each free end, with which it stretches the beam exactly.
+    static: append a static-correction shape for each free end, so that the beam stretches exactly under a force there.
     """
 
     ends: str
@@ -69,15 +69,15 @@ class AxialModes:
 
     @property
     def shapes_in_all(self) -> int:
-        """Modes and static-correction shapes."""
+        """The number of modes and static-correction shapes."""
         return self.count + self.static * self.ends.count("f")
 
 
 @dataclass(frozen=True)
 class TorsionModes:
-    """The first `count` twisting modes of the beam; ends clamped or free; normalised to max |angle| = 1.
+    """The first `count` torsion modes of the beam, with clamped or free ends, normalised to max |angle| = 1.
 
-    static: behind them, one more shape for a torque on each free end, with which it twists the beam exactly.
+    static: append a static-correction shape for each free end, so that the beam twists exactly under a torque there.
     """
 
     ends: str
@@ -91,16 +91,15 @@ class TorsionModes:
 
     @property
     def shapes_in_all(self) -> int:
-        """Modes and static-correction shapes."""
+        """The number of modes and static-correction shapes."""
         return self.count + self.static * self.ends.count("f")
 
 
 @dataclass(frozen=True)
 class ShapeFunction:
-    """One given bending shape: W(x) with its first two derivatives; for Timoshenko also Theta(x) and its first.
+    """A bending shape of your own: W(x) and its first two derivatives; for Timoshenko beams also Theta(x) and its derivative.
 
-    The functions take and return NumPy arrays, x in m from the root. `breaks` are points inside the beam where a
-    derivative jumps.
+    The functions take and return NumPy arrays; x is in m from the root. breaks: points inside the beam where a derivative jumps.
     """
 
     w: Callable[..., object]
@@ -115,14 +114,14 @@ class ShapeFunction:
             if not callable(getattr(self, field)):
                 raise ModelError.of("ShapeFunction", field, "must be a function of x", getattr(self, field))
         if (self.theta is None) != (self.dtheta is None):
-            raise ModelError("ShapeFunction: theta and dtheta come together, got only one of them")
+            raise ModelError("ShapeFunction: theta and dtheta must be given together, got only one of them")
 
 
 @dataclass(frozen=True)
 class ShapeTable:
-    """One given bending shape as values W at stations x from 0 to the beam's length; a quintic spline joins them.
+    """A bending shape of your own, as values W at stations x from 0 to the beam's length, joined by a quintic spline.
 
-    For Timoshenko, the values of Theta at the same stations.
+    theta: for Timoshenko beams, the values of Theta at the same stations.
     """
 
     x: tuple[float, ...]
@@ -133,24 +132,24 @@ class ShapeTable:
         part = "ShapeTable"
         object.__setattr__(self, "x", tuple(check.number(part, f"x[{k}]", v, "m") for k, v in enumerate(self.x)))
         if len(self.x) < 6:
-            raise ModelError.of(part, "x", "must hold at least 6 stations", len(self.x))
+            raise ModelError.of(part, "x", "must have at least 6 stations", len(self.x))
         check.increasing(part, "x", self.x)
         for field in ("w", "theta"):
             values: Sequence[float] | None = getattr(self, field)
             if values is None:
                 continue
             if len(values) != len(self.x):
-                raise ModelError.of(part, field, f"must hold {len(self.x)} values, one per station", len(values))
+                raise ModelError.of(part, field, f"must have {len(self.x)} values, one per station", len(values))
             object.__setattr__(self, field, tuple(check.number(part, field, v) for v in values))
 
 
 @dataclass(frozen=True)
 class GivenModes:
-    """Shapes that the user gives, as functions or tables, instead of theory's own: of bending along y or z, or of stretch along x.
+    """Shapes that you supply as functions or tables: of bending along y or z, or of stretching along x.
 
-    mass: int mu W_j W_k of the shapes, one row each, where it is given too (lumped, measured, or a test problem's own) instead of
-    integrated; all else follows from the shapes. static: behind them, what they leave of a cantilever's answer to loads at its tip
-    (force and moment, or a force along x), with which these loads are answered exactly.
+    mass: the matrix int mu W_j W_k, if it is known otherwise (lumped, measured, or from a test problem); by default it is
+    integrated. All other integrals follow from the shapes. static: append shapes that complete the response of a cantilever to
+    loads at its tip (force and moment, or a force along x), so that this response is exact.
     """
 
     shapes: tuple[ShapeFunction | ShapeTable, ...]
@@ -161,25 +160,25 @@ class GivenModes:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", tuple(self.shapes))
         if not self.shapes:
-            raise ModelError.of("GivenModes", "shapes", "must hold at least one shape", self.shapes)
+            raise ModelError.of("GivenModes", "shapes", "must contain at least one shape", self.shapes)
         for k, shape in enumerate(self.shapes):
             check.instance("GivenModes", f"shapes[{k}]", shape, (ShapeFunction, ShapeTable), "a ShapeFunction or a ShapeTable")
         check.choice("GivenModes", "plane", self.plane, GIVEN_PLANES)
         _check_static("GivenModes", self.static, "cf")
         if self.mass is not None and self.static:
-            raise ModelError.of("GivenModes", "static", "must be False where the mass is given", self.static)
+            raise ModelError.of("GivenModes", "static", "must be False when the mass is given", self.static)
         if self.mass is not None:
             object.__setattr__(self, "mass", self._given_mass(self.mass))
 
     @property
     def shapes_in_all(self) -> int:
-        """Those given and static-correction shapes."""
+        """The number of given and static-correction shapes."""
         return len(self.shapes) + self.static * (1 if self.plane == "x" else 2)
 
     def _given_mass(self, mass: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
         count = len(self.shapes)
         if isinstance(mass, str) or not isinstance(mass, Sequence) or len(mass) != count:
-            raise ModelError.of("GivenModes", "mass", f"must be {count} rows, one per shape", mass)
+            raise ModelError.of("GivenModes", "mass", f"must have {count} rows, one per shape", mass)
         rows = tuple(check.numbers("GivenModes", f"mass[{k}]", row, count, "kg") for k, row in enumerate(mass))
         for j in range(count):
             check.positive("GivenModes", f"mass[{j}][{j}]", rows[j][j], "kg")
@@ -190,7 +189,7 @@ class GivenModes:
     def check_length(self, length: float) -> None:
         for k, shape in enumerate(self.shapes):
             if isinstance(shape, ShapeTable) and not (shape.x[0] == 0.0 and math.isclose(shape.x[-1], length, rel_tol=1e-12)):
-                rule = f"must run from 0 to the beam's length {length!r} m"
+                rule = f"must run from 0 to the beam's length, {length!r} m"
                 raise ModelError.of("GivenModes", f"shapes[{k}].x", rule, (shape.x[0], shape.x[-1]))
 
 
@@ -200,18 +199,18 @@ Coordinate = tuple[int, str]  # a node, and "deflection", "slope" or "axial"
 
 @dataclass(frozen=True)
 class ElementModes:
-    """A mesh of cubic beam elements instead of modes: coordinates are deflections (m) and slopes (rad) of the nodes.
+    """A mesh of equal cubic beam elements, whose coordinates are the deflections (m) and slopes (rad) of the nodes.
 
-    The frame's origin is the root. Its x axis goes through both ends (reference `simply-supported`: no deflection there), leaves
-    the root along the beam (`cantilever`: no slope there), or follows chosen `nodes` (`nodal`): along the beam at one node, or
-    parallel to the line through two. Coordinates come in the order of the nodes, deflection before slope; a reduction keeps some
-    of them and puts natural shapes, of largest deflection 1, behind.
+    The origin of the body's frame is the root. reference: `simply-supported` puts the x axis through both ends (no deflection
+    there); `cantilever` makes it tangent to the beam at the root (no slope there); `nodal` makes it follow `nodes`, tangent to the
+    beam at one node or parallel to the line through two. Coordinates are in the order of the nodes, deflection before slope. A
+    reduction retains some of them; modal coordinates follow, whose shapes have the largest deflection 1.
     """
 
     elements: int
     reference: str = "simply-supported"
     plane: str = "y"
-    nodes: tuple[int, ...] | None = None  # of the reference `nodal`; the root is 0
+    nodes: tuple[int, ...] | None = None  # for the reference `nodal`; the root is 0
     reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
@@ -222,17 +221,17 @@ class ElementModes:
         if self.nodes is not None:
             object.__setattr__(self, "nodes", node_numbers(part, "nodes", self.nodes))
         if (self.reference == "nodal") != (self.nodes is not None):
-            rule = "must be given with reference nodal, and with no other"
+            rule = "must be given if, and only if, reference is nodal"
             raise ModelError.of(part, "nodes", rule, self.nodes)
         if self.nodes is not None:
             if len(self.nodes) not in (1, 2):
-                raise ModelError.of(part, "nodes", "must be one node or two", self.nodes)
+                raise ModelError.of(part, "nodes", "must be one or two nodes", self.nodes)
             check_nodes(part, "nodes", self.nodes, self.elements)
         _check_reduction(part, self)
 
     @property
     def frame_nodes(self) -> tuple[int, ...]:
-        """The node whose slope, or the two whose deflections, the frame follows."""
+        """The node whose slope, or the two nodes whose deflections, the frame follows."""
         if self.reference == "nodal":
             return self.nodes or ()
         return (0,) if self.reference == "cantilever" else (0, self.elements)
@@ -241,7 +240,7 @@ class ElementModes:
     def nodal(self) -> tuple[Coordinate, ...]:
         """(node, "deflection" or "slope") of every coordinate of the mesh.
 
-        Where the frame is parallel to the line through two nodes of which neither is the root, they move as one, under the first.
+        If the frame is parallel to the line through two nodes and neither is the root, they share one coordinate, the first node's.
         """
         last = self.frame_nodes[-1]
         held = {(0, "deflection"), (last, "slope" if len(self.frame_nodes) == 1 else "deflection")}
@@ -250,9 +249,9 @@ class ElementModes:
 
     @property
     def kept(self) -> tuple[Coordinate, ...]:
-        """The coordinates of the mesh that are the body's: all, or those of the reduction's interface."""
+        """The nodal coordinates that the body retains: all, or those of the reduction's interface."""
         chosen = _kept(self)
-        if len(self.frame_nodes) == 2 and self.frame_nodes[1] in _interface(self):  # what moves as one is kept as one
+        if len(self.frame_nodes) == 2 and self.frame_nodes[1] in _interface(self):  # they share one coordinate
             chosen = tuple(one for one in self.nodal if one in {*chosen, (self.frame_nodes[0], "deflection")})
         return chosen
 
@@ -263,7 +262,7 @@ class ElementModes:
 
 @dataclass(frozen=True)
 class AxialElements:
-    """A mesh of linear bar elements: coordinates are the axial displacements of the nodes but the root, m."""
+    """A mesh of equal linear bar elements; the coordinates are the axial displacements (m) of all nodes except the root."""
 
     elements: int
     reduction: Reduction | None = None
@@ -279,7 +278,7 @@ class AxialElements:
 
     @property
     def kept(self) -> tuple[Coordinate, ...]:
-        """The coordinates of the mesh that are the body's: all, or those of the reduction's interface."""
+        """The nodal coordinates that the body retains: all, or those of the reduction's interface."""
         return _kept(self)
 
     @property
@@ -289,7 +288,7 @@ class AxialElements:
 
 @dataclass(frozen=True)
 class TorsionElements:
-    """A mesh of linear bar elements in torsion: coordinates are the twists of the nodes but the root, rad."""
+    """A mesh of equal linear torsion elements; the coordinates are the twist angles (rad) of all nodes except the root."""
 
     elements: int
     reduction: Reduction | None = None
@@ -305,7 +304,7 @@ class TorsionElements:
 
     @property
     def kept(self) -> tuple[Coordinate, ...]:
-        """The coordinates of the mesh that are the body's: all, or those of the reduction's interface."""
+        """The nodal coordinates that the body retains: all, or those of the reduction's interface."""
         return _kept(self)
 
     @property
@@ -331,14 +330,14 @@ def _check_reduction(part: str, mesh: Mesh) -> None:
     check.instance(part, "reduction", mesh.reduction, (CraigBampton, FreeModes), "a CraigBampton or FreeModes")
     check_nodes(part, "reduction.interface", _interface(mesh), mesh.elements)
     if not 0 < mesh.count <= len(mesh.nodal):
-        rule = f"must leave 1 to {len(mesh.nodal)} coordinates, as many as the mesh has"
+        rule = f"must leave between 1 and {len(mesh.nodal)} coordinates, the number that the mesh has"
         raise ModelError.of(part, "reduction", rule, mesh.count)
 
 
 def _check_static(part: str, static: bool, ends: str) -> None:
     check.instance(part, "static", static, bool, "True or False")
     if static and set(ends) == {"c"}:
-        raise ModelError.of(part, "static", "must be False where both ends are clamped, which take no load", static)
+        raise ModelError.of(part, "static", "must be False when both ends are clamped, because clamped ends take no load", static)
 
 
 ModeSet = Modes | AxialModes | TorsionModes | GivenModes | Mesh

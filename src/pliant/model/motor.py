@@ -1,7 +1,8 @@
-"""Motors: a rotor with inertia behind a gear, driven by a voltage along its torque-speed line or told a torque.
+"""Motors: a rotor with inertia and a gear, driven by a voltage along its torque-speed line, or by a commanded torque.
 
-All numbers are of the rotor, before the gear. A motor of constant k and resistance R at a voltage V gives T = k (V - k w)/R at the
-speed w; one given by its stall torque and its no-load speed has the same line, with k^2/R = stall torque/no-load speed.
+All numbers refer to the rotor, before the gear. A motor with constant k and resistance R at a voltage V gives the torque
+T = k (V - k w)/R at the speed w. A motor described by stall torque and no-load speed has the same line, with
+k^2/R = stall torque/no-load speed.
 """
 
 from __future__ import annotations
@@ -21,24 +22,25 @@ CURRENT, TORQUE, COMMAND = "current", "torque", "command"
 
 @dataclass(frozen=True, kw_only=True)
 class Motor:
-    """A rotor and its gear; electrical (constant, resistance, inductance), a torque-speed line, or a source of torque.
+    """A motor: a rotor with its gear. It is electrical (constant, resistance, inductance), a torque-speed line, or a torque source.
 
-    ratio: turns of the rotor for one of the coordinate. A gear passes on `efficiency` of the power of a motor that drives, and
-    `back_efficiency` of the power of a load that drives the motor; within `transition` of rest its loss fades away.
+    ratio: turns of the rotor per turn (or metre) of the coordinate. The gear transmits the fraction `efficiency` of the power when
+    the motor drives, and the fraction `back_efficiency` when the load drives; its loss vanishes smoothly at rotor speeds below
+    `transition`.
     """
 
     inertia: float = 0.0  # kg m^2, of the rotor about its own axis
     ratio: float = 1.0  # 1 or rad/m
     efficiency: float = 1.0  # in (0, 1]
-    back_efficiency: float | None = None  # in (0, 1], as efficiency where left out
+    back_efficiency: float | None = None  # in (0, 1]; default: efficiency
     transition: float = 0.1  # rad/s
-    damping: float = 0.0  # N m s/rad, against the rotor
-    constant: float | None = None  # N m/A, which is V s/rad
+    damping: float = 0.0  # N m s/rad, viscous torque on the rotor
+    constant: float | None = None  # torque constant, N m/A = V s/rad
     resistance: float | None = None  # ohm
     inductance: float = 0.0  # H
-    stall_torque: float | None = None  # N m, at the whole command
+    stall_torque: float | None = None  # N m, at command 1
     no_load_speed: float | None = None  # rad/s
-    time_constant: float = 0.0  # s, in which the torque follows: electrical or of a torque control
+    time_constant: float = 0.0  # s, first-order lag of the torque
     max_torque: float | None = None  # N m
     max_current: float | None = None  # A
 
@@ -67,20 +69,20 @@ class Motor:
         self._set(field, share)
 
     def _check_kind(self, part: str) -> None:
-        """One description of its torque, whole."""
+        """Require exactly one complete description of the torque."""
         for first, second in (ELECTRICAL, LINE):
             if (getattr(self, first) is None) != (getattr(self, second) is None):
                 missing = first if getattr(self, first) is None else second
-                raise ModelError.of(part, missing, f"must be given with {second if missing == first else first}", None)
+                raise ModelError.of(part, missing, f"must be given together with {second if missing == first else first}", None)
         if self.is_electrical and self.has_line:
-            rule = "must be left out beside constant and resistance, which give the line"
+            rule = "must be left out when constant and resistance are given, because they define the torque-speed line"
             raise ModelError.of(part, "stall_torque", rule, self.stall_torque)
         only_electrical = {"inductance": self.inductance if self.inductance > 0.0 else None, "max_current": self.max_current}
         for field, value in only_electrical.items():
             if value is not None and not self.is_electrical:
-                raise ModelError.of(part, field, "must be left out where there is no constant and resistance", value)
+                raise ModelError.of(part, field, "must be left out unless constant and resistance are given", value)
         if self.is_electrical and self.time_constant > 0.0:
-            rule = "must be left out beside a resistance: it is inductance over resistance"
+            rule = "must be left out when a resistance is given, because the lag is then inductance/resistance"
             raise ModelError.of(part, "time_constant", rule, self.time_constant)
 
     def _set(self, field: str, value: Any) -> None:
@@ -101,22 +103,22 @@ class Motor:
 
     @property
     def own_state(self) -> str:
-        """What that state is called, behind the motor's name and a dot."""
+        """The name of that state, which follows the motor's name and a dot."""
         return CURRENT if self.is_electrical else TORQUE
 
     @property
     def lag(self) -> Any:
-        """s."""
+        """The time constant of the lag, s."""
         return self.inductance / self.resistance if self.is_electrical else self.time_constant  # type: ignore[operator]
 
     @property
     def losses(self) -> tuple[Any, Any]:
-        """Shares of the motor's power that the gear takes where the motor drives, and where the load does."""
+        """The fractions of the motor's power lost in the gear when the motor drives, and when the load drives."""
         back = self.efficiency if self.back_efficiency is None else self.back_efficiency
         return 1.0 - self.efficiency, 1.0 / back - 1.0
 
     def settled(self, command: Scalar, speed: Scalar) -> Scalar:
-        """The current, A, or without electrical numbers the torque, N m, that it comes to at a command and a speed, rad/s."""
+        """The steady current (A) of an electrical motor, else the steady torque (N m), at a command and a rotor speed (rad/s)."""
         if self.is_electrical:
             current = (command - self.constant * speed) / self.resistance
             bounds = [self.max_current, None if self.max_torque is None else self.max_torque / self.constant]  # type: ignore[operator]
@@ -132,34 +134,34 @@ class Motor:
 
     @property
     def slope(self) -> Any:
-        """Of the torque-speed line, k^2/R, N m s/rad."""
+        """The slope of the torque-speed line, k^2/R, N m s/rad."""
         return self.stall_torque / self.no_load_speed  # type: ignore[operator]
 
 
 @dataclass(frozen=True)
 class MotorDrive:
-    """A motor on one joint coordinate; without a command its rotor turns along and nothing drives it."""
+    """A motor on a joint coordinate. Without a command it gives no torque, but its rotor still turns with the joint."""
 
     name: str
     coordinate: str  # body.coordinate
     motor: Motor
-    command: Signal | None  # V; the share of the rated voltage for a line; N m for a source of torque
+    command: Signal | None  # V; fraction of the rated voltage for a torque-speed line; N m for a torque source
 
     @property
     def state(self) -> str | None:
-        """The name of its state, where it has one."""
+        """The name of its state, if it has one."""
         return f"{self.name}.{self.motor.own_state}" if self.command is not None and self.motor.lags else None
 
 
 @dataclass(frozen=True)
 class LagRate:
-    """The rate of a motor's current or torque, as a formula of (t, q, v): what it comes to, less what it is, over the lag."""
+    """The rate of a motor's current or torque as a formula of (t, q, v): (steady value - present value)/lag."""
 
     drive: MotorDrive
 
     @property
     def text(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"the lag of motor {self.drive.name!r}"
 
     def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:

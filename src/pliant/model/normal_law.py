@@ -1,8 +1,9 @@
-"""Normal laws: how hard two bodies push apart for the depth and the rate at which they overlap.
+"""Normal laws: the force that pushes two bodies apart, from the depth of their overlap and its rate.
 
-Most are F = K d^n (1 + c d'/d0') with d0' the speed at first touch and c a function of the restitution e asked. Between two
-free bodies such a law delivers an e' that solves c (1 + e') = ln((1 + c)/(1 - c e')), whatever K, n, the masses and d0';
-`delivered` tells it next to the one `asked`. Force never pulls unless `pulls`: the laws do not clamp, the contact does.
+Most are F = K d^n (1 + c d'/d0'), where d0' is the speed at first contact and c a function of the requested restitution e. Between
+two free bodies such a law delivers the e' that solves c (1 + e') = ln((1 + c)/(1 - c e')), for any K, n, masses and d0'. `asked` is
+the requested restitution and `delivered` the delivered one. The force never pulls unless `pulls` is set; the contact, not the law,
+clamps it at zero.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.scalar import Scalar, exp
 
-# m/s. d'/d0' has no meaning for a contact that begins at rest: below this speed d0' counts as the floor. A contact that begins
-# slower has its damping scaled by d0'/floor and so rebounds with more than it is asked, towards 1 as d0' goes to zero; one that
-# rests is damped as one that came at the floor. Lower: true to e for slower bounces, but stiffer at rest (damping ratio ~ 1/floor).
+# m/s. d'/d0' is undefined for a contact that begins at rest, so lower entry speeds count as this floor. A contact that begins at a
+# lower speed has its damping scaled by d0'/floor and rebounds with a restitution above the requested one, towards 1 as d0' goes to
+# zero; a contact that begins at rest is damped as if it began at the floor. A lower floor keeps e correct for slower bounces but
+# makes the contact stiffer at rest (damping ratio ~ 1/floor).
 ENTRY_FLOOR = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
 class NormalLaw:
-    """A normal force over any scalar, for depth >= 0 and an entry speed not below `entry_floor`."""
+    """A normal law: a force over any scalar, for depth >= 0 and an entry speed >= `entry_floor`."""
 
     pulls: bool = False  # whether the force may pull while closed
     entry_floor: float = ENTRY_FLOOR  # m/s
@@ -36,38 +38,38 @@ class NormalLaw:
         object.__setattr__(self, "entry_floor", check.positive(part, "entry_floor", self.entry_floor, "m/s"))
 
     def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
-        """N, pushing apart, not clamped; rate > 0 while the bodies approach."""
+        """The force that pushes the bodies apart, N, not clamped; rate > 0 while they approach."""
         raise NotImplementedError
 
     def elastic(self, depth: Scalar) -> Scalar:
-        """The part of the force that gives its work back, N."""
+        """The conservative part of the force, N."""
         raise NotImplementedError
 
     def stored(self, depth: Scalar) -> Scalar:
-        """The work the elastic part holds, J."""
+        """The energy stored in the elastic part, J."""
         raise NotImplementedError
 
     @property
     def can_pull(self) -> bool:
-        """Whether the force, not clamped, can become negative while closed: for bodies drawn apart fast enough."""
+        """Whether the unclamped force can become negative while closed, if the bodies separate fast enough."""
         return True
 
     @property
     def asked(self) -> float | None:
-        """The restitution the user asked for, where the law has one."""
+        """The requested restitution; None if the law has none."""
         return None
 
     @property
     def delivered(self) -> float | None:
-        """Speed after over speed before between two free bodies; None where that depends on masses and speed."""
+        """The delivered restitution of two free bodies (speed after/speed before); None if it depends on masses and speed."""
         return None
 
     def delivered_between(self, mass: float, speed: float) -> float | None:
-        """The same for a reduced mass m1 m2/(m1 + m2), kg, and a speed at first touch, m/s; None where unknown."""
+        """The delivered restitution for a reduced mass m1 m2/(m1 + m2), kg, and an entry speed, m/s; None if unknown."""
         return self.delivered
 
     def describe(self) -> str:
-        """Asked and delivered, in one line."""
+        """The requested and the delivered restitution, in one line."""
         asked = "" if self.asked is None else f"{self.asked:g} asked, "
         delivered = "delivered depends on masses and speed" if self.delivered is None else f"{self.delivered:.6f} delivered"
         return f"{type(self).__name__}: restitution {asked}{delivered}"
@@ -75,7 +77,7 @@ class NormalLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class PowerLaw(NormalLaw):
-    """Elastic part K d^n."""
+    """A law with the elastic part K d^n."""
 
     stiffness: float  # K, N/m^n
     exponent: float = 1.5  # n; 1.5 for round bodies, 1 for flat ones
@@ -84,7 +86,7 @@ class PowerLaw(NormalLaw):
         super().__post_init__()
         part = type(self).__name__
         exponent = check.number(part, "exponent", self.exponent)
-        if exponent < 1.0:  # the slope at first touch would be infinite
+        if exponent < 1.0:  # the slope at depth 0 would be infinite
             raise ModelError.of(part, "exponent", "must be >= 1", self.exponent)
         object.__setattr__(self, "exponent", exponent)
         object.__setattr__(self, "stiffness", check.positive(part, "stiffness", self.stiffness, f"N/m^{exponent:g}"))
@@ -98,7 +100,7 @@ class PowerLaw(NormalLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Hertz(PowerLaw):
-    """F = K d^n.  Hertz 1882. Loses nothing."""
+    """F = K d^n.  Hertz 1882. An elastic law without losses."""
 
     def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
         return self.elastic(depth)
@@ -121,7 +123,7 @@ class Hertz(PowerLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class HysteresisLaw(PowerLaw):
-    """F = K d^n (1 + c d'/d0'); each law is one formula for c, the `factor`, of the restitution e asked."""
+    """F = K d^n (1 + c d'/d0'). Each law is a formula for c, the `factor`, as a function of the requested restitution e."""
 
     restitution: float  # e asked, in (0, 1]
 
@@ -150,7 +152,7 @@ class HysteresisLaw(PowerLaw):
         return delivered_restitution(self.factor)
 
     def delivered_between(self, mass: float, speed: float) -> float:
-        """Independent of the mass; a contact slower than the floor has only a part of its damping."""
+        """Independent of the mass. At entry speeds below the floor the damping is reduced, so the restitution is higher."""
         return delivered_restitution(self.factor * min(speed / self.entry_floor, 1.0))
 
 
@@ -219,7 +221,7 @@ class Flores(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class GharibHurmuzlu(HysteresisLaw):
-    """c = 1/e.  Gharib and Hurmuzlu 2012. For e near 0 alone: asked for 1 it delivers 0.594."""
+    """c = 1/e.  Gharib and Hurmuzlu 2012. Only for e near 0: for a requested restitution of 1 it delivers 0.594."""
 
     @property
     def factor(self) -> float:
@@ -237,7 +239,7 @@ class HuGuo(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class CarvalhoMartins(HysteresisLaw):
-    """c = 3(1-e)(11-e)/(2(1+9e)).  Carvalho and Martins 2019. Within 5e-3 of e from 0.3 on."""
+    """c = 3(1-e)(11-e)/(2(1+9e)).  Carvalho and Martins 2019. Delivers e within 5e-3 for e >= 0.3."""
 
     @property
     def factor(self) -> float:
@@ -256,7 +258,7 @@ class SafaeifarFarshidianfar(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Exact(HysteresisLaw):
-    """c such that the restitution asked is the one delivered, at any e: c (1 + e) = ln((1 + c)/(1 - c e))."""
+    """The c that delivers exactly the requested restitution, for any e: c (1 + e) = ln((1 + c)/(1 - c e))."""
 
     DERIVED: ClassVar[tuple[str, ...]] = ("factor",)
 
@@ -267,9 +269,9 @@ class Exact(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedHuntCrossley(PowerLaw):
-    """F = K d^n (1 + chi d') with chi given: the entry speed plays no part.  Marhefka and Orin 1999, chi = 3 alpha/2.
+    """F = K d^n (1 + chi d') with a given chi, independent of the entry speed.  Marhefka and Orin 1999, chi = 3 alpha/2.
 
-    A contact that begins at v0 sees c = chi v0. Hunt and Crossley's law for one known impact is chi = 3(1-e)/(2 v0).
+    A contact with the entry speed v0 has c = chi v0. For one known impact, chi = 3(1-e)/(2 v0) gives Hunt and Crossley's law.
     """
 
     chi: float  # s/m
@@ -289,15 +291,15 @@ class FixedHuntCrossley(PowerLaw):
         return delivered_restitution(self.chi * speed)
 
 
-# ------------------------------------------------------------------------------------- elastic part and a dashpot
+# ------------------------------------------------------------------------------------- elastic part and dashpot
 
 
 @dataclass(frozen=True, kw_only=True)
 class WangYanFangJin(PowerLaw):
     """F = K d^n + c d' with a constant c.  Wang, Yan, Fang, Jin 2012, eq. 15.
 
-    The print sets d = d_n, which is negative while closed, and gives c in N/(s m^0.5): here d = -d_n and c is in N s/m.
-    The force jumps to c d0' at first touch, and falls to zero before the gap opens.
+    The paper sets d = d_n, which is negative while closed, and gives c in N/(s m^0.5); here d = -d_n and c is in N s/m.
+    The force jumps to c d0' at first contact and falls to zero before the gap opens.
     """
 
     damping: float  # c, N s/m
@@ -321,11 +323,11 @@ class WangYanFangJin(PowerLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Linear(PowerLaw):
-    """F = K d + D d'.  Kelvin and Voigt's spring and dashpot (Goldsmith 1960), with D given or from a restitution.
+    """F = K d + D d'.  Kelvin-Voigt spring and dashpot (Goldsmith 1960); D is given or follows from a restitution and a mass.
 
-    The restitution of this law depends on the reduced mass m of the two bodies, not on the speed, through z = D/(2 sqrt(K m)).
-    A force that may not pull ends where K d + D d' = 0, and e = exp(-2 z arccos(z)/sqrt(1 - z^2)), arccosh beyond z = 1
-    (Schwager and Poeschel 2007, in one line); one that pulls ends at d = 0, and e = exp(-pi z/sqrt(1 - z^2)), 0 from z = 1 on.
+    The restitution depends on the reduced mass m of the two bodies, but not on the speed, through z = D/(2 sqrt(K m)). If the
+    force may not pull, contact ends at K d + D d' = 0 and e = exp(-2 z arccos(z)/sqrt(1 - z^2)), with arccosh beyond z = 1
+    (Schwager and Poeschel 2007). If it may pull, contact ends at d = 0 and e = exp(-pi z/sqrt(1 - z^2)), which is 0 from z = 1 on.
     """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("coefficient",)
@@ -342,7 +344,7 @@ class Linear(PowerLaw):
             raise ModelError.of(part, "exponent", "must be 1", self.exponent)
         if (self.damping is None) == (self.restitution is None):
             given = f"damping = {self.damping!r} and restitution = {self.restitution!r}"
-            raise ModelError(f"{part}: give damping, or restitution and mass, got {given}")
+            raise ModelError(f"{part}: either damping, or restitution and mass, must be given, got {given}")
         if self.mass is not None:
             object.__setattr__(self, "mass", check.positive(part, "mass", self.mass, "kg"))
         if self.damping is not None:
@@ -354,7 +356,7 @@ class Linear(PowerLaw):
 
     @cached_property
     def coefficient(self) -> float:
-        """D, given or found, N s/m."""
+        """D, given or computed from the restitution, N s/m."""
         if self.damping is not None:
             return self.damping
         assert self.restitution is not None and self.mass is not None  # checked when made
@@ -380,15 +382,15 @@ class Linear(PowerLaw):
         return _linear_restitution(self.coefficient / (2.0 * math.sqrt(self.stiffness * mass)), self.pulls)
 
 
-# ------------------------------------------------------------------------------------------------------ a user's own
+# ------------------------------------------------------------------------------------------------------ a user's law
 
 
 @dataclass(frozen=True)
 class CustomNormal(NormalLaw):
-    """F = function(depth, rate, entry_speed), written with pliant's functions over any scalar.
+    """A normal law of your own: F = function(depth, rate, entry_speed), written with pliant's mathematical functions.
 
-    `energy(depth)` is the work its elastic part holds, J. Without it nothing counts as stored: all the work the force
-    takes is then in the ledger as dissipated, and what it gives back as dissipated with the other sign.
+    energy(depth): energy stored in the elastic part, J. Without it nothing counts as stored: the ledger then books all work done
+    against the force as dissipated, and work that the force gives back as negative dissipation.
     """
 
     function: Callable[..., Any]
@@ -406,7 +408,7 @@ class CustomNormal(NormalLaw):
         return self.function(depth, rate, entry_speed)
 
     def elastic(self, depth: Scalar) -> Scalar:
-        """What it gives at rest."""
+        """The force at zero rate."""
         return self.function(depth, 0.0, self.entry_floor)
 
     def stored(self, depth: Scalar) -> Scalar:
@@ -417,7 +419,7 @@ class CustomNormal(NormalLaw):
 
 
 def normal_law(part: str, field: str, value: Any) -> NormalLaw:
-    """A law, or a bare function of (depth, rate, entry_speed) as one."""
+    """A normal law from a law or from a function of (depth, rate, entry_speed)."""
     if isinstance(value, NormalLaw):
         return value
     if callable(value) and not isinstance(value, type):
@@ -437,11 +439,11 @@ NORMAL_LAWS: tuple[type[NormalLaw], ...] = (
 def delivered_restitution(factor: float) -> float:
     """The e' that solves c (1 + e') = ln((1 + c)/(1 - c e')), e' > 0, for any c >= 0.
 
-    With y = -ln(1 - c e') it reads y - (1 - exp(-y)) = c - ln(1 + c): convex and rising in y, so Newton from the
-    right never fails, and y keeps its digits where c e' has run into 1.
+    With y = -ln(1 - c e') the equation becomes y - (1 - exp(-y)) = c - ln(1 + c). It is convex and increasing in y, so Newton's
+    method started to the right of the root always converges, and y stays accurate where c e' rounds to 1.
     """
     wanted = _less_log(factor)
-    if wanted == 0.0:  # no damping, or so little that its square has no digits
+    if wanted == 0.0:  # no damping, or so little that its square underflows
         return 1.0
     y = min(wanted + 1.0, wanted + math.sqrt(2.0 * wanted))  # both lie to the right of the root
     for _ in range(NEWTON_LIMIT):
@@ -467,7 +469,7 @@ def exact_factor(restitution: float) -> float:
 
 NEWTON_LIMIT = 60  # steps; from the starts above it takes under 10
 ROUND_OFF = 1e-16  # relative
-SERIES_BELOW = 0.1  # below this the differences of two near numbers are summed from their series
+SERIES_BELOW = 0.1  # below this, differences of nearly equal numbers are summed from their series
 
 
 def _less_log(x: float) -> float:
@@ -486,7 +488,7 @@ def _series(x: float, coefficient: Callable[[int], float]) -> float:
 
 
 def _linear_restitution(ratio: float, pulls: bool) -> float:
-    """e of a spring and dashpot of damping ratio z (Linear)."""
+    """The restitution of a spring and dashpot (Linear) with damping ratio z."""
     rest = math.sqrt(abs((1.0 - ratio) * (1.0 + ratio)))
     if pulls:
         return math.exp(-math.pi * ratio / rest) if ratio < 1.0 else 0.0
@@ -504,7 +506,7 @@ def _linear_ratio(restitution: float, pulls: bool) -> float:
 
 
 def _dashpot_restitution(damping: float, exponent: float, pulls: bool) -> float:
-    """e of x'' = -(x^n + k x'), x(0) = 0, x'(0) = 1, until the force, or x where it pulls, is zero again."""
+    """The restitution of x'' = -(x^n + k x'), x(0) = 0, x'(0) = 1, until the force (or x, if the force may pull) is zero again."""
     from scipy.integrate import solve_ivp  # slow to import, seldom needed
 
     def force(x: float, u: float) -> float:
@@ -516,14 +518,14 @@ def _dashpot_restitution(damping: float, exponent: float, pulls: bool) -> float:
     ends.terminal, ends.direction = True, -1  # type: ignore[attr-defined]
     run = solve_ivp(lambda t, y: (y[1], -force(*y)), (0.0, LONGEST_IMPACT), (0.0, 1.0), "DOP853", events=ends,
                     rtol=1e-12, atol=1e-14)  # fmt: skip
-    return float(-run.y_events[0][0][1]) if run.t_events[0].size else 0.0  # a force that pulls may never let go
+    return float(-run.y_events[0][0][1]) if run.t_events[0].size else 0.0  # with a force that pulls, the contact may never open
 
 
-LONGEST_IMPACT = 60.0  # in units of L/v, of which an undamped impact takes 3; past it nothing rebounds
+LONGEST_IMPACT = 60.0  # in units of L/v; an undamped impact takes 3 of them, and none that lasts this long rebounds
 
 
 def _bisect(function: Callable[[float], float], low: float, high: float) -> float:
-    """The root between two signs, to the last bit."""
+    """The root between low and high, to the last bit; the function has opposite signs there."""
     falls = function(low) > 0.0
     while low < (middle := 0.5 * (low + high)) < high:
         if (function(middle) > 0.0) == falls:

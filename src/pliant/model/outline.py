@@ -1,6 +1,6 @@
-"""Outlines of cross-sections: what stresses need to know of a section besides its area and its moments.
+"""Outlines of cross-sections: the shape of a section, from which stresses are computed.
 
-y and z are those of the beam's section, from its centroid.
+y and z are the axes of the beam's section, with the origin at its centroid.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pliant.model import check
 
 @dataclass(frozen=True, kw_only=True)
 class RectangleOutline:
-    """A solid rectangle, height along y and width along z."""
+    """A solid rectangle: height along y, width along z."""
 
     height: float  # m
     width: float  # m
@@ -26,7 +26,7 @@ class RectangleOutline:
 
 @dataclass(frozen=True, kw_only=True)
 class RingOutline:
-    """A circle, or a ring of any thickness."""
+    """A solid circle (inner = 0), or a ring of any thickness."""
 
     outer: float  # radius, m
     inner: float = 0.0  # radius, m
@@ -41,9 +41,10 @@ class RingOutline:
 
 @dataclass(frozen=True, kw_only=True)
 class FibreOutline:
-    """Any section, by its outermost fibres and its moduli: its largest stresses are taken to meet in one fibre, on the safe side.
+    """Any section, described by its outermost fibres and its moduli. Its largest stresses are assumed to act in the same fibre.
 
-    Torsion stress is T / torsion_modulus, shear stress V / shear_area; what is left out makes no stress.
+    That assumption is conservative. The torsion stress is T / torsion_modulus and the shear stress V / shear_area; a modulus or
+    area that is left out contributes no stress.
     """
 
     points: Sequence[Sequence[float]]  # (y, z) of the outermost fibres, m
@@ -54,7 +55,7 @@ class FibreOutline:
         part = "FibreOutline"
         points = tuple(check.numbers(part, f"points[{k}]", point, 2, "m") for k, point in enumerate(self.points))
         if not points:
-            raise ModelError.of(part, "points", "must hold at least one fibre", self.points)
+            raise ModelError.of(part, "points", "must contain at least one fibre", self.points)
         object.__setattr__(self, "points", points)
         for field, unit in (("torsion_modulus", "m^3"), ("shear_area", "m^2")):
             if getattr(self, field) is not None:

@@ -1,4 +1,4 @@
-"""States of the user's own: integrators, filters, motor currents, wear, temperatures."""
+"""States that the user declares: integrators, filters, motor currents, wear, temperatures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.model.signal import Signal
 
 @dataclass(frozen=True)
 class OwnState:
-    """A number whose rate is a formula; formulas read it as q["name"], and its rate as v["name"]."""
+    """A state with a given rate; formulas read the state as q["name"] and its rate as v["name"]."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("start",)
 

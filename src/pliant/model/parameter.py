@@ -1,7 +1,8 @@
-"""Numbers with names: parameters, expressions of them, and the floats that parts hold of them.
+"""Named numbers: parameters, expressions of parameters, and the floats that parts keep of them.
 
-An Expression is no number: it has a value only for given values of its parameters. A part that is given one checks it at its
-present value and holds a TiedFloat: that value, with the expression it came from, so that the part can be made again for others.
+An Expression is not a number: it has a value only for given values of its parameters. A part that is given an Expression checks
+its present value and keeps it as a TiedFloat, a float that remembers its expression, so that the part can be rebuilt for other
+values.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ _SYMBOLS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.tr
 
 
 class Expression:
-    """Arithmetic on parameters, kept as such."""
+    """An arithmetic expression of parameters, kept unevaluated."""
 
     def evaluate(self, values: Values) -> Any:
-        """Its value for these values of parameters (numbers, or any scalars); a parameter that is not among them has its own."""
+        """Its value for the given values of parameters (numbers or any scalars); other parameters keep their own value."""
         raise NotImplementedError
 
     def leaves(self) -> Iterator[Parameter]:
-        """The parameters it is made of."""
+        """The parameters that it contains."""
         raise NotImplementedError
 
     def own_key(self) -> tuple[Any, ...]:
-        """What tells it from other things that a formula may read: values of parameters are none of it."""
+        """A key that distinguishes it from anything else that a formula may read; it does not contain parameter values."""
         raise NotImplementedError
 
     def nodes(self) -> Iterator[Expression]:
-        """Itself and all expressions that it is made of."""
+        """The expression and all expressions that it contains."""
         raise NotImplementedError
 
     def text_with(self, texts: Sequence[str]) -> str:
-        """How it is written, its arguments written so."""
+        """Its text, given the texts of its arguments."""
         return str(self)
 
     @property
@@ -49,10 +50,10 @@ class Expression:
         return float(self.evaluate({}))
 
     def __bool__(self) -> bool:
-        raise TypeError(f"parameter expression {self} has no truth value: ask its .value, or write where(...) in a formula")
+        raise TypeError(f"parameter expression {self} has no truth value (use its .value, or where(...) in a formula)")
 
     def __float__(self) -> float:
-        raise TypeError(f"parameter expression {self} is no number: use pliant's sin, sqrt, ... on it, or ask its .value")
+        raise TypeError(f"parameter expression {self} is not a number (use pliant's sin, sqrt, ... on it, or its .value)")
 
     def __add__(self, other: Any) -> Any:
         return _binary(operator.add, self, other)
@@ -110,16 +111,16 @@ class Expression:
 
 
 class Parameter(Expression):
-    """A number with a name, a unit and bounds, that may stand wherever a number may."""
+    """A named number, with an optional unit and bounds, that may be used wherever a model takes a number."""
 
     def __init__(
         self, name: str, value: float, unit: str | None = None, low: float | None = None, high: float | None = None
     ) -> None:
         if not isinstance(name, str) or not name.isidentifier():
-            raise ModelError.of("Parameter", "name", "must be a name of letters, digits and _, not beginning with a digit", name)
+            raise ModelError.of("Parameter", "name", "must consist of letters, digits and _, and not begin with a digit", name)
         part = f"parameter {name!r}"
         if unit is not None and (not isinstance(unit, str) or CONTROL.search(unit)):
-            raise ModelError.of(part, "unit", "must be a text such as 'kg'", unit)
+            raise ModelError.of(part, "unit", "must be a string such as 'kg'", unit)
         self.name, self.unit = name, unit
         self.low = None if low is None else _finite(part, "low", low, unit)
         self.high = None if high is None else _finite(part, "high", high, unit)
@@ -128,7 +129,7 @@ class Parameter(Expression):
         self._value = self.check(value)
 
     def check(self, value: Any) -> float:
-        """A value that it may be set to."""
+        """The value as a float, checked to be finite and within the bounds."""
         part, clean = f"parameter {self.name!r}", _finite(f"parameter {self.name!r}", "value", value, self.unit)
         unit = f" {self.unit}" if self.unit else ""
         if self.low is not None and clean < self.low:
@@ -151,7 +152,7 @@ class Parameter(Expression):
         yield self
 
     def is_like(self, other: Parameter) -> bool:
-        """Whether two parameters of one name may stand for each other."""
+        """Whether two parameters with the same name are interchangeable."""
         return (self.value, self.unit, self.low, self.high) == (other.value, other.unit, other.low, other.high)
 
     def own_key(self) -> tuple[Any, ...]:
@@ -170,7 +171,7 @@ class _Call(Expression):
 
     def __init__(self, function: Callable[..., Any], name: str, arguments: tuple[Any, ...]) -> None:
         self._function, self._name, self.arguments = function, name, arguments
-        self._value: float | None = None  # once it was asked for
+        self._value: float | None = None  # computed on first use
 
     @property
     def value(self) -> float:
@@ -179,7 +180,7 @@ class _Call(Expression):
         return self._value
 
     def evaluate(self, values: Values) -> Any:
-        """Without recursion, and once each: definitions of a file may build on each other by the thousand."""
+        """Not recursive, and every expression is evaluated once: thousands of definitions of a file may build on each other."""
         known: dict[int, Any] = {}
         waiting: list[_Call] = [self]
         while waiting:
@@ -200,7 +201,7 @@ class _Call(Expression):
         return (node for node in self.nodes() if isinstance(node, Parameter))
 
     def nodes(self) -> Iterator[Expression]:
-        """Itself and all it is made of, each once."""
+        """The expression and all expressions that it contains, each once."""
         seen: dict[int, Expression] = {}
         waiting: list[Expression] = [self]
         while waiting:
@@ -227,7 +228,7 @@ class _Call(Expression):
 
 
 class TextExpression(_Call):
-    """A formula that was written as a text, with the expressions that its names stand for."""
+    """A formula written as text, with the expressions that its names stand for."""
 
     def __init__(self, text: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         super().__init__(function, "formula", arguments)
@@ -244,7 +245,7 @@ class TextExpression(_Call):
 
 
 class Definition(_Call):
-    """An expression with a name of its own."""
+    """An expression with a name."""
 
     def __init__(self, name: str, meaning: Expression) -> None:
         super().__init__(lambda value: value, name, (meaning,))
@@ -266,7 +267,7 @@ class Definition(_Call):
 
 
 class TiedFloat(float):
-    """A float that remembers the expression it is the value of; arithmetic with numbers and expressions keeps that up."""
+    """A float that remembers the expression whose value it is; arithmetic with numbers and expressions preserves this."""
 
     __slots__ = ("expression",)
     expression: Expression
@@ -288,7 +289,7 @@ class TiedFloat(float):
 
 
 def evaluated(x: Any, values: Values) -> Any:
-    """A number, an expression or a tied float for these values."""
+    """The value of a number, an expression or a tied float for the given values of parameters."""
     expression = expression_of(x)
     return x if expression is None else expression.evaluate(values)
 
@@ -311,7 +312,7 @@ def _finite(part: str, field: str, value: Any, unit: str | None) -> float:
 
 
 def _binary(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """An operation with numbers and expressions; anything else (a traced scalar) answers for itself."""
+    """An operation on numbers and expressions; for any other operand (a traced scalar) it returns NotImplemented."""
     operands = [_untied(x) for x in (a, b)]
     if not all(isinstance(x, (Expression, Real)) for x in operands):
         return NotImplemented
@@ -346,7 +347,7 @@ def _tied(function: Callable[[Any, Any], Any], swapped: bool = False) -> Callabl
 
     def method(self: TiedFloat, other: Any) -> Any:
         if not isinstance(other, (Real, Expression)):
-            return plain(self, other)  # NotImplemented: the other answers for itself
+            return plain(self, other)  # NotImplemented: the other operand handles it
         a, b = (other, self) if swapped else (self, other)
         made = _binary(function, a, b)
         return made if isinstance(other, Expression) else TiedFloat.of(made)

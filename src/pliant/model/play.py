@@ -1,7 +1,7 @@
-"""What lets a coordinate move only so far: end stops, and the free play of a joint or a gear.
+"""End stops, which limit the travel of a coordinate, and backlash, the free play of a joint or a gear.
 
-Both push back by a spring and a damper, or by any normal law of contacts, whose depth is then the coordinate's own: m, or rad and
-N m for a rotation.
+Both push back with a spring and a damper, or with any normal law of contacts. The depth of such a law is measured along the
+coordinate: in m, or in rad for a rotation, whose force is then a moment in N m.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from pliant.model.normal_law import Exact, Linear, NormalLaw, normal_law
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """End stops at `low` and `high`: a spring (and damper while pressed), a restitution, or any normal law; they never pull."""
+    """End stops of a joint coordinate, at `low` and `high`. They push back and never pull.
+
+    Give a stiffness, optionally with a damping that acts while the stop is pressed or with a restitution; or give a normal law.
+    """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("law",)
 
@@ -25,8 +28,8 @@ class Limits:
     high: float
     stiffness: float | None = None  # N/m or N m/rad; with
     damping: float = 0.0  # N s/m or N m s/rad; or with
-    restitution: float | None = None  # speed after over speed before, in (0, 1]; or instead of all three
-    normal: NormalLaw | None = None  # any law of contacts
+    restitution: float | None = None  # ratio of the speeds after and before, in (0, 1]; or instead of all three
+    normal: NormalLaw | None = None  # any normal law of contacts
 
     def __post_init__(self) -> None:
         part = "Limits"
@@ -38,13 +41,16 @@ class Limits:
 
     @cached_property
     def law(self) -> NormalLaw | None:
-        """The law of contacts by which it is hit; None of a spring and a damper, whose force is a formula of depth and rate."""
+        """The contact law of the stop; None for a spring and a damper, whose force is a formula of depth and rate."""
         return self.normal if self.restitution is None else _exact(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Backlash:
-    """Free play: nothing acts over a gap, half of it on either side of `centre`; beyond, a flank pushes back and never pulls."""
+    """Backlash: no force acts within `gap`, which is centred on `centre`. Beyond it, a flank pushes back and never pulls.
+
+    Give a stiffness, optionally with a damping that acts while a flank is pressed or with a restitution; or give a normal law.
+    """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("law",)
 
@@ -52,8 +58,8 @@ class Backlash:
     centre: float = 0.0  # m or rad, the middle of the gap
     stiffness: float | None = None  # N/m or N m/rad; with
     damping: float = 0.0  # N s/m or N m s/rad; or with
-    restitution: float | None = None  # speed after over speed before, in (0, 1]; or instead of all three
-    normal: NormalLaw | None = None  # any law of contacts
+    restitution: float | None = None  # ratio of the speeds after and before, in (0, 1]; or instead of all three
+    normal: NormalLaw | None = None  # any normal law of contacts
 
     def __post_init__(self) -> None:
         part = "Backlash"
@@ -80,7 +86,7 @@ class Backlash:
 
 
 def _check_flank(part: str, flank: Limits | Backlash) -> None:
-    """A stiffness, with a damping or a restitution; or a law."""
+    """Require a stiffness, optionally with a damping or a restitution; or a normal law alone."""
     object.__setattr__(flank, "damping", check.not_negative(part, "damping", flank.damping))
     damped = flank.damping if flank.damping > 0.0 else None
     given = {"stiffness": flank.stiffness, "restitution": flank.restitution, "damping": damped}
@@ -88,15 +94,15 @@ def _check_flank(part: str, flank: Limits | Backlash) -> None:
         object.__setattr__(flank, "normal", normal_law(part, "normal", flank.normal))
         for field, value in given.items():
             if value is not None:
-                raise ModelError.of(part, field, "must be left out where a normal law is given", value)
+                raise ModelError.of(part, field, "must be left out when a normal law is given", value)
         return
     if flank.stiffness is None:
-        raise ModelError.of(part, "stiffness", "must be given, or a normal law", flank.stiffness)
+        raise ModelError.of(part, "stiffness", "must be given unless a normal law is given", flank.stiffness)
     object.__setattr__(flank, "stiffness", check.positive(part, "stiffness", flank.stiffness))
     if flank.restitution is None:
         return
     if given["damping"] is not None:
-        raise ModelError.of(part, "damping", "must be left out where a restitution is given", flank.damping)
+        raise ModelError.of(part, "damping", "must be left out when a restitution is given", flank.damping)
     restitution = check.number(part, "restitution", flank.restitution)
     if not 0.0 < restitution <= 1.0:
         raise ModelError.of(part, "restitution", "must be in (0, 1]", flank.restitution)
@@ -104,6 +110,6 @@ def _check_flank(part: str, flank: Limits | Backlash) -> None:
 
 
 def _exact(flank: Limits | Backlash) -> NormalLaw:
-    """K d (1 + c d'/d0') with the c that delivers the restitution asked, whatever the inertia and the speed."""
+    """K d (1 + c d'/d0') with the c that delivers the requested restitution at any inertia and speed."""
     assert flank.stiffness is not None and flank.restitution is not None  # checked when made
     return Exact(stiffness=flank.stiffness, exponent=1.0, restitution=flank.restitution)

@@ -1,4 +1,4 @@
-"""How a mesh is reduced: to its interface and a few natural shapes, or to its first free shapes."""
+"""Reductions of a mesh: to its interface and a few natural shapes, or to its first free shapes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pliant.model import check
 
 @dataclass(frozen=True)
 class CraigBampton:
-    """The static shape of each coordinate of the interface, then the first `modes` natural shapes with the interface held.
+    """Craig-Bampton reduction: a static shape per interface coordinate, then the first `modes` natural shapes with fixed interface.
 
-    interface: nodes of the mesh, the root being 0; left out, both ends. What is loaded or jointed there is exact in statics. With
-    none, `()`, the natural shapes of the mesh in its frame. Craig and Bampton 1968.
+    interface: nodes of the mesh (the root is 0); by default both ends. Static loads at these nodes are represented exactly. An
+    empty interface, `()`, leaves the natural shapes of the mesh in its frame. Craig and Bampton 1968.
     """
 
     modes: int
@@ -26,16 +26,16 @@ class CraigBampton:
         if self.interface is not None:
             object.__setattr__(self, "interface", node_numbers("CraigBampton", "interface", self.interface))
         if self.modes == 0 and self.interface == ():
-            raise ModelError.of("CraigBampton", "modes", "must be at least 1 where no node is an interface", self.modes)
+            raise ModelError.of("CraigBampton", "modes", "must be at least 1 when the interface is empty", self.modes)
 
     def nodes_of(self, elements: int) -> tuple[int, ...]:
-        """The interface of a mesh."""
+        """The interface nodes of a mesh with this number of elements."""
         return (0, elements) if self.interface is None else self.interface
 
 
 @dataclass(frozen=True)
 class FreeModes:
-    """The first `modes` shapes in which the mesh vibrates with nothing holding it; its rigid motions are the frame's."""
+    """Reduction to the first `modes` natural shapes of the unsupported mesh; the frame describes its rigid-body motions."""
 
     modes: int
 
@@ -47,7 +47,7 @@ Reduction = CraigBampton | FreeModes
 
 
 def node_numbers(part: str, field: str, value: Any) -> tuple[int, ...]:
-    """Numbers of nodes, in order, each once; one number stands for itself."""
+    """Node numbers from one number or several, sorted; a repeated number is refused."""
     several = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
     clean = tuple(sorted(_whole(part, field, one) for one in several))
     if len(set(clean)) < len(clean):
@@ -56,7 +56,7 @@ def node_numbers(part: str, field: str, value: Any) -> tuple[int, ...]:
 
 
 def check_nodes(part: str, field: str, numbers: Sequence[int], elements: int) -> None:
-    """Refuse nodes that the mesh has not."""
+    """Refuse nodes that the mesh does not have."""
     if any(number > elements for number in numbers):
         raise ModelError.of(part, field, f"must be nodes of the mesh, 0 to {elements}", tuple(numbers))
 

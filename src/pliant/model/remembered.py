@@ -1,7 +1,7 @@
-"""What is known of a System from earlier runs, as long as its parts are the same: their parameters, and the parts at values.
+"""What earlier runs of a System found out about its parts: their parameters, and the parts rebuilt for parameter values.
 
-Parts are frozen: what was found out of one holds as long as it is the same object. Parts with formulas, which may read what changes
-unseen, are looked at again every time; so are gravity and whatever else is no part.
+Parts are frozen, so this knowledge is valid as long as a part is the same object. Parts with formulas, which may read variables
+that change unnoticed, are searched again every time; so is gravity, and everything else that is not a part.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pliant.model.system import System
 
 
 class RememberedParts:
-    """The parts of a System as it is now."""
+    """The parts of a System at the time of the search, with what was found in them."""
 
     def __init__(self, system: System) -> None:
         self._parts = {name: dict(parts) for name, parts in _kinds(system)}
-        self._parameters: dict[int, list[Parameter]] = {}  # of parts that stay as they are, by identity
-        self._mappings: list[MappingContent] = []  # in these
-        self._staying: set[int] = set()  # all that stays as it is, parts of parts too, by identity: they are kept alive by these
+        self._parameters: dict[int, list[Parameter]] = {}  # of immutable parts, by id
+        self._mappings: list[MappingContent] = []  # inside these parts
+        self._staying: set[int] = set()  # ids of everything immutable, including parts of parts, which the parts keep alive
         self._made: dict[int, Made] = {}
         for parts in self._parts.values():
             for part in parts.values():
@@ -37,7 +37,7 @@ class RememberedParts:
             self._staying |= search.seen.keys()
 
     def are_of(self, system: System) -> bool:
-        """Whether a System has these parts, and mappings in them hold what they held."""
+        """Whether a System still has these parts, with unchanged mappings in them."""
         for name, parts in _kinds(system):
             before = self._parts.get(name)
             if (
@@ -50,11 +50,11 @@ class RememberedParts:
 
     @property
     def links_stay(self) -> bool:
-        """Whether no link may change unseen, as one of a beam whose shapes are given by functions."""
+        """Whether no link can change unnoticed; a beam whose shapes are functions can."""
         return all(id(link) in self._staying for link in self._parts["links"].values())
 
     def parameters(self, system: System) -> dict[str, Parameter]:
-        """As `parameters_of` finds them."""
+        """The parameters that `parameters_of` finds."""
         return by_name(self._met(system))
 
     def _met(self, system: System) -> Iterator[Parameter]:
@@ -69,7 +69,7 @@ class RememberedParts:
                 yield from known
 
     def resolved(self, system: System, values: Values) -> System:
-        """The System at values of its parameters; parts whose values are those of the last time are those of the last time."""
+        """The System rebuilt for given parameter values; parts whose values are unchanged since the last call are reused."""
         resolving = Resolving(values, self._made)
         plain: System = resolving.visit(system)
         self._made = {**self._made, **{k: made for k, made in resolving.made.items() if k in self._staying}}

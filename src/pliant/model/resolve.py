@@ -1,4 +1,4 @@
-"""Which parameters a System has, and the same System with other values of them: parts are made again, and checked again."""
+"""Finds the parameters of a System, and rebuilds the System for other values of them; rebuilt parts are checked again."""
 
 from __future__ import annotations
 
@@ -17,58 +17,62 @@ from pliant.model.parameter import Expression, Parameter, TiedFloat, Values, eva
 
 
 def parameters_of(root: Any) -> dict[str, Parameter]:
-    """All parameters that parts and formulas are written with, by name."""
+    """All parameters that parts and formulas use, by name."""
     search = Search()
     search.visit(root)
     return by_name(search.parameters)
 
 
 def by_name(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
-    """Parameters that were met, in that order; one name must mean one parameter."""
+    """Parameters by name, in the order found; a name must not stand for two different parameters."""
     found: dict[str, Parameter] = {}
     for parameter in parameters:
         known = found.setdefault(parameter.name, parameter)
         if known is not parameter and not known.is_like(parameter):
-            rule = "must be one parameter: two of this name differ in value, unit or bounds"
+            rule = "must be unique, but two parameters with this name differ in value, unit or bounds"
             raise ModelError.of(f"parameter {parameter.name!r}", "name", rule, [repr(known), repr(parameter)])
     return found
 
 
 def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any] | None) -> dict[str, float]:
-    """Values of all parameters: those given, each checked, the rest their own."""
+    """Values of all parameters: the given values, checked; the other parameters keep their own."""
     values = {name: parameter.value for name, parameter in known.items()}
     for name, value in (given or {}).items():
         if name not in known:
-            rule = f"must name one of {list(known)}{did_you_mean(name, known)}" if known else "must be empty: the system has none"
+            rule = (
+                f"must name one of {list(known)}{did_you_mean(name, known)}"
+                if known
+                else "must not be given, because the system has no parameters"
+            )
             raise ModelError.of("parameters", "name", rule, name)
         values[name] = known[name].check(value)
     return values
 
 
 def resolved(root: Any, values: Values) -> Any:
-    """The same with every expression at its value; parts without one, and their sharing, stay as they are."""
+    """A copy with every expression replaced by its value; parts without expressions are reused, not copied."""
     return Resolving(values).visit(root)
 
 
 class Made(NamedTuple):
-    """What became of a part, and which values that took."""
+    """A rebuilt part, with the parameter values it was built from."""
 
-    part: Any  # kept alive: it is known by its identity
+    part: Any  # a reference that keeps it alive, because parts are identified by id
     made: Any
-    at: Mapping[str, str]  # values of the parameters in it, as texts: -0.0 is not 0.0
+    at: Mapping[str, str]  # values of its parameters as text, so that -0.0 differs from 0.0
 
     def is_good_for(self, values: Values) -> bool:
         return all(name in values and repr(values[name]) == text for name, text in self.at.items())
 
 
 class Resolving:
-    """Makes parts at values of parameters; of parts that cannot change unseen those made before serve again, where values allow."""
+    """Rebuilds parts for given parameter values; immutable parts rebuilt before are reused if their values are unchanged."""
 
     def __init__(self, values: Values, before: Mapping[int, Made] | None = None) -> None:
         self._values = values
         self._before = before or {}
         self.made: dict[int, Made] = {}  # by identity
-        self._read: dict[str, str] = {}  # values that the part read which is being made
+        self._read: dict[str, str] = {}  # values read by the part that is being rebuilt
 
     def visit(self, x: Any) -> Any:
         kind = type(x)
@@ -105,7 +109,7 @@ class Resolving:
         return known.made
 
     def _part(self, x: Any, names: tuple[str, ...]) -> Any:
-        """A part made again, so that its rules are asked again; the same one where nothing in it changes."""
+        """The part rebuilt, so that its checks run again; the same object if nothing in it changes."""
         new = {}
         for name in names:
             value = getattr(x, name)
@@ -127,7 +131,7 @@ _NAMES: dict[type, tuple[str, ...] | None] = {}
 
 
 def _names(kind: type) -> tuple[str, ...] | None:
-    """Fields of a dataclass; None of another class."""
+    """The fields of a dataclass; None for any other class."""
     if kind not in _NAMES:
         _NAMES[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
     return _NAMES[kind]
@@ -137,7 +141,7 @@ _GIVEN: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def _given(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Fields that a dataclass is made with, and those that are set later."""
+    """The fields that a dataclass is constructed with, and the fields that are set later."""
     if kind not in _GIVEN:
         given, later = ([field.name for field in fields(kind) if field.init is init] for init in (True, False))
         _GIVEN[kind] = (tuple(given), tuple(later))
@@ -145,22 +149,22 @@ def _given(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class Search:
-    """Looks for parameters in parts, and in what formulas capture or read by name."""
+    """Searches parts for parameters, including the variables and globals that formulas read."""
 
     def __init__(self) -> None:
-        self.parameters: list[Parameter] = []  # as they are met
+        self.parameters: list[Parameter] = []  # in the order found
         self.mappings: list[MappingContent] = []  # in parts
-        self.seen: dict[int, tuple[Any, bool]] = {}  # by identity: what was visited, and the answer
+        self.seen: dict[int, tuple[Any, bool]] = {}  # by id: the object visited, and the answer
 
     def visit(self, x: Any) -> bool:
-        """Whether it stays as it is, unless a mapping in it is written to: formulas may read what changes, lists may."""
+        """Whether it cannot change, apart from mappings inside it. Lists can change, and so can variables that a formula reads."""
         kind = type(x)
         if kind in _CONSTANT:
             return True
         known = self.seen.get(id(x))
         if known is not None:
             return known[1]
-        self.seen[id(x)] = (x, False)  # what leads back to itself goes by a function
+        self.seen[id(x)] = (x, False)  # only a function can lead back to itself
         if kind is TiedFloat or isinstance(x, Expression):
             self.parameters.extend((x.expression if kind is TiedFloat else x).leaves())
             stays = True
@@ -175,7 +179,7 @@ class Search:
 
 
 def _stays(x: Any) -> bool:
-    """Whether a thing itself stays as it is, apart from what is inside it."""
+    """Whether an object itself is immutable, apart from the objects inside it."""
     if _names(type(x)) is not None:
         return bool(x.__dataclass_params__.frozen)
     return isinstance(x, (tuple, frozenset, Mapping, float, int, str, bytes))
@@ -199,7 +203,7 @@ def _inside(x: Any) -> Iterator[Any]:
 
 
 def _read_by(function: types.FunctionType) -> Iterator[Any]:
-    with suppress(ValueError):  # a variable that is not filled yet
+    with suppress(ValueError):  # a captured variable without a value yet
         yield from captured(function)
     for read in globals_read(function).values():
         if isinstance(read, (Expression, types.FunctionType, tuple, list, dict)):

@@ -15,23 +15,23 @@ from pliant.model.check import Vector
 from pliant.model.frame import Frame
 
 Matrix = tuple[Vector, Vector, Vector]
-TRIANGLE_SLACK = 1e-6  # numbers of a data sheet are rounded
+TRIANGLE_SLACK = 1e-6  # relative; the numbers of a data sheet are rounded
 
 
 def inertia_matrix(part: str, value: object) -> Matrix:
-    """One number is Izz of a planar body; three are the diagonal; three rows the whole matrix."""
+    """The inertia matrix from one number (Izz of a planar body), three numbers (the diagonal) or three rows."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         izz = check.not_negative(part, "inertia", value, "kg m^2")
         return ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, izz))
     if value and isinstance(value[0], Sequence):
         if len(value) != 3:
-            raise ModelError.of(part, "inertia", "must be 1, 3 or 3 x 3 numbers", value)
+            raise ModelError.of(part, "inertia", "must be one number, three numbers or a 3 x 3 matrix", value)
         rows = tuple(check.numbers(part, f"inertia[{k}]", row, 3, "kg m^2") for k, row in enumerate(value))
         if any(rows[i][j] != rows[j][i] for i in range(3) for j in range(i)):
             raise ModelError.of(part, "inertia", "must be symmetric", value)
     else:
         if len(value) != 3:
-            raise ModelError.of(part, "inertia", "must be 1, 3 or 3 x 3 numbers", value)
+            raise ModelError.of(part, "inertia", "must be one number, three numbers or a 3 x 3 matrix", value)
         a, b, c = check.numbers(part, "inertia", value, 3, "kg m^2")
         rows = ((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))
     _check_possible(part, rows, value)
@@ -53,19 +53,20 @@ def _check_possible(part: str, rows: Sequence[Sequence[float]], value: object) -
 def _check_triangle(part: str, rows: Sequence[Sequence[float]], value: object) -> None:
     """No principal moment exceeds the sum of the other two: int (y^2 + z^2) dm <= int (x^2 + z^2) dm + int (x^2 + y^2) dm."""
     if all(x == 0.0 for i, row in enumerate(rows) for j, x in enumerate(row) if (i, j) != (2, 2)):
-        return  # a planar body: only Izz is told
+        return  # a planar body: only Izz is given
     principal = np.linalg.eigvalsh(np.array([[float(x) for x in row] for row in rows]))
     if principal[2] > (principal[0] + principal[1]) * (1.0 + TRIANGLE_SLACK):
         largest, others = f"{principal[2]:.6g}", f"{principal[0]:.6g} + {principal[1]:.6g}"
-        rule = f"must be that of a body: the largest principal moment, {largest} kg m^2, must be <= the sum of the others, {others}"
+        rule = f"must satisfy the triangle inequality, but its largest principal moment, {largest} kg m^2, exceeds {others}"
         raise ModelError.of(part, "inertia", rule, value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RigidBody:
-    """A rigid body. inertia about its mass centre: Izz, or (Ixx, Iyy, Izz), or 3 rows; com from the joint.
+    """A rigid body. Its inertia is taken about the mass centre: Izz, (Ixx, Iyy, Izz) or three rows of a matrix.
 
-    `tip` is the frame that `body.tip` names; `frames` names more points.
+    com, tip, frames: points in m from the joint, in the axes of the body. `tip` is the point of the handle's `tip`; `frames` names
+    further points.
     """
 
     mass: float  # kg
@@ -90,12 +91,12 @@ class RigidBody:
         }
         for reserved in (ROOT, TIP):
             if reserved in frames:
-                raise ModelError.of(part, "frames", "must not rename root or tip", reserved)
+                raise ModelError.of(part, "frames", "must not contain the reserved names root and tip", reserved)
         object.__setattr__(self, "frames", frames)
 
     @property
     def structure(self) -> tuple[object, ...]:
-        """What of it decides the equations' code: nothing; its numbers are those of its integrals."""
+        """The properties that determine the code of the equations: none. The numbers in that code come from its integrals."""
         return ()
 
     @property
@@ -110,16 +111,16 @@ class RigidBody:
         return {place: Frame(name, None, point) for place, point in points.items()}  # type: ignore[arg-type]
 
     def at(self, name: str, place: Any) -> Frame:
-        """A point, m, from the joint."""
+        """The frame at a point, m from the joint."""
         return Frame(name, None, check.vector(f"body {name!r}", "point", place, "m"))
 
     def check_station(self, part: str, label: str, station: float | None) -> None:
         if station is not None:
-            raise ModelError.of(part, label, "must not name a station on a rigid body", station)
+            raise ModelError.of(part, label, "must not be at a station, because a rigid body has none", station)
 
     @classmethod
     def rod(cls, length: float, mass: float) -> RigidBody:
-        """A thin uniform rod along x from the joint."""
+        """A thin uniform rod from the joint along x; length in m, mass in kg."""
         ell = check.positive("RigidBody.rod", "length", length, "m")
         m = check.positive("RigidBody.rod", "mass", mass, "kg")
         transverse = m * ell**2 / 12.0
@@ -127,12 +128,13 @@ class RigidBody:
 
     @classmethod
     def point_mass(cls, mass: float, at: Sequence[float]) -> RigidBody:
+        """A point mass in kg at a point in m from the joint, which is also its tip."""
         return cls(mass=mass, com=at, tip=at)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """A rigid body carried at a beam's tip: its mass centre stands at `offset` in the tip's frame."""
+    """A rigid body welded to a beam's tip; its mass centre is at `offset` in the axes of the tip."""
 
     mass: float  # kg
     inertia: float | Sequence[float] | Sequence[Sequence[float]] = 0.0  # kg m^2, about its mass centre

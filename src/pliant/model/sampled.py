@@ -1,4 +1,4 @@
-"""Sampled controllers: run at instants, their outputs held in between."""
+"""Sampled controllers, which run at regular instants and hold their outputs in between."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any, ClassVar
 from pliant.errors import ModelError
 from pliant.model import check
 
-SAME = 1e-9  # of a period: two instants nearer than this are one
-MOST_PENDING = 1000  # outputs on their way at once
+SAME = 1e-9  # of a period: instants closer than this coincide
+MOST_PENDING = 1000  # samples whose outputs are delayed at the same time
 
 Update = Callable[..., Any] | Mapping[str, Callable[..., Any]]
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """A controller that runs at t = 0, period, 2 period ...; what it puts out then holds from `delay` later on.
+    """A controller that runs at t = 0, period, 2 period ...; the outputs of each instant act from `delay` later on.
 
-    update(t, q, v, measured, memory) returns its outputs, and writes into `memory` what it wants to find there next time; or a
-    mapping of formulas of the same, by the names of outputs and memories. `python` is a function that Python calls.
+    update(t, q, v, measured, memory) returns the outputs, and writes into `memory` whatever it needs at the next instant. It may
+    also be a mapping of formulas with the same arguments, by the names of outputs and memories. `python`: update is called by
+    Python instead of being compiled.
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("period", "start", "delay", "python")
@@ -33,7 +34,7 @@ class Sampled:
     period: float  # s
     update: Update | None
     outputs: tuple[str, ...]
-    start: Mapping[str, float] = field(default_factory=dict)  # of outputs until the first instant; of memories
+    start: Mapping[str, float] = field(default_factory=dict)  # initial outputs and memories
     delay: float = 0.0  # s
     python: Callable[..., Any] | None = None
 
@@ -50,46 +51,46 @@ class Sampled:
 
     @property
     def memories(self) -> tuple[str, ...]:
-        """Names that its start has besides its outputs."""
+        """The names in `start` that are not outputs."""
         return tuple(name for name in self.start if name not in self.outputs)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What formulas read: "controller.torque"."""
+        """The names by which formulas read outputs and memories, such as "controller.torque"."""
         return tuple(f"{self.name}.{name}" for name in (*self.outputs, *self.memories))
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Of outputs, then of memories."""
+        """Initial values of the outputs, then of the memories."""
         return tuple(self.start.get(name, 0.0) for name in (*self.outputs, *self.memories))
 
     @cached_property
     def _delay(self) -> tuple[int, float]:
-        """Whole periods, and s beyond."""
+        """The delay as whole periods and the remaining s."""
         whole = math.floor(self.delay / self.period + SAME)
         rest = self.delay - whole * self.period
         return whole, rest if rest > SAME * self.period else 0.0
 
     @property
     def rest(self) -> float:
-        """s: how long after an instant outputs fall due; 0: at one."""
+        """The part of the delay beyond whole periods, s; 0 if outputs act at an instant."""
         return self._delay[1]
 
     @property
     def pending(self) -> int:
-        """Outputs of so many instants are on their way at most."""
+        """The largest number of instants whose outputs are still delayed."""
         return self._delay[0] + (self.rest > 0.0)
 
     @cached_property
     def shape(self) -> tuple[int, bool, tuple[str, ...]]:
-        """What of its numbers the structure depends on."""
+        """The properties that determine the structure of the equations."""
         return self.pending, self.rest > 0.0, self.memories
 
 
 def controller(
     name: str, period: float, update: Any, outputs: Any, start: Mapping[str, float], delay: float, compiled: bool
 ) -> Sampled:
-    """What `System.sampled` is given, checked."""
+    """A controller from the arguments of `System.sampled`, checked."""
     part = f"sampled {name!r}"
     names = _names(part, outputs)
     for key in start:
@@ -98,23 +99,23 @@ def controller(
     if compiled:
         return Sampled(name, period, made, names, start, delay)
     if isinstance(made, Mapping):
-        raise ModelError.of(part, "update", "must be a function where Python calls it", list(made))
+        raise ModelError.of(part, "update", "must be a function, not formulas, when compiled is False", list(made))
     return Sampled(name, period, None, names, start, delay, made)
 
 
 def _names(part: str, outputs: Any) -> tuple[str, ...]:
-    """Names, or one name."""
+    """The names of the outputs, from one name or several."""
     names = [outputs] if isinstance(outputs, str) else outputs
     if not isinstance(names, Sequence) or not names:
-        raise ModelError.of(part, "outputs", "must be at least one name", outputs)
+        raise ModelError.of(part, "outputs", "must contain at least one name", outputs)
     clean = tuple(check.identifier(part, f"outputs[{k}]", name) for k, name in enumerate(names))
     if len(set(clean)) < len(clean):
-        raise ModelError.of(part, "outputs", "must be different names", list(clean))
+        raise ModelError.of(part, "outputs", "must not contain a name twice", list(clean))
     return clean
 
 
 def _update(part: str, update: Any, outputs: Sequence[str], memories: Sequence[str]) -> Update:
-    """A function, or formulas by name, of which every output needs one."""
+    """The update, checked: a function, or formulas by name with one for every output."""
     of, known = "a function of (t, q, v, measured, memory)", [*outputs, *memories]
     if not isinstance(update, Mapping):
         if not callable(update):
@@ -122,11 +123,11 @@ def _update(part: str, update: Any, outputs: Sequence[str], memories: Sequence[s
         return update  # type: ignore[no-any-return]
     for name, formula in update.items():
         if name not in known:
-            rule = f"must hold formulas of outputs and of memories that start names: {known}{check.did_you_mean(name, known)}"
+            rule = f"must name only outputs and the memories in start, {known}{check.did_you_mean(name, known)}"
             raise ModelError.of(part, "update", rule, name)
         if not callable(formula):
             raise ModelError.of(part, f"update[{name!r}]", f"must be {of}", formula)
     missing = [name for name in outputs if name not in update]
     if missing:
-        raise ModelError.of(part, "update", f"must hold a formula for every output, of {missing} too", list(update))
+        raise ModelError.of(part, "update", f"must contain a formula for every output, but {missing} have none", list(update))
     return dict(update)

@@ -14,9 +14,9 @@ from pliant.scalar import maximum, minimum, tanh
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section as numbers. Iz resists bending in the x-y plane, Iy in the x-z plane, J torsion.
+    """A beam's cross-section. Iz resists bending in the x-y plane, Iy resists bending in the x-z plane, J resists torsion.
 
-    outline: its shape, which stresses ask for and motion does not.
+    outline: the shape of the section; only stresses need it.
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("outline",)
@@ -45,7 +45,7 @@ class Section:
 
     @classmethod
     def rectangle(cls, height: float, width: float, shear_factor: float = 5.0 / 6.0) -> Section:
-        """height along y (the plane of planar bending), width along z."""
+        """A solid rectangle: height along y (the direction of planar bending) and width along z, m."""
         h = check.positive("Section.rectangle", "height", height, "m")
         b = check.positive("Section.rectangle", "width", width, "m")
         torsion = _rectangle_torsion(maximum(h, b), minimum(h, b))
@@ -54,6 +54,7 @@ class Section:
 
     @classmethod
     def round(cls, radius: float, shear_factor: float = 0.9) -> Section:
+        """A solid circle of the given radius, m."""
         r = check.positive("Section.round", "radius", radius, "m")
         bending = math.pi * r**4 / 4.0
         outline = RingOutline(outer=r)
@@ -61,7 +62,7 @@ class Section:
 
     @classmethod
     def tube(cls, outer: float, inner: float, shear_factor: float = 0.5) -> Section:
-        """outer and inner radius; the default shear factor is that of a thin wall."""
+        """A circular tube with outer and inner radius in m; the default shear factor is that of a thin wall."""
         ro = check.positive("Section.tube", "outer", outer, "m")
         ri = check.positive("Section.tube", "inner", inner, "m")
         if ri >= ro:

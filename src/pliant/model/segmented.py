@@ -1,4 +1,4 @@
-"""A slender beam as short ones welded in line: each bends little, all of them together as far as the beam does."""
+"""Segmented beams: a slender beam as short beams welded in line. Each segment bends little; together they allow large bending."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pliant.model.damping import Damping, KelvinVoigt, Rayleigh
 from pliant.model.frame import Frame
 from pliant.model.modes import PLANES, AxialElements, ElementModes, Modes, ModeSet, TorsionElements, direction_of
 
-MOST = 1000  # segments: a slip of the pen must not fill the memory
+MOST = 1000  # segments; a typing error must not exhaust the memory
 
 
 @dataclass(frozen=True)
 class SegmentedBeam:
-    """What `segmented` returns, for `System.add`: bodies name_1 ... name_n, each on the tip of the one before."""
+    """A beam divided into segments, made by `segmented`. `System.add` adds it as the bodies name_1 ... name_n."""
 
     beam: Beam
     segments: int
-    modes: Sequence[ModeSet] | ModeSet | None = None  # of every segment; None: see `segment_modes`
+    modes: Sequence[ModeSet] | ModeSet | None = None  # modes of every segment; None: see `segment_modes`
 
     def __post_init__(self) -> None:
         part = "segmented"
@@ -35,11 +35,11 @@ class SegmentedBeam:
             _check_local(part, f"damping[{k}]", damping)
         if self.modes is not None and not isinstance(self.modes, tuple):
             object.__setattr__(self, "modes", tuple(self.modes) if isinstance(self.modes, list) else (self.modes,))
-        self.parts  # noqa: B018  # what a Beam refuses is refused here
+        self.parts  # noqa: B018  # makes the segments, so that Beam's own checks run here
 
     @cached_property
     def parts(self) -> tuple[Beam, ...]:
-        """The segments from the root on, all but the last one and the same; the last one carries the payload."""
+        """The segments from the root on. All but the last are the same object; the last carries the payload."""
         modes = segment_modes(self.beam) if self.modes is None else self.modes
         length = self.beam.length / self.segments
         segment = replace(self.beam, length=length, modes=modes, stiffening=self.stiffening, payload=None)
@@ -48,9 +48,10 @@ class SegmentedBeam:
 
     @property
     def stiffening(self) -> str:
-        """Of every segment: the beam's; `auto` is cubic, which converges with n^4, and full, n^3, where it bends in two planes.
+        """The stiffening of every segment: the beam's own. `auto` means cubic, or full if the beam bends in two planes.
 
-        In two planes the fields of third order are 20 for two shapes each, and cost as much as four times the segments.
+        The error falls with n^4 for cubic and with n^3 for full. In two planes, with two shapes in each, cubic needs 20 fields of
+        third order, which cost as much as four times as many segments.
         """
         planes = {direction_of(modes) for modes in self.beam.mode_sets} & set(PLANES)
         return self.beam.stiffening if self.beam.stiffening != AUTO else "full" if len(planes) > 1 else "cubic"
@@ -63,7 +64,7 @@ class SegmentedBeam:
         return {ROOT: Frame(names[0], 0.0), TIP: Frame(names[-1], part.length)}
 
     def at(self, name: str, place: Any) -> Frame:
-        """A station of the whole beam, m; where two segments meet it is on the first of them."""
+        """The frame at a station of the whole beam, m; where two segments meet, it belongs to the first of them."""
         station = check.number(f"body {name!r}", "station", place, "m")
         if not 0.0 <= station <= self.beam.length:
             raise ModelError.of(f"body {name!r}", "station", f"must be in [0, {self.beam.length}] m", place)
@@ -73,17 +74,17 @@ class SegmentedBeam:
 
 
 def segmented(beam: Beam, n: int, modes: Sequence[ModeSet] | ModeSet | None = None) -> SegmentedBeam:
-    """One slender beam as n short ones welded in line, for deflections beyond a tenth of its length.
+    """Divide a slender beam into n short beams welded in line, for deflections beyond a tenth of its length.
 
-    Section, material, theory, damping and stiffening are the beam's own (auto: cubic, or full where it bends in two planes), its
-    payload stays at the tip. modes: of every segment; left out, each segment deforms wherever the beam does, in the shapes that
-    bend it exactly under loads at its ends.
+    The segments take section, material, theory, damping and stiffening from the beam (stiffening auto means cubic, or full if the
+    beam bends in two planes). The payload stays at the tip. modes: the modes of every segment; by default each segment deforms in
+    the directions in which the beam does, with the shapes that are exact under loads at its ends.
     """
     return SegmentedBeam(beam, n, modes)
 
 
 def segment_modes(beam: Beam) -> tuple[ModeSet, ...]:
-    """For each direction of the beam, the shapes that loads at the ends of a segment bend, stretch or twist it in."""
+    """For each direction in which the beam deforms, the static shapes of a segment under loads at its ends."""
     return tuple(_static_shapes(beam, direction_of(modes)) for modes in beam.mode_sets)
 
 
@@ -99,8 +100,8 @@ def _static_shapes(beam: Beam, direction: str) -> ModeSet:
 
 
 def _check_local(part: str, label: str, damping: Damping) -> None:
-    """Segments carry on what acts inside the material; what goes by a beam's frame or frequencies would become something else."""
+    """Refuse damping that depends on the beam's frame or frequencies, which its segments do not share."""
     if isinstance(damping, KelvinVoigt) or (isinstance(damping, Rayleigh) and float(damping.alpha) == 0.0):
         return
-    rule = "must be of the material, KelvinVoigt or Rayleigh(alpha=0, beta): a segment has another frame and other frequencies"
+    rule = "must be KelvinVoigt or Rayleigh(alpha=0, beta), because segments do not have the frame and frequencies of the beam"
     raise ModelError.of(part, label, rule, damping)

@@ -1,4 +1,4 @@
-"""What drives may be: a number, steps, a broken line, or a formula of (t, q, v)."""
+"""Signals: values of drives, loads and prescribed motions (a number, steps, straight lines, or a formula of (t, q, v))."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pliant.model import check
 from pliant.model.parameter import expression_of
 from pliant.scalar import Scalar, below, where
 
-MOST_CORNERS = 500  # of a table that a formula reads: each is an event of the run
+MOST_CORNERS = 500  # of a table that a formula reads; each corner is an event of the run
 
 
 @dataclass(frozen=True)
 class Constant:
-    """The same value at all times."""
+    """A signal with the same value at all times."""
 
     value: float
 
@@ -28,9 +28,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class PiecewiseConstant:
-    """values[k] from times[k] until the next time; values[0] also before times[0].
+    """A step signal: values[k] from times[k] until the next time, and values[0] before times[0].
 
-    A formula may call it, with any scalar: table(q["arm.angle"]).
+    A formula may call it with any scalar, as in table(q["arm.angle"]).
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
@@ -46,7 +46,7 @@ class PiecewiseConstant:
         return tuple(self.times[1:])
 
     def piece(self, t: float) -> tuple[float, float, float]:
-        """(value, slope, origin) of the straight piece that begins at or holds t."""
+        """(value, slope, origin) of the straight piece that contains t or begins there."""
         k = max(_last_at_or_before(self.times, t), 0)
         return (self.values[k], 0.0, 0.0)
 
@@ -57,9 +57,9 @@ class PiecewiseConstant:
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
-    """Straight lines through (times[k], values[k]); constant before the first and after the last.
+    """A signal of straight lines through (times[k], values[k]), constant before the first point and after the last.
 
-    A formula may call it, with any scalar: table(q["arm.angle"]).
+    A formula may call it with any scalar, as in table(q["arm.angle"]).
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
@@ -75,7 +75,7 @@ class PiecewiseLinear:
         return tuple(self.times)
 
     def piece(self, t: float) -> tuple[float, float, float]:
-        """(value, slope, origin) of the straight piece that begins at or holds t."""
+        """(value, slope, origin) of the straight piece that contains t or begins there."""
         k = _last_at_or_before(self.times, t)
         if k < 0:
             return (self.values[0], 0.0, 0.0)
@@ -93,10 +93,11 @@ class PiecewiseLinear:
 
 @dataclass(frozen=True)
 class Formula:
-    """function(t, q, v) over traced scalars; q and v are read by coordinate, as in q["arm.angle"].
+    """A signal given by function(t, q, v), where q and v are read by coordinate, as in q["arm.angle"].
 
-    `breakpoints` are the times at which the formula or a derivative of it jumps: no step straddles one, and the formula sees
-    times strictly between two of them. Use pliant's sin, where, ... (or NumPy's functions of one argument) and no `if`.
+    The function is traced, so write it with pliant's sin, where, ... (or NumPy's functions of one argument) and without `if`.
+    breakpoints: times at which the formula or one of its derivatives jumps. No step straddles a breakpoint, and the formula is
+    evaluated only at times strictly between two of them.
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("text",)
@@ -104,7 +105,7 @@ class Formula:
 
     function: Callable[..., Any]
     breakpoints: tuple[float, ...] = ()
-    text: str = ""  # how the formula was written, where it came from a file
+    text: str = ""  # the formula as written, if it came from a file
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -117,7 +118,7 @@ Signal = Constant | PiecewiseConstant | PiecewiseLinear | Formula
 
 @dataclass(frozen=True)
 class Prescribed:
-    """A joint coordinate as a function of time alone, over traced scalars; rates follow by differentiation."""
+    """A prescribed motion: a joint coordinate as a traced function of time alone; rates follow by differentiation."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("text",)
     PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
@@ -134,9 +135,9 @@ class Prescribed:
 
 @dataclass(frozen=True)
 class MotionTable:
-    """A joint coordinate through points (times[k], values[k]): a cubic spline, so that its acceleration is continuous.
+    """A prescribed motion through the points (times[k], values[k]): a cubic spline, so that the acceleration is continuous.
 
-    A formula may call it, with any scalar: table(q["arm.angle"]).
+    A formula may call it with any scalar, as in table(q["arm.angle"]).
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
@@ -147,22 +148,22 @@ class MotionTable:
     def __post_init__(self) -> None:
         _check_table("MotionTable", self)
         if len(self.times) < 4:
-            raise ModelError.of("MotionTable", "times", "must hold at least 4 times", len(self.times))
+            raise ModelError.of("MotionTable", "times", "must have at least 4 entries", len(self.times))
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
         return tuple(self.times[1:-1])
 
     def piece(self, t: float) -> tuple[float, ...]:
-        """(c0, c1, c2, c3, origin) of the cubic that begins at or holds t; the outer ones go on beyond the ends."""
+        """(c0, c1, c2, c3, origin) of the cubic that contains t or begins there; the outer cubics extend beyond the ends."""
         coefficients = self._spline
         k = min(max(_last_at_or_before(self.times, t), 0), len(self.times) - 2)
         return (*(float(c) for c in coefficients[::-1, k]), self.times[k])
 
     def __call__(self, x: Scalar) -> Scalar:
-        """The value at x, which may be traced; the outer cubics go on beyond the ends."""
+        """The value at x, which may be traced; the outer cubics extend beyond the ends."""
         if any(expression_of(number) is not None for number in (*self.times, *self.values)):
-            raise ModelError.of("MotionTable", "values", "must be plain numbers where a formula calls it", list(self.values))
+            raise ModelError.of("MotionTable", "values", "must be plain numbers in a table that a formula calls", list(self.values))
         pieces = [self.piece(time) for time in self.times[:-1]]
         cubics = [((c3 * (x - origin) + c2) * (x - origin) + c1) * (x - origin) + c0 for c0, c1, c2, c3, origin in pieces]
         return _chosen(self, x, self.times[1:-1], cubics)
@@ -175,7 +176,7 @@ class MotionTable:
 
 
 def signal(part: str, field: str, value: Any) -> Signal:
-    """A number, a signal, or a bare function, as a signal."""
+    """A signal from a number, a signal or a function of (t, q, v)."""
     if isinstance(value, (Constant, PiecewiseConstant, PiecewiseLinear, Formula)):
         return value
     if callable(value):
@@ -195,7 +196,7 @@ def prescribed(part: str, field: str, value: Any) -> PrescribedMotion:
 
 
 def _breakpoints(part: str, formula: Formula | Prescribed) -> tuple[float, ...]:
-    """Those given; of a function that knows its own, both, in any order: parameters may turn it round."""
+    """The given breakpoints and those of a function that has its own, unsorted: parameters may change their order."""
     times = tuple(check.number(part, f"breakpoints[{k}]", b, "s") for k, b in enumerate(formula.breakpoints))
     own = getattr(formula.function, "breakpoints", None)
     if own is None:
@@ -209,18 +210,18 @@ def _check_table(part: str, table: Any) -> None:
     times = tuple(check.number(part, f"times[{k}]", t, "s") for k, t in enumerate(table.times))
     values = tuple(check.number(part, f"values[{k}]", v) for k, v in enumerate(table.values))
     if not times:
-        raise ModelError.of(part, "times", "must hold at least one time", table.times)
+        raise ModelError.of(part, "times", "must contain at least one time", table.times)
     if len(times) != len(values):
-        raise ModelError.of(part, "values", f"must hold {len(times)} values, one per time", len(values))
+        raise ModelError.of(part, "values", f"must have {len(times)} entries, one per time", len(values))
     check.increasing(part, "times", times)
     object.__setattr__(table, "times", times)
     object.__setattr__(table, "values", values)
 
 
 def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Scalar]) -> Scalar:
-    """The piece that x is on: pieces[k] below corners[k], the last one beyond all of them."""
+    """The piece that contains x: pieces[k] below corners[k], the last piece beyond all corners."""
     if len(corners) > MOST_CORNERS:
-        rule = f"must be at most {MOST_CORNERS} where a formula reads the table"
+        rule = f"must be at most {MOST_CORNERS} in a table that a formula reads"
         raise ModelError.of(type(table).__name__, "times", rule, len(corners))
     value = pieces[-1]
     for corner, piece in zip(reversed(corners), reversed(pieces[:-1]), strict=True):

@@ -1,4 +1,4 @@
-"""Struts: springs, dampers and actuators between two points, along the line that joins them."""
+"""Struts: springs, dampers and actuators along the line between two points."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pliant.model import check
 from pliant.model.frame import Frame
 from pliant.model.signal import Formula, Signal, signal
 
-LENGTH_AND_RATE = 2  # arguments of a force that is a formula of length and rate alone
+LENGTH_AND_RATE = 2  # number of arguments of a force that depends on length and rate alone
 
 
 @dataclass(frozen=True)
 class OfLength:
-    """A formula of a strut's length and rate as one of (t, q, v): these know the strut's length and its rate by its name."""
+    """Turns a function of a strut's length and rate into a function of (t, q, v), which reads both by the strut's name."""
 
     function: Callable[..., Any]
     strut: str
@@ -29,21 +29,21 @@ class OfLength:
 
     @property
     def text(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return str(getattr(self.function, "text", "") or getattr(self.function, "__qualname__", repr(self.function)))
 
 
 @dataclass(frozen=True)
 class Strut:
-    """Pushes the origins of two frames apart with -stiffness (length - rest) - damping rate + force, along their line."""
+    """A strut. It pushes the origins of two frames apart with the force -stiffness (length - rest) - damping rate + force."""
 
     name: str
     a: Frame
     b: Frame
     stiffness: float = 0.0  # N/m
-    rest: float | None = None  # m, the length at which the spring is without force
+    rest: float | None = None  # m, length at which the spring is relaxed
     damping: float = 0.0  # N s/m
-    force: Signal | None = None  # N, of the actuator, positive where it pushes apart
+    force: Signal | None = None  # N, of the actuator; positive pushes the frames apart
 
     def __post_init__(self) -> None:
         part = f"strut {self.name!r}"
@@ -52,9 +52,10 @@ class Strut:
         if self.rest is not None:
             object.__setattr__(self, "rest", check.not_negative(part, "rest", self.rest, "m"))
         if self.stiffness > 0.0 and self.rest is None:
-            raise ModelError.of(part, "rest", "must be given in m where there is a stiffness", self.rest)
+            raise ModelError.of(part, "rest", "must be given in m together with a stiffness", self.rest)
         if self.rest is None and self.damping == 0.0 and self.force is None:
-            raise ModelError.of(part, "stiffness", "must be given with rest, or a damping, or a force", self.stiffness)
+            rule = "must be > 0 N/m (with rest) unless a damping or a force is given"
+            raise ModelError.of(part, "stiffness", rule, self.stiffness)
 
     @property
     def frames(self) -> tuple[Frame, Frame]:
@@ -62,12 +63,12 @@ class Strut:
 
     @property
     def unstretched(self) -> float:
-        """The rest length; 0 of a strut without a spring, m."""
+        """The free length of the spring, m; 0 for a strut without a spring."""
         return 0.0 if self.rest is None else self.rest
 
 
 def strut_force(name: str, value: Any) -> Signal | None:
-    """The actuator's force: a number, a table, a function of (length, rate) or of (t, q, v)."""
+    """The actuator's force as a signal, from a number, a table, a function of (length, rate) or a function of (t, q, v)."""
     part = f"strut {name!r}"
     if value is None:
         return None
@@ -81,7 +82,7 @@ def _takes_length(function: Callable[..., Any]) -> bool:
     """Whether a function takes two arguments: the length and its rate."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a builtin that does not tell
+    except (TypeError, ValueError):  # a builtin without a signature
         return False
     return len([p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]) == (
         LENGTH_AND_RATE

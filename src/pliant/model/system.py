@@ -34,9 +34,9 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
-PAYLOAD = " payload"  # what a beam's payload is called after the beam
-MOST_NAMED = 5  # beams that are told apart in a line
-DEEPEST_INDENT = 150  # characters before a printed body: longer chains go straight down from there
+PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
+MOST_NAMED = 5  # beams listed by name on one line; more are counted
+DEEPEST_INDENT = 150  # characters of indentation in a printed tree; deeper bodies are not indented further
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Link:
 
     @property
     def own_labels(self) -> tuple[str, ...]:
-        """Names of the body's own coordinates: a free length, then modes."""
+        """Names of the body's own coordinates: its free length, if it has one, then its modes."""
         return (*self.body.lengths, *self.mode_labels)
 
     @property
@@ -91,21 +91,23 @@ class Link:
 
 @dataclass(frozen=True)
 class BodyHandle:
-    """What `System.add` returns: the places of a body."""
+    """A body that was added to a System, with its frames; returned by `System.add`."""
 
     name: str
     body: Body | SegmentedBeam
 
     @property
     def root(self) -> Frame:
+        """The frame at the joint that carries the body."""
         return self.body.places(self.name)[ROOT]
 
     @property
     def tip(self) -> Frame:
+        """The frame at the far end: the tip of a beam, or the point that a rigid body names as its tip."""
         return self.body.places(self.name)[TIP]
 
     def at(self, place: Any) -> Frame:
-        """A station of a beam in m, a named frame or a point of a rigid body."""
+        """The frame at a station of a beam (m from the root), at a named frame, or at a point (m) of a rigid body."""
         if not isinstance(place, str):
             return self.body.at(self.name, place)
         known = self.body.places(self.name)
@@ -117,13 +119,14 @@ class BodyHandle:
 
 @dataclass
 class System:
-    """A mechanism. Planar ones are written naturally: gravity and points as pairs, angles about z."""
+    """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented")
 
     name: str
     gravity: Sequence[float]  # m/s^2
-    # Of the mechanism's size (or 1 rad): rows of closures that others imply within it are left out, and must stay closed within it.
+    # Relative to the mechanism's size (or 1 rad). A constraint row that other rows imply to within this tolerance is dropped; its
+    # residual must then stay within the tolerance during the run.
     closure_tolerance: float = CLOSURE_TOLERANCE
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
@@ -135,12 +138,12 @@ class System:
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
     states: dict[str, OwnState] = field(default_factory=dict, init=False)
     controllers: dict[str, Sampled] = field(default_factory=dict, init=False)
-    cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # of `absolute_coordinates` only
-    segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # whose segments are links
+    cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # filled by `absolute_coordinates` only
+    segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # by name; their segments are links
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError.of("System", "name", "must be a non-empty text", self.name)
+            raise ModelError.of("System", "name", "must be a non-empty string", self.name)
         check.visible("System", "name", self.name)
         part = f"system {self.name!r}"
         self.gravity = check.vector(part, "gravity", self.gravity, "m/s^2")
@@ -148,6 +151,7 @@ class System:
 
     @property
     def ground(self) -> Frame:
+        """The fixed frame of the world."""
         return Frame(GROUND)
 
     def add(
@@ -160,9 +164,11 @@ class System:
         initial: Mapping[str, float] | None = None,
         initial_rates: Mapping[str, float] | None = None,
     ) -> BodyHandle:
-        """Add a body, carried by a joint, on a frame of an earlier body or of the ground.
+        """Add a body. Its joint stands on a frame of a body added earlier, or on the ground (the default).
 
-        A segmented beam becomes the bodies name_1 ... name_n: the joint carries the first, each of the others is welded on.
+        initial, initial_rates: start values of modal coordinates and of their rates, by name; 0 by default. A segmented beam is
+        added as the bodies name_1 ... name_n: the joint carries the first segment, and each further segment is welded to the tip
+        of the one before it.
         """
         part = f"body {name!r}"
         self._check_new_name(name)
@@ -182,7 +188,7 @@ class System:
 
     def _add_segments(self, name: str, body: SegmentedBeam, joint: Joint, on: Frame | None, initial: Any) -> BodyHandle:
         if initial:
-            rule = "must be left out: each segment has coordinates of its own (start from a result, or add the segments yourself)"
+            rule = "must be left out, because each segment has its own coordinates (start from a result, or add segments yourself)"
             raise ModelError.of(f"body {name!r}", "initial", rule, initial)
         names = body.names(name)
         for own in names:
@@ -203,25 +209,28 @@ class System:
         return BodyHandle(name, self.links[name].body)
 
     def drive(self, name: str, coordinate: str, effort: Any) -> None:
-        """A torque or force along a joint coordinate, as in drive("motor", "arm.angle", 2.0)."""
+        """Apply a torque (N m) or force (N) along a joint coordinate, as in drive("motor", "arm.angle", 2.0)."""
         part = f"drive {name!r}"
         self._check_new_name(name)
         self._check_coordinate(part, coordinate)
         self.drives[name] = Drive(name, coordinate, signal(part, "effort", effort))
 
     def force(self, name: str, at: Frame, vector: Sequence[Any], expressed: str = "world") -> None:
-        """A force at a frame: two or three components, each a number, a signal or a formula."""
+        """Apply a force at a frame: two or three components in N, each a number, a signal or a function of (t, q, v).
+
+        expressed: "world" or "body", the axes of the components.
+        """
         part = f"force {name!r}"
         self._check_load(part, name, at, expressed)
         self.loads[name] = PointForce(name, at, _components(part, vector), expressed)
 
     def moment(self, name: str, at: Frame, vector: Any, expressed: str = "world") -> None:
-        """A moment at a frame: one signal about z, or three components."""
+        """Apply a moment at a frame: one component about z, or three components, in N m. expressed: as for `force`."""
         part = f"moment {name!r}"
         self._check_load(part, name, at, expressed)
         parts = vector if isinstance(vector, (list, tuple)) else (0.0, 0.0, vector)
         if len(parts) != 3:
-            raise ModelError.of(part, "vector", "must be 1 or 3 components", vector)
+            raise ModelError.of(part, "vector", "must have 1 or 3 components", vector)
         self.loads[name] = PointMoment(name, at, _components(part, parts), expressed)
 
     def strut(
@@ -235,11 +244,11 @@ class System:
         damping: float = 0.0,
         force: Any = None,
     ) -> None:
-        """A spring, a damper and an actuator between the origins of two frames, along the line that joins them.
+        """Add a strut: a spring, a damper and an actuator along the line between the origins of two frames.
 
-        It pushes them apart with -stiffness (length - rest) - damping rate + force. rest: the spring's length without force, given
-        with a stiffness. force: a number, a table, a function of (length, rate) or of (t, q, v). Formulas read the length as
-        q["name"] and its rate as v["name"].
+        The strut pushes the frames apart with the force -stiffness (length - rest) - damping rate + force. rest: free length of the
+        spring, m; required with a stiffness. force: a number, a table, a function of (length, rate) or a function of (t, q, v).
+        Formulas read the length of the strut as q["name"] and its rate as v["name"].
         """
         part = f"strut {name!r}"
         self._check_new_name(name)
@@ -247,11 +256,12 @@ class System:
         self.struts[name] = Strut(name, a, b, stiffness, rest, damping, strut_force(name, force))
 
     def motor(self, name: str, coordinate: str, motor: Motor, command: Any = None, start: float = 0.0) -> None:
-        """A motor on a joint coordinate, as in motor("servo", "arm.angle", Motor(constant=0.05, resistance=1.0), command=24.0).
+        """Add a motor to a joint coordinate, as in motor("servo", "arm.angle", Motor(constant=0.05, resistance=1.0), command=24.0).
 
-        command: V of a motor with constant and resistance, the share of its rated voltage of one with a torque-speed line, N m
-        at the rotor of one with neither; a number, a table or a function of (t, q, v). Without it the rotor only turns along.
-        start: of the current, A, or the torque, N m, that follows with a lag.
+        command: a number, a table or a function of (t, q, v). It is a voltage (V) for a motor with constant and resistance, a
+        fraction of the rated voltage for a motor with a torque-speed line, and a torque at the rotor (N m) for any other motor.
+        Without a command the motor gives no torque, but its rotor still turns with the joint.
+        start: initial value of the lagging current (A) or torque (N m).
         """
         part = f"motor {name!r}"
         self._check_new_name(name)
@@ -262,7 +272,7 @@ class System:
         if drive.state is not None:
             self.states[drive.state] = OwnState(drive.state, lag_rate(drive), begin)
         elif expression_of(begin) is not None or begin != 0.0:
-            raise ModelError.of(part, "start", "must be left out where nothing lags", start)
+            raise ModelError.of(part, "start", "must be left out unless the motor's current or torque lags", start)
         self.motors[name] = drive
 
     def contact(
@@ -274,30 +284,30 @@ class System:
         friction: Any = None,
         name: str = "contact",
     ) -> list[str]:
-        """Let points (frames, Points, Spheres, Capsules; one or many) touch a plane, a sphere or a point.
+        """Add contact between one or more shapes (frames, Points, Spheres, Capsules) and a plane, a sphere or a point.
 
-        normal: a law such as HuGuo(...) or a function of (depth, rate, entry speed); friction: a law, a function of (slip
-        speed, normal force), or None. Returns the names of the pairs, one per point: "contact arm.tip".
+        normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
+        speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
         """
         part = f"contact {name!r}"
-        check.instance(part, "name", name, str, "a text")
+        check.instance(part, "name", name, str, "a string")
         check.visible(part, "name", name)
         check.instance(part, "against", against, (Plane, Point, Sphere), "a Plane, a Sphere or a Point")
         law = normal_law(part, "normal", normal)
         slip = None if friction is None else friction_law(part, "friction", friction)
         if isinstance(slip, DryFriction):
-            rule = "must not be DryFriction, which is for joints: Karnopp is the law that holds contacts"
+            rule = "must not be DryFriction, which is a law for joints (for contacts that stick, use Karnopp)"
             raise ModelError.of(part, "friction", rule, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             if isinstance(shape, Capsule) and not isinstance(against, Plane):
-                raise ModelError.of(part, "against", "must be a Plane for a Capsule", against)
+                raise ModelError.of(part, "against", "must be a Plane when a Capsule touches it", against)
             for place, ball in balls(part, shape):
                 pair = ContactPair(f"{name} {self._place_name(ball.at, place)}", ball, against, law, slip)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
-            raise ModelError.of(part, "points", "must hold at least one point", points)
+            raise ModelError.of(part, "points", "must contain at least one point", points)
         return added
 
     def close(
@@ -318,13 +328,15 @@ class System:
         friction: Frictions = None,
         backlash: Backlash | None = None,
     ) -> None:
-        """Close a loop: hold frame a to frame b, exactly (by="multipliers") or by virtual springs of a stiffness.
+        """Close a loop by connecting frame a to frame b: exactly (by="multipliers"), or by penalty springs (by="springs").
 
-        kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar; axis in the axes of b,
-        other_axis of a universal in those of a. gear: coordinate a (a name, as "crank.angle") moves `ratio` times as far as
-        coordinate b, or nearly so with a `backlash`, the play of a - ratio b. prescribed: coordinate a, or frame a's origin in the
-        axes of b, follows `motion`, functions of t; so may a slider along its axis, and a distance's length. friction:
-        JointFriction between the frames of a point, spherical, revolute, prismatic, slider or cylindrical closure, by its reaction.
+        kind: point, spherical, revolute, weld, prismatic, slider, distance, cylindrical, universal, planar, gear or prescribed.
+        axis is given in the axes of b; other_axis, of a universal closure, in the axes of a. A gear makes coordinate a (a name such
+        as "crank.angle") move `ratio` times as far as coordinate b; `backlash` is the play of a - ratio b. A prescribed closure
+        makes coordinate a, or the origin of frame a in the axes of b, follow `motion`, one or more functions of t; a slider may
+        follow a motion along its axis, and the length of a distance closure may be one. friction: JointFriction that acts between
+        the frames of a point, spherical, revolute, prismatic, slider or cylindrical closure and is pressed by its reaction.
+        stiffness, damping: of penalty springs, N/m and N s/m (N m/rad and N m s/rad for angles).
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
@@ -338,29 +350,29 @@ class System:
         for other in self.closures.values():
             if {other.a, other.b} == {a, b}:
                 held = "two frames" if made.frames else "coordinates"
-                raise ModelError.of(part, "a", f"must not hold the {held} that {other.name!r} holds", name)
+                raise ModelError.of(part, "a", f"must not connect the {held} that closure {other.name!r} connects already", name)
         self.closures[name] = made
 
     def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):
             self._check_frame(part, label, frame)
         if a.body == b.body:
-            raise ModelError.of(part, "b", "must stand on another body than a", b.body)
+            raise ModelError.of(part, "b", "must be a frame on a different body from a", b.body)
 
     def _check_held_coordinates(self, part: str, made: Closure) -> None:
-        """A gear's two coordinates, of which one may be prescribed by its joint; or one that a closure prescribes."""
+        """Check the two coordinates of a gear (one may be prescribed by its joint), or the one that a closure prescribes."""
         if len(made.coordinates) == 1:
             self._check_coordinate(part, made.a, "a")
             return
         for label, name in zip(("a", "b"), made.coordinates, strict=True):
             self._check_coordinate_name(part, name, label)
         if made.a == made.b:
-            raise ModelError.of(part, "b", "must be another coordinate than a", made.b)
+            raise ModelError.of(part, "b", "must be a different coordinate from a", made.b)
         if all(self._is_prescribed(name) for name in made.coordinates):
-            raise ModelError.of(part, "b", "must not be prescribed where a is", made.b)
+            raise ModelError.of(part, "b", "must not have a prescribed motion, because a has one", made.b)
 
     def frames(self) -> list[Frame]:
-        """Every frame that something stands on or acts at."""
+        """Every frame that carries a body or at which something acts."""
         own = [link.on for link in self.links.values()]
         loaded = [load.at for load in self.loads.values()]
         touching = [frame for pair in self.contacts.values() for frame in pair.frames]
@@ -370,7 +382,7 @@ class System:
         return [*own, *loaded, *touching, *closed, *cut, *pushed]
 
     def ends(self) -> list[Frame]:
-        """The ends of all links: every tip, and the root of whatever floats on the ground."""
+        """The ends of all links: every tip, and the root of every body whose joint to the ground slides or is a ball."""
         roots, tips = [], []
         inside = {own for name, beam in self.segmented.items() for own in beam.names(name)[:-1]}
         for link in self.links.values():
@@ -383,7 +395,10 @@ class System:
         return [*roots, *tips]
 
     def event(self, name: str, function: Callable[..., Any], direction: str = "both", stop: bool = False) -> None:
-        """Watch function(t, q, v): an event is recorded when it crosses zero, and ends the run if `stop`."""
+        """Record an event whenever function(t, q, v) crosses zero. stop: end the run there.
+
+        direction: "rising", "falling" or "both".
+        """
         part = f"event {name!r}"
         self._check_new_name(name)
         if not callable(function):
@@ -392,9 +407,9 @@ class System:
         self.conditions[name] = Condition(name, function, direction, bool(stop))
 
     def state(self, name: str, rate: Any, start: float = 0.0) -> None:
-        """A state of one's own, integrated with the mechanism: rate is a number, a signal or a function of (t, q, v).
+        """Add a state of your own, integrated with the mechanism. rate: a number, a signal or a function of (t, q, v).
 
-        Every formula reads it as q["name"], and its rate as v["name"]. start: where it begins, which may be a parameter.
+        Formulas read the state as q["name"] and its rate as v["name"]. start: initial value; it may be a parameter.
         """
         self._check_new_name(name)
         self.states[name] = OwnState(name, signal(f"state {name!r}", "rate", rate), start)
@@ -409,19 +424,19 @@ class System:
         delay: float = 0.0,
         compiled: bool = True,
     ) -> None:
-        """A controller that runs every `period` s, at t = 0, period, 2 period ...; its outputs hold until the next instant.
+        """Add a sampled controller. It runs every `period` s, at t = 0, period, 2 period ...; its outputs are held in between.
 
-        update(t, q, v, measured, memory) returns the outputs, one number or one for each name, or a mapping; what it writes into
-        `memory` it finds there at the next instant. measured: quantities of results just before the instant, as in
-        measured["normal_force contact arm.tip"]. Formulas read outputs and memories as q["name.output"]. start: outputs until the
-        first instant and memories, by name; 0 where not given. delay, s: from an instant until its outputs act, any number of
-        periods. compiled=False: update is called by Python with plain numbers, for what cannot be traced; slower.
+        update(t, q, v, measured, memory) returns the outputs: one number, one number per name, or a mapping. Whatever it writes
+        into `memory` is there at the next sample. measured: quantities of the result just before the sample, as in
+        measured["normal_force contact arm.tip"]. Formulas read outputs and memories as q["name.output"]. start: initial outputs
+        and memories by name; 0 by default. delay: time from a sample until its outputs act, s; it may exceed a period.
+        compiled=False: Python calls update with plain numbers, for code that cannot be traced; this is slower.
         """
         self._check_new_name(name)
         self.controllers[name] = controller(name, period, update, outputs, start or {}, delay, compiled)
 
     def snapshot(self) -> Self:
-        """The System as it is now: what is added to the other later is no part of it."""
+        """A copy of the System as it is now; parts added to the original later do not appear in the copy."""
         taken = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, dict):
@@ -430,12 +445,12 @@ class System:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """The named numbers that parts and formulas are written with, by name."""
+        """The parameters that its parts and formulas use, by name."""
         return parameters_of(self)
 
     @property
     def own_states(self) -> dict[str, OwnState]:
-        """Those that the user declared, without those of motors."""
+        """The states that the user declared, without the states of motors."""
         return {name: state for name, state in self.states.items() if name not in {m.state for m in self.motors.values()}}
 
     @property
@@ -448,7 +463,7 @@ class System:
 
     @property
     def automatic_stiffening(self) -> str:
-        """What `auto` stands for in its beams that bend, as in "full of upper, fore"; empty where none is automatic."""
+        """The stiffening that `auto` chose for beams that bend, as in "full of upper, fore"; empty if no beam uses `auto`."""
         taken: dict[str, list[str]] = {}
         for link in self.links.values():
             if isinstance(link.body, Beam) and link.body.stiffening == AUTO and link.body.bends:
@@ -487,7 +502,7 @@ class System:
         return rich_display.preformatted(str(self))
 
     def _tree(self) -> list[str]:
-        """A line a body, under what carries it; without recursion, for chains may be longer than Python's stack is deep."""
+        """One line per body, indented under its carrier. Not recursive: a chain may be longer than Python's stack is deep."""
         children: dict[str, list[Link]] = {}
         for link in self.links.values():
             children.setdefault(link.on.body, []).append(link)
@@ -504,7 +519,7 @@ class System:
         return lines
 
     def _add_payload(self, name: str, carrier: Body, load: Payload) -> None:
-        """The payload is a rigid body welded to the tip, so that its offset turns with the tip exactly."""
+        """Add the payload as a rigid body welded to the tip, so that its offset follows the tip's rotation exactly."""
         body = RigidBody(mass=load.mass, inertia=load.inertia, com=load.offset, tip=load.offset)
         label = f"{name}{PAYLOAD}"
         self._check_new_name(label)
@@ -514,15 +529,15 @@ class System:
         for frame in pair.frames:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
-            raise ModelError.of(part, "points", "must stand on another body than what they touch", pair.frames[0].body)
+            raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
         if pair.radius == pair.other_radius == 0.0 and not isinstance(pair.against, Plane):
-            raise ModelError.of(part, "against", "must have a radius where points touch it", pair.against)
+            raise ModelError.of(part, "against", "must be a Sphere or a Plane when points touch it", pair.against)
         if pair.name in self.contacts:
-            raise ModelError.of(part, "points", "must be named apart (give the contact a name of its own)", pair.name)
+            raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
 
     def _place_name(self, frame: Frame, place: str) -> str:
-        """arm.root and arm.tip where it is one, else the place's own name."""
+        """The name of a frame in tables: "arm.root" or "arm.tip" if it is one of these, else `place`."""
         if frame.body in self.links:
             handle = BodyHandle(frame.body, self.links[frame.body].body)
             for known in (ROOT, TIP):
@@ -538,7 +553,7 @@ class System:
                             ("strut", self.struts), ("motor", self.motors), ("state", self.states),
                             ("sampled controller", self.controllers)):  # fmt: skip
             if name in taken:
-                raise ModelError.of(part, "name", f"must be unique (a {kind} has it already)", name)
+                raise ModelError.of(part, "name", f"must be unique (a {kind} already has this name)", name)
         if name == GROUND:
             raise ModelError.of(part, "name", "must not be 'ground'", name)
 
@@ -548,7 +563,7 @@ class System:
             return
         if frame.body not in self.links:
             known = [GROUND, *self.links]
-            rule = f"must stand on an earlier body of {known}{check.did_you_mean(frame.body, known)}"
+            rule = f"must be a frame of one of the bodies added so far, {known}{check.did_you_mean(frame.body, known)}"
             raise ModelError.of(part, label, rule, frame.body)
         self.links[frame.body].body.check_station(part, label, frame.station)
 
@@ -562,7 +577,7 @@ class System:
     def _check_coordinate(self, part: str, coordinate: Any, label: str = "coordinate") -> None:
         self._check_coordinate_name(part, coordinate, label)
         if self._is_prescribed(coordinate):
-            raise ModelError.of(part, label, "must not be one whose motion is prescribed", coordinate)
+            raise ModelError.of(part, label, "must not have a prescribed motion", coordinate)
 
     def _check_coordinate_name(self, part: str, coordinate: Any, label: str) -> None:
         known = [f"{link.name}.{name}" for link in self.links.values() for name in _driven(link)]
@@ -577,21 +592,21 @@ class System:
 
 def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
     if isinstance(vector, str) or not isinstance(vector, Sequence) or len(vector) not in (2, 3):
-        raise ModelError.of(part, "vector", "must be 2 or 3 components", vector)
+        raise ModelError.of(part, "vector", "must have 2 or 3 components", vector)
     clean = [signal(part, f"vector[{k}]", item) for k, item in enumerate(vector)]
     return (clean[0], clean[1], clean[2] if len(clean) == 3 else Constant(0.0))
 
 
 def _driven(link: Link) -> list[str]:
-    """Coordinates a drive may act along."""
+    """Coordinates along which a drive may act."""
     return [*(m.name for m in link.joint.motions if m.kind != BALL), *link.body.lengths]
 
 
 def _initial(part: str, label: str, modes: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
-    """Where modes start, or how fast."""
+    """Initial values, or initial rates, of modes."""
     for name in given or {}:
         if name not in modes:
-            rule = f"must name modes of {list(modes)}{check.did_you_mean(name, modes)}"
+            rule = f"must name modes out of {list(modes)}{check.did_you_mean(name, modes)}"
             raise ModelError.of(part, label, rule, name)
     return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in (given or {}).items()}
 
@@ -605,7 +620,7 @@ def _where(frame: Frame) -> str:
 
 
 def _ends_of_travel(system: System) -> list[str]:
-    """Stops and backlash of joints, and of gears, in words."""
+    """Lines that describe the stops and backlash of joints, and the backlash of gears."""
     lines = []
     for link in system.links.values():
         for motion in link.joint.motions:

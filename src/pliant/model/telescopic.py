@@ -1,8 +1,7 @@
 """The telescopic link: an elastic arm that slides in a rigid sleeve, so that its free length is a coordinate.
 
-The sleeve, of length L, starts at the joint; the arm, of the same length, sticks out of it by the free length l. What is
-inside moves with the sleeve; what is outside bends, twists and stretches as a cantilever of length l (Korayem, Shafei,
-Dehkordi).
+The sleeve, of length L, starts at the joint; the arm, of the same length, projects from it by the free length l. The part inside
+moves with the sleeve; the part outside bends, twists and stretches as a cantilever of length l (Korayem, Shafei, Dehkordi).
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ EXTENSION = "extension"  # the name of the free length among the coordinates
 
 @dataclass(frozen=True, kw_only=True)
 class TelescopicBeam:
-    """An elastic arm in a sleeve. `extension` and `rate` are the free length and its rate at the start.
+    """A telescopic link: an elastic arm that slides in a rigid sleeve. `extension` and `rate` are its initial free length and rate.
 
-    form: `consistent` keeps the convective terms delta phi' (1 - xi) l'/l of a shape that stretches with the free length and
-    the force -dV/dl that drives it; `as-published` leaves both out, as the paper does. on_sleeve_end: what happens when l
-    passes L: the run stops, goes on formally, or a spring of `end_stiffness` pushes back. Friction between arm and
-    sleeve: a friction law and the constant normal force `preload` it acts under.
+    form: `consistent` keeps the convective terms delta phi' (1 - xi) l'/l of mode shapes that stretch with the free length, and
+    the force -dV/dl on the free length; `as-published` omits both, as the paper does. on_sleeve_end: what happens when l exceeds
+    L: the run stops, the run continues formally, or a spring of stiffness `end_stiffness` pushes back. friction: friction law
+    between arm and sleeve, under the constant normal force `preload`.
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("extension", "rate")
@@ -50,7 +49,7 @@ class TelescopicBeam:
     rate: float = 0.0  # m/s
     damping: Sequence[Damping] | Damping = ()
     mass_per_length: float | None = None  # kg/m
-    torsion_inertia: float | None = None  # Jx per length, kg m; rho (Iy + Iz) unless given
+    torsion_inertia: float | None = None  # Jx per length, kg m; default: rho (Iy + Iz)
     form: str = "consistent"
     tip_rotation: str = "exact"  # or first-order: 1 + skew(theta), as published
     on_sleeve_end: str = "stop"
@@ -75,17 +74,17 @@ class TelescopicBeam:
         self._check_damping(part)
         self._check_numbers(part)
         if self.extension >= self.length and self.on_sleeve_end == "stop":
-            rule = f"must be < length = {self.length!r} m where the sleeve's end stops the run"
+            rule = f"must be < length = {self.length!r} m when on_sleeve_end is 'stop'"
             raise ModelError.of(part, "extension", rule, self.extension)
         if (self.on_sleeve_end == "spring") != (self.end_stiffness is not None):
-            rule = "must be given where on_sleeve_end is 'spring', and only there"
+            rule = "must be given if, and only if, on_sleeve_end is 'spring'"
             raise ModelError.of(part, "end_stiffness", rule, self.end_stiffness)
         if (self.friction is not None) != (self.preload > 0.0):
-            raise ModelError.of(part, "preload", "must be > 0 N where there is friction, and only there", self.preload)
+            raise ModelError.of(part, "preload", "must be > 0 N with friction, and left out without it", self.preload)
         if self.friction is not None:
             law = friction_law(part, "friction", self.friction)
             if not isinstance(law, FrictionLaw) or law.holds:
-                raise ModelError.of(part, "friction", "must be a law of the slip speed alone", self.friction)
+                raise ModelError.of(part, "friction", "must be a law that depends on the slip speed alone", self.friction)
             object.__setattr__(self, "friction", law)
         if self.motion is not None:
             object.__setattr__(self, "motion", prescribed(part, "motion", self.motion))
@@ -144,11 +143,11 @@ class TelescopicBeam:
         return {ROOT: Frame(name), TIP: Frame(name, self.length)}
 
     def at(self, name: str, place: Any) -> Frame:
-        raise ModelError.of(f"body {name!r}", "frame", "must be root or tip of a telescopic link", place)
+        raise ModelError.of(f"body {name!r}", "frame", "must be the root or the tip, the only frames of a telescopic link", place)
 
     def check_station(self, part: str, label: str, station: float | None) -> None:
         if station not in (None, self.length):
-            raise ModelError.of(part, label, "must be root or tip of a telescopic link", station)
+            raise ModelError.of(part, label, "must be the root or the tip, the only frames of a telescopic link", station)
 
     @property
     def stop(self) -> Limits | None:
@@ -162,17 +161,17 @@ class TelescopicBeam:
         sets = tuple(self.modes) if isinstance(self.modes, (list, tuple)) else (self.modes,)
         object.__setattr__(self, "modes", sets)
         if not sets:
-            raise ModelError.of(part, "modes", "must hold at least one set", ())
+            raise ModelError.of(part, "modes", "must contain at least one set", ())
         seen: set[str] = set()
         for k, modes in enumerate(sets):
             check.instance(part, f"modes[{k}]", modes, (Modes, AxialModes, TorsionModes), "a set of modes")
             if modes.ends != "cf":
-                raise ModelError.of(part, f"modes[{k}].ends", "must be cf: the arm leaves its sleeve clamped", modes)
+                raise ModelError.of(part, f"modes[{k}].ends", "must be cf, because the arm is clamped in its sleeve", modes)
             if isinstance(modes, Modes) and modes.payload:
-                raise ModelError.of(part, f"modes[{k}].payload", "must be False: the free length changes", True)
+                raise ModelError.of(part, f"modes[{k}].payload", "must be False, because the free length changes", True)
             first = labels(modes)[0]
             if first in seen:
-                raise ModelError.of(part, f"modes[{k}]", "must be the only set of its direction", first)
+                raise ModelError.of(part, f"modes[{k}]", "must be the only set of modes in its direction", first)
             seen.add(first)
             self._check_stiffness(part, first[:-1])
 
@@ -194,14 +193,14 @@ class TelescopicBeam:
                 check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
         names = [type(damping).__name__ for damping in several]
         if len(set(names)) < len(names):
-            raise ModelError.of(part, "damping", "must hold each kind at most once", names)
+            raise ModelError.of(part, "damping", "must contain each kind of damping at most once", names)
 
     def _check_numbers(self, part: str) -> None:
         if self.mass_per_length is not None:
             clean = check.positive(part, "mass_per_length", self.mass_per_length, "kg/m")
             object.__setattr__(self, "mass_per_length", clean)
         elif self.material.density is None:
-            raise ModelError(f"{part}: give mass_per_length or material.density, got neither")
+            raise ModelError(f"{part}: mass_per_length or material.density must be given, got neither")
         for field, unit in (("torsion_inertia", "kg m"), ("end_stiffness", "N/m")):
             value = getattr(self, field)
             if value is not None:

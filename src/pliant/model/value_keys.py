@@ -1,4 +1,4 @@
-"""What tells a value from others: equal keys mean equal content, of functions too, as long as nothing can change unseen."""
+"""Keys of values: equal keys mean equal content, also for functions. Values whose content may change unnoticed have no key."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 from pliant.model.captured import captured, globals_read, names_read
 from pliant.model.parameter import expression_of
 
-DEEPEST = 20  # things within things
+DEEPEST = 20  # levels of nesting
 _IMMUTABLE = (str, bool, int, bytes, type(None), range)
-_CONSTANT_MODULES = frozenset(("math", "cmath", "numpy", "pliant", "casadi", "builtins", "operator"))  # nobody sets things there
+_CONSTANT_MODULES = frozenset(("math", "cmath", "numpy", "pliant", "casadi", "builtins", "operator"))  # nobody assigns to these
 
 
 class _Unknown(Exception):
-    """Something whose content may change unseen."""
+    """Raised for a value whose content may change unnoticed."""
 
 
 def value_key(x: Any) -> Hashable | None:
-    """A key of the content; None where it cannot be known: a function that reads a list, an object of the user's own."""
+    """A key of the content; None if there is none, as for a function that reads a list, or an object of a user's class."""
     try:
         return _key(x, 0)
     except _Unknown:
@@ -34,7 +34,7 @@ def _key(x: Any, depth: int) -> Hashable:
     if depth > DEEPEST:
         raise _Unknown
     expression = expression_of(x)
-    if expression is not None:  # also of a float that is its value: others of that value may come from elsewhere
+    if expression is not None:  # also for a tied float: an equal float may come from another expression
         return ("expression", expression.own_key())
     if isinstance(x, (float, complex)):
         return repr(x)  # 0.0 and -0.0 differ, nan equals nan
@@ -42,7 +42,7 @@ def _key(x: Any, depth: int) -> Hashable:
         return (type(x), x)
     if isinstance(x, (tuple, frozenset)):
         return (type(x), tuple(_key(item, depth + 1) for item in x))
-    own = getattr(type(x), "own_key", None)  # of a part that says so itself
+    own = getattr(type(x), "own_key", None)  # of a class that defines its own key
     if own is not None:
         return (type(x), own(x))
     if is_dataclass(x) and not isinstance(x, type):
@@ -53,7 +53,7 @@ def _key(x: Any, depth: int) -> Hashable:
 
 
 def _key_of_part(x: Any, depth: int) -> Hashable:
-    """A frozen part; what mappings it holds nobody changes."""
+    """The key of a frozen part, whose mappings are assumed not to change."""
     if not x.__dataclass_params__.frozen:
         raise _Unknown
     values = [getattr(x, field.name) for field in fields(x)]
@@ -74,19 +74,19 @@ def _key_of_callable(x: Any, depth: int) -> Hashable:
 
 
 def _key_of_function(function: types.FunctionType, depth: int) -> Hashable:
-    """Its code, and what it finds outside."""
+    """The code of a function, and the values that it reads from outside."""
     if _is_constant(function.__module__ or "") and function.__closure__ is None and function.__defaults__ is None:
-        return ("known", function.__module__, function.__code__)  # what it reads by name stays as it is
+        return ("known", function.__module__, function.__code__)  # its globals do not change
     try:
         inside = tuple(_key(x, depth + 1) for x in captured(function))
-    except ValueError:  # a variable that is not filled yet
+    except ValueError:  # a captured variable without a value yet
         raise _Unknown from None
     outside = tuple((name, _key_of_global(x, function, depth)) for name, x in globals_read(function).items())
     return ("function", function.__code__, inside, outside)
 
 
 def _key_of_global(x: Any, function: types.FunctionType, depth: int) -> Hashable:
-    """A module may be set from anywhere: what the function reads of it is looked at, unless nobody sets things there."""
+    """The key of a global. Modules can be modified from anywhere, so the key contains what the function reads from them."""
     if not isinstance(x, types.ModuleType):
         return _key(x, depth + 1)
     if _is_constant(x.__name__):

@@ -1,4 +1,4 @@
-"""Results as columns: time, then one for every number of the quantities asked for, each with a head that names it and its unit."""
+"""Results as columns: time, then one column per number of the requested quantities, with its name and unit as header."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class Column:
 
 
 def columns_of(result: Result, part: str, asked: Sequence[str] | None) -> list[Column]:
-    """asked: quantities, or columns by name; all of those kept unless given."""
+    """The columns of quantities or of single column names; by default all that the run kept."""
     every = {name: list(_of_quantity(result, name)) for name in result.values}
     by_name = {column.name: column for columns in every.values() for column in columns}
     chosen: dict[str, Column] = {"time": Column("time", "time", "s", 0)}
     for name in every if asked is None else asked:
         if name in QUANTITIES:
-            result.values[name]  # one that was not kept says so
+            result.values[name]  # raises for a quantity that was not kept
             chosen |= {column.name: column for column in every[name]}
         elif name in by_name:
             chosen[name] = by_name[name]
         elif name != "time":
             close = get_close_matches(str(name), [*QUANTITIES, *by_name], n=1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
-            rule = f"must be among {', '.join(QUANTITIES)}, or columns of them{hint}"
+            rule = f"must be among {', '.join(QUANTITIES)}, or one of their columns{hint}"
             raise ModelError.of(part, "quantities", rule, name)
     return list(chosen.values())
 
@@ -63,7 +63,7 @@ def _of_quantity(result: Result, name: str) -> Iterator[Column]:
 
 
 def blocks_of(result: Result, columns: Sequence[Column]) -> Iterator[NDArray[np.float64]]:
-    """The table, (row, column), in blocks that are small however many rows there are."""
+    """The table (row, column) in blocks whose size does not depend on the number of rows."""
     rows, names = int(result.time.size), dict.fromkeys(column.quantity for column in columns)
     numbers = sum(int(np.prod(result.values[name].shape[1:])) for name in names if name != "time")
     step = max(1, NUMBERS_AT_ONCE // (1 + numbers))

@@ -1,4 +1,4 @@
-"""Every touch of a run: when, where, how fast, how hard."""
+"""The contacts of a run: when, where, how fast and how hard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.results import rich_display
 
 @dataclass(frozen=True)
 class ContactRecord:
-    """One contact from closing to opening. `end` is nan, and what is known at the end is as of the run's end, while it lasts."""
+    """One contact from closing to opening. If still closed when the run ends, `end` is nan and other values are as of then."""
 
     pair: str
     begin: float  # s
@@ -30,7 +30,7 @@ class ContactRecord:
 
     @property
     def restitution(self) -> float:
-        """Exit over entry speed: what was delivered in this mechanism, elastic links and all."""
+        """Exit speed/entry speed: the restitution in this mechanism, including its elastic links."""
         return self.exit_speed / self.entry_speed if self.entry_speed > 0.0 else math.nan
 
     @property
@@ -49,7 +49,7 @@ MOST_DIGITS = len("0.000123456")  # of a number with six that count
 
 
 class ContactTable(tuple[ContactRecord, ...]):
-    """The touches in the order they began; printing gives a table."""
+    """The contacts of a run in the order in which they began; it prints as a table."""
 
     def of(self, pair: str) -> ContactTable:
         return ContactTable(record for record in self if record.pair == pair)

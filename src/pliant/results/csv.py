@@ -1,4 +1,4 @@
-"""Results as a table of text: one row a time, one column a number, to the last digit."""
+"""Results as CSV: one row per time, one column per number, with all digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which quantities a run kept: the others are refused by name, never read as nan."""
+"""The quantities that a run kept; reading another one is refused by name, and never gives nan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KeptValues(dict[str, NDArray[np.float64]]):
     def __missing__(self, name: str) -> NDArray[np.float64]:
         if name not in QUANTITIES:
             raise KeyError(f"{name!r} is none of {list(QUANTITIES)}")
-        raise ModelError.of("result", f"quantity {name!r}", "must be kept by the run to be read: name it in keep=", list(self))
+        raise ModelError.of("result", f"quantity {name!r}", "must be kept by the run to be read (name it in keep=)", list(self))
 
 
 def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -39,5 +39,5 @@ def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...
 def check_level(part: str, compression: int | None) -> int:
     level = 0 if compression is None else compression
     if isinstance(level, bool) or level not in LEVELS:
-        raise ModelError.of(part, "compression", "must be a level of zlib, 0 to 9", compression)
+        raise ModelError.of(part, "compression", "must be a compression level, 0 to 9", compression)
     return level

@@ -1,4 +1,4 @@
-"""Rows that stay in their file until they are asked for."""
+"""Arrays whose rows stay in their file until they are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS_AT_ONCE = 2**16  # of those that are picked out of many
 
 
 class LazyArray(NDArrayOperatorsMixin):
-    """A variable of a netCDF file as an array. What is indexed is read, and no more; to compute with it reads all of it."""
+    """A variable of a netCDF file as an array. Indexing reads only the indexed rows; computing with the array reads all of it."""
 
     def __init__(self, path: str | Path, name: str, shape: tuple[int, ...], group: str | None = None) -> None:
         self.path, self.name, self.group, self.shape = os.path.abspath(path), name, group, shape
@@ -75,7 +75,7 @@ class LazyArray(NDArrayOperatorsMixin):
 
     def _rows(self, first: int, last: int, step: int = 1) -> NDArray[np.float64]:
         if self._as_of != _version(self.path):
-            rule = "must be as it was when the result was read: read it again"
+            rule = "must not have changed since the result was read (read it again)"
             raise ModelError.of(f"file {self.path!r}", "contents", rule, self.name)
         with opened(self.path) as file:
             variable = (file if self.group is None else file[self.group])[self.name]

@@ -1,4 +1,4 @@
-"""Every joule: what the mechanism holds, what was put in or taken out, and what does not add up."""
+"""The energy ledger: stored energies, the work of every source, and the balance error."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from pliant.results.table import HELD as HELD
 
 Series = NDArray[np.float64]
 
-# What a source that must only take energy may seem to give: this share of the largest exchange, or so many times the balance error.
-# Its work is integrated like everything else, and near rest its increments are smaller than the error of a step.
+# The energy that a purely dissipative source may seem to release: this fraction of the largest exchange, or this many times the
+# balance error. Its work is integrated like everything else, and near rest its increments are smaller than the error of a step.
 GIVEN_SHARE = 1e-6
 GIVEN_ERRORS = 10.0
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """What the ledger knows of the whole run, whatever rows were saved."""
+    """Extremes of the ledger over the whole run, independent of the saved rows."""
 
     scale: float  # J, the largest exchange of energy
-    size: float  # J, the largest energy held, zero levels as they are: what round-off goes by
-    balance_error: float  # J, the largest at the steps looked at
-    # By source that must only take energy: what it gave, J, and when it had given that, s
+    size: float  # J, the largest stored energy, with its zero level as it is; it scales round-off
+    balance_error: float  # J, the largest at the examined steps
+    # By purely dissipative source: the energy that it released, J, and the time by which it did, s
     given: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def violations(self, balance_error: float) -> tuple[str, ...]:
-        """A sentence for every source that gave more than errors explain; balance_error: the largest anywhere, J."""
+        """A sentence for every source that released more energy than errors explain; balance_error: the largest, J."""
         allowed = float(np.maximum(GIVEN_SHARE * self.scale, GIVEN_ERRORS * balance_error))
         return tuple(
             f"{name} must only take energy but gave {energy:.3g} J by t = {t:.6g} s; errors of the run explain {allowed:.2g} J"
@@ -53,7 +53,7 @@ class Extremes:
 
 @dataclass(frozen=True)
 class Ledger:
-    """Energies held over time, work of each source since the start, and the balance between them."""
+    """The energy ledger of a run: stored energies over time, the work of each source since the start, and the balance error."""
 
     time: Series
     held: dict[str, Series]  # J
@@ -62,12 +62,12 @@ class Ledger:
 
     @cached_property
     def energy(self) -> Series:
-        """Kinetic and all potential energies, J."""
+        """The sum of kinetic and potential energies, J."""
         return np.asarray(sum(self.held.values()))
 
     @cached_property
     def balance_error(self) -> Series:
-        """E - work against their first row, J; zero but for the integration."""
+        """The balance error over time, J: energy minus work, relative to the first row; zero up to integration error."""
         if not self.time.size:
             return np.zeros(0)
         unaccounted = self.energy - np.sum(list(self.work.values()), axis=0) if self.work else self.energy
@@ -75,13 +75,13 @@ class Ledger:
 
     @cached_property
     def balance_error_max(self) -> float:
-        """The largest imbalance, J, in the saved rows and along the run."""
+        """The largest balance error in the saved rows and along the run, J."""
         along = 0.0 if self.extremes is None else self.extremes.balance_error
         return float(np.max(np.abs(self.balance_error), initial=along))  # nan where an energy is not known
 
     @cached_property
     def scale(self) -> float:
-        """The largest exchange of energy in the run, J: what an error is to be held against."""
+        """The largest exchange of energy in the run, J, to which errors are compared."""
         if self.extremes is not None:
             return self.extremes.scale
         works = np.array(list(self.work.values()))
@@ -89,12 +89,12 @@ class Ledger:
 
     @property
     def relative_error_max(self) -> float:
-        """balance_error_max of the scale, 1; nan where an energy is not known."""
+        """balance_error_max/scale; nan if an energy is not known."""
         return 0.0 if self.scale == 0.0 else self.balance_error_max / self.scale
 
     @cached_property
     def violations(self) -> tuple[str, ...]:
-        """A sentence for every source that must only take energy and gave some.
+        """A sentence for every source that must only dissipate energy but released some.
 
         Dampers, stops, damping of beams and of normal forces, and friction by a formula must take it at every moment; friction that
         holds or has bristles returns what it stored, and must have taken on the whole. Drives, loads and motions are free.
@@ -102,7 +102,7 @@ class Ledger:
         return () if self.extremes is None else self.extremes.violations(self.balance_error_max)
 
     def rows(self) -> list[tuple[str, float, float]]:
-        """(name, at the start, at the end) of all that is held, then of all work."""
+        """(name, value at the start, value at the end) of all stored energies, then of all works."""
         if not self.time.size:
             return []
         return [(name, float(s[0]), float(s[-1])) for name, s in [*self.held.items(), *self.work.items()]]
@@ -142,7 +142,7 @@ class Ledger:
 
 
 def exchange(held: Series, swings: Series) -> float:
-    """The largest swing of an energy (one row for each, kinetic first) or of a work, or the largest kinetic energy, J.
+    """The largest range of an energy (one row for each, kinetic first) or of a work, or the largest kinetic energy, J.
 
     nan where one is not known.
     """

@@ -31,7 +31,7 @@ def write_matlab(result: Result, path: str | Path, quantities: Sequence[str] | N
     for name in names:
         places = [column.place for column in columns if column.quantity == name]
         if 8 * result.time.size * len(places) > LARGEST:
-            rule = f"must have less than 2 GiB, all that an array in a MATLAB file can have; {name} has {result.time.size} rows"
+            rule = f"must have less than 2 GiB, the limit of arrays in MATLAB files, but {name} has {result.time.size} rows"
             raise ModelError.of("to_matlab", "quantities", rule, name)
         values = result.time if name == "time" else result.values[name]
         arrays[name] = np.asarray(values).reshape(result.time.size, -1)[:, places]

@@ -20,7 +20,7 @@ def write_parquet(result: Result, path: str | Path, quantities: Sequence[str] | 
         import pyarrow
         from pyarrow import parquet
     except ImportError as trouble:
-        raise PliantError("to_parquet: needs pyarrow: pip install 'pliant[parquet]'") from trouble
+        raise PliantError("to_parquet: pyarrow must be installed, by pip install 'pliant[parquet]'") from trouble
     columns = columns_of(result, "to_parquet", quantities)
     fields = [pyarrow.field(column.name, pyarrow.float64(), metadata={"unit": column.unit}) for column in columns]
     schema = pyarrow.schema(fields, metadata={"title": result.name, "message": result.message})

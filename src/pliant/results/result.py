@@ -1,4 +1,4 @@
-"""What a run gives back."""
+"""Result: the outcome of a run."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need i
     import xarray
 
 
-MOST_SHOWN = 10**6  # rows of a file that a display reads
+MOST_SHOWN = 10**6  # largest number of rows that a display reads from a file
 
 
 @dataclass(frozen=True)
 class EventRecord:
-    """Something that happened: when, what, and which way its function crossed zero (+1 rising, -1 falling)."""
+    """An event of a run: its time, its name, and the direction in which its function crossed zero (+1 rising, -1 falling)."""
 
     t: float  # s
     name: str
@@ -50,9 +50,10 @@ class EventRecord:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Rows over time with names and units, the events, the ledger, the statistics of the run.
+    """The result of a run: rows over time with names and units, events, contacts, energy ledger, warnings and statistics.
 
-    `values` holds the arrays by the names of `results.table`, time first; `labels` the names along each dimension.
+    `values` contains the arrays by the names of the table of quantities, with time along the first axis; `labels` contains the
+    names along each dimension.
     """
 
     name: str
@@ -65,20 +66,20 @@ class Result:
     message: str
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
-    drawing: Drawing | None = None  # what pictures draw of the mechanism; None in files of older versions
-    final_state: FinalState | None = None  # where the run ended, to go on from; None where nothing was integrated
-    make_provenance: Callable[[], Mapping[str, Any]] | None = None  # gives the provenance
-    # What a reader should know before believing the numbers, though the run went through: sentences with numbers
+    drawing: Drawing | None = None  # the drawing of the mechanism; None in files of older versions
+    final_state: FinalState | None = None  # state at the end, from which a run can continue; None if nothing was integrated
+    make_provenance: Callable[[], Mapping[str, Any]] | None = None  # returns the provenance
+    # Sentences about what to consider before relying on the numbers, although the run was completed
     warnings: tuple[str, ...] = ()
-    extremes: Extremes | None = None  # what the ledger knows of the run beyond the rows
+    extremes: Extremes | None = None  # extremes of the ledger between saved rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
-    sections: xarray.Dataset | None = None  # section forces and stresses of the beams, where asked for: `with_sections`
+    sections: xarray.Dataset | None = None  # section forces and stresses of the beams, if added by `with_sections`
 
     def __eq__(self, other: object) -> bool:
-        """Whether two runs gave the same: every row, event, touch and word; what they took of time is no part of it."""
+        """Whether two results are the same: every row, event, contact and message; computing times do not count."""
         return isinstance(other, Result) and same_results(self, other)
 
-    __hash__ = object.__hash__  # as everything that holds arrays: by identity
+    __hash__ = object.__hash__  # by identity, because it contains arrays
 
     def __repr__(self) -> str:
         return f"<Result {self.name!r}: {len(self.time)} rows, {len(self.contacts)} contacts, {self.message}>"
@@ -88,7 +89,7 @@ class Result:
         return "\n".join([repr(self), *named, *(f"warning: {sentence}" for sentence in self.warnings)])
 
     def _repr_html_(self) -> str:
-        state = "" if self.ok else "; not to be believed beyond that"
+        state = "" if self.ok else "; not reliable beyond that"
         facts = [f"{self.name}: {self.message}{state}", f"{len(self.time)} rows, {len(self.contacts)} contacts"]
         facts += [f"parameters: {self.parameters_text}"] if self.parameters else []
         facts += [f"warning: {sentence}" for sentence in self.warnings]
@@ -102,26 +103,26 @@ class Result:
         return "" if self.lazy and self.time.size > MOST_SHOWN else self.ledger._repr_html_()
 
     def keeps(self, *quantities: str) -> bool:
-        """Whether the rows hold all of these."""
+        """Whether the rows contain all of these quantities."""
         return all(name in self.values for name in quantities)
 
     @property
     def lazy(self) -> bool:
-        """Whether rows stand in a file and are read when they are asked for."""
+        """Whether the rows are in a file and are read on demand."""
         return isinstance(self.time, LazyArray)
 
     def show(self, height: int = 560, scale: float = 1.0, speed: float | None = None) -> rich_display.Frame:
-        """The page that plays, inside a notebook's cell; scale and speed as in `pl.player.write`, height in pixels."""
+        """Show the page that plays the motion in a notebook cell; height in pixels, scale and speed as in `pl.player.write`."""
         return rich_display.framed(self, height, scale=scale, speed=speed)
 
     @property
     def parameters_text(self) -> str:
-        """payload = 0.31, stiffness = 2000."""
+        """The parameters as text, such as "payload = 0.31, stiffness = 2000"."""
         return ", ".join(f"{name} = {value:.10g}" for name, value in self.parameters.items())
 
     @cached_property
     def data(self) -> xarray.Dataset:
-        """Everything as one labelled dataset: result.data["q"].sel(coordinate="arm.angle")."""
+        """All quantities as a labelled xarray.Dataset: result.data["q"].sel(coordinate="arm.angle")."""
         import xarray
 
         if isinstance(self.time, LazyArray):
@@ -138,7 +139,7 @@ class Result:
         return xarray.Dataset(variables, coordinates, {"title": self.name, "message": self.message})
 
     def _data_in_file(self, path: str, group: str | None) -> xarray.Dataset:
-        """The same, of rows that stay there until they are read."""
+        """The dataset of rows that stay in the file until they are read."""
         import xarray
 
         stored = xarray.open_dataset(path, engine="netcdf4", group=group)
@@ -147,33 +148,33 @@ class Result:
         return held.assign_attrs({"title": self.name, "message": self.message})
 
     def __getitem__(self, coordinate: str) -> NDArray[np.float64]:
-        """One coordinate over time, result["arm.angle"], or one of the user's own states."""
+        """A coordinate over time, as in result["arm.angle"], or a state of the user's own."""
         if coordinate in self.labels.get("state", ()):
             return self._column("states", "state", coordinate)
         return self._column("q", "coordinate", coordinate)
 
     def rate(self, coordinate: str) -> NDArray[np.float64]:
-        """The rate of one coordinate over time."""
+        """The rate of a coordinate over time."""
         return self._column("v", "rate", coordinate)
 
     def of_body(self, quantity: str, body: str) -> NDArray[np.float64]:
-        """A quantity of one body over time, as in of_body("tip_position", "arm")."""
+        """A quantity of a body over time, as in of_body("tip_position", "arm")."""
         return self._column(quantity, "body", body)
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
-        """Where it comes from: the package's `version`, the `model` as a file, the `settings` of the run. No clock."""
+        """The provenance: `version` of the package, `model` as a model file, and `settings` of the run; no date."""
         return dict(self.make_provenance()) if self.make_provenance is not None else {}
 
     @cached_property
     def ledger(self) -> Ledger:
         if not self.keeps(*IN_LEDGER):
-            rule = f"must hold {', '.join(IN_LEDGER)} for an energy ledger"
+            rule = f"must contain {', '.join(IN_LEDGER)} for an energy ledger"
             raise ModelError.of(f"result {self.name!r}", "keep", rule, list(self.values))
         return Ledger.of({"time": self.time, **self.values}, list(self.labels["source"]), self.extremes)
 
     def with_sections(self, sections: xarray.Dataset) -> Result:
-        """The same result that holds section forces and stresses too, as `stresses` gives them; files and pages take them along."""
+        """A copy with section forces and stresses, as `stresses` returns them; files and pages then contain them."""
         check_sections(sections, self)
         return replace(self, sections=sections)
 
@@ -184,46 +185,46 @@ class Result:
         return np.asarray(self.values[quantity][:, names.index(label)])
 
     def to_netcdf(self, path: str | Path, quantities: Sequence[str] | None = None, compression: int | None = None) -> None:
-        """Write all of it; the file appears whole or not at all.
+        """Write the result as a netCDF file, which appears complete or not at all.
 
-        quantities: those that its rows hold there; all of them unless given. compression: zlib's level, 1 to 9.
+        quantities: quantities to write; default: all. compression: zlib level, 1 to 9; default: none.
         """
         names = None if quantities is None else checked_names("to_netcdf", "quantities", quantities)
         level = check_level("to_netcdf", compression)
         for name in names or ():
-            self.values[name]  # one that was not kept says so
-        with atomic_write(path) as draft, postponed():  # HDF5 stopped in the middle may abort where Python ends
+            self.values[name]  # raises for a quantity that was not kept
+        with atomic_write(path) as draft, postponed():  # HDF5 interrupted in the middle may abort when Python exits
             with opened(draft, "w") as file:
                 write_result(self, file, names, level)
             self.write_sections(draft)
 
     def write_sections(self, path: str | Path, group: str | None = None) -> None:
-        """Section forces and stresses, where there are any, into a file that holds the rest; group: where that stands in it."""
+        """Add section forces and stresses, if there are any, to a file of this result; group: the group of the result in it."""
         if self.sections is not None:
             self.sections.to_netcdf(path, mode="a", group=_sections_group(group), engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
-        """Write rows as a table of text, one column per number, names and units in its head.
+        """Write the rows as CSV, one column per number, with names and units in the header.
 
-        quantities: which, by their names in the table of quantities, or single columns of them by their heads without units, as in
-        "tip_position arm x"; all of them unless given.
+        quantities: names from the table of quantities, or single columns by their headers without units, such as
+        "tip_position arm x"; default: all.
         """
         write_csv(self, path, quantities)
 
     def to_parquet(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
-        """Write the same columns as a Parquet file, units with each of them (extra `parquet`)."""
+        """Write the columns of `to_csv` as a Parquet file with units (needs the extra `parquet`)."""
         write_parquet(self, path, quantities)
 
     def to_matlab(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
-        """Write quantities, time first, as arrays of a MATLAB file, with their labels and units; results must fit into memory."""
+        """Write quantities as arrays of a MATLAB file, time along the rows, with labels and units; they must fit into memory."""
         write_matlab(self, path, quantities)
 
     @classmethod
     @refusing
     def from_netcdf(cls, path: str | Path, group: str | None = None, lazy: bool = False) -> Result:
-        """Read what `to_netcdf` wrote; group: where it stands in a file of several.
+        """Read a result that `to_netcdf` wrote. group: the group of the result in a file of several.
 
-        lazy: rows stay in the file until they are asked for, as in `result.values["q"][1000:2000]`.
+        lazy: leave rows in the file until they are read, as in `result.values["q"][1000:2000]`.
         """
         import xarray
 
@@ -235,7 +236,7 @@ class Result:
             dataset = whole.load()
         sections = _stored_sections(path, group) if SECTIONS in dataset.attrs else None
         if "pliant" not in dataset.attrs:
-            rule = "must be those of a result that pliant wrote"
+            rule = "must be those of a result written by pliant"
             raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
         record = json.loads(dataset.attrs["pliant"])
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
@@ -272,7 +273,7 @@ class Result:
 
 @dataclass(frozen=True)
 class _Stored:
-    """The provenance that a file tells."""
+    """The provenance from a file."""
 
     provenance: Mapping[str, Any]
 
@@ -324,6 +325,6 @@ def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: 
 
 
 def _not_stored(missing: Sequence[str], lazy: bool) -> tuple[str, ...]:
-    """What a file of an older version does not know. A quantity of no numbers, as forces where nothing can touch, is not missed."""
+    """A warning about quantities that a file of an older version lacks. Quantities without numbers are not missing."""
     read = "cannot be read" if lazy else "read as nan"
-    return (f"the file holds no {', '.join(missing)} (an older version wrote it): they {read}",) if missing else ()
+    return (f"the file contains no {', '.join(missing)} (an older version wrote it), so they {read}",) if missing else ()

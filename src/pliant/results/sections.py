@@ -35,9 +35,9 @@ SECTION_QUANTITIES = {
         Quantity("largest_normal_stress", ALONG, "Pa", "largest normal stress in the section, positive in tension"),
         Quantity("smallest_normal_stress", ALONG, "Pa", "smallest normal stress in the section, negative in compression"),
         Quantity("equivalent_stress", ALONG, "Pa", "largest equivalent stress (von Mises) in the section"),
-        Quantity("truncation", (*ALONG, "axis"), "N m", "moments by balance less those by curvature: what the modes leave out"),
-        Quantity("root_force_residual", ROOT, "N", "force at the root and the joint's reaction, added: 0 but for round-off"),
-        Quantity("root_moment_residual", ROOT, "N m", "moment at the root and the joint's reaction, added: 0 but for round-off"),
+        Quantity("truncation", (*ALONG, "axis"), "N m", "moments from balance minus those from curvature: truncation of modes"),
+        Quantity("root_force_residual", ROOT, "N", "force at the root and the joint's reaction, added: 0 up to round-off"),
+        Quantity("root_moment_residual", ROOT, "N m", "moment at the root and the joint's reaction, added: 0 up to round-off"),
     )
 }
 
@@ -68,10 +68,10 @@ def check_sections(sections: Any, result: Result) -> None:
     part, field = f"result {result.name!r}", SECTIONS
     names = set(getattr(sections, "data_vars", ()))
     if not set(FORCES) <= names or not names <= set(SECTION_QUANTITIES):
-        rule = "must be what section_forces or stresses give"
+        rule = "must be the dataset that section_forces or stresses returns"
         raise ModelError.of(part, field, rule, sorted(map(str, names)) or type(sections).__name__)
     if not np.array_equal(sections["time"].values, result.time):
-        raise ModelError.of(part, field, f"must have the result's own {len(result.time)} rows", len(sections["time"]))
+        raise ModelError.of(part, field, f"must have {len(result.time)} rows, as the result has", len(sections["time"]))
 
 
 def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:

@@ -1,4 +1,4 @@
-"""Where a run ended, whole: what another run needs to go on from there as if nothing had happened."""
+"""The complete final state of a run, from which another run can continue as if there had been no interruption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYOUT = ("coordinate", "rate", "state", "source", "pair")
 
 @dataclass
 class OngoingContact:
-    """A contact under way: how it began, what had been counted by then, and its force so far."""
+    """A contact that is still closed: how it began, the totals at that time, and its largest force so far."""
 
     begin: float  # s
     entry_speed: float  # m/s
@@ -34,7 +34,7 @@ class OngoingContact:
 
 @dataclass(frozen=True)
 class FinalState:
-    """The integrated state at a time: coordinates, rates, bristles, own states, works, impulses; and which contacts are closed."""
+    """The integrated state at the end of a run: coordinates, rates, bristles, own states, works, impulses and closed contacts."""
 
     t: float  # s
     y: NDArray[np.float64]
@@ -48,7 +48,7 @@ class FinalState:
     grips: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
-        """Refuse a System that is laid out otherwise, naming what differs."""
+        """Refuse a System with a different layout; the message names the difference."""
         for dimension in LAYOUT:
             mine, other = list(self.labels.get(dimension, ())), list(labels[dimension])  # older files know no states
             if mine != other:

@@ -1,4 +1,4 @@
-"""Files of results may come from anyone: what is not as pliant writes it is refused by name, whatever it is."""
+"""Checks of result files, which may come from anyone: anything that pliant would not write is refused by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
 
 Given = ParamSpec("Given")
-WHOLE = "must be a result as pliant writes it, and whole"
+WHOLE = "must be a complete result as written by pliant"
 LARGEST = 1e300
 TIMES_AT_ONCE = 2**17  # that are looked at
 COPIES = 2  # of what a file holds, while it is read

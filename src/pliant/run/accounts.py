@@ -1,4 +1,4 @@
-"""The energy ledger of a whole run, and its warnings: the saved rows may be few, the steps are what was computed."""
+"""The energy ledger of a whole run and its warnings, based on the steps of the run, because saved rows may be few."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 from pliant.results.ledger import Extremes, exchange
 from pliant.results.table import HELD
 
-if TYPE_CHECKING:  # casadi and numba come in when a run begins
+if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.course import Course
     from pliant.run.evidence import Evidence
     from pliant.trace.traced_system import TracedSystem
 
-# A balance error beyond this many times rtol is told. Smooth runs stay within it over thousands of steps.
+# A balance error beyond this many times rtol causes a warning. Smooth runs stay within it over thousands of steps.
 TOLERANCES = 1e2
-ALWAYS = 1e-2  # of the largest exchange: beyond this it is told however large rtol is
-AT_REST = 10.0  # and so many times rtol of the energy at hand, which works are controlled against: a body at rest exchanges nothing
-FIXED_STEP = 1e-3  # of the largest exchange: the same where a method keeps no tolerance
+ALWAYS = 1e-2  # of the largest exchange: an error beyond this causes a warning for any rtol
+AT_REST = 10.0  # times rtol times the energy at hand, the scale of the work's error control; a body at rest exchanges nothing
+FIXED_STEP = 1e-3  # of the largest exchange: the limit for methods without error control
 ROUND_OFF = 1e-9  # of the largest exchange, and
-ROUND_OFF_HELD = 1e-12  # of the energy held: what thousands of steps leave though every one of them were exact
+ROUND_OFF_HELD = 1e-12  # of the stored energy: the round-off of thousands of exact steps
 
 
 def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
-    """What the observer writes at the states that a run kept."""
+    """The observed numbers at the states that a run kept."""
     from pliant.integrate.rows import evaluate_rows
 
     observed = np.empty((course.times.size, observe.n_out))
@@ -36,7 +36,7 @@ def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
 
 
 def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Course) -> Extremes:
-    """Over the course of a run; works by all steps, energies by the states it kept."""
+    """The extremes over a run: of works at all steps, of energies at the states that it kept."""
     columns = traced.layout.observed
     held = observed[:, [columns[name].start for name in HELD]].T
     works = course.states[:, traced.n_controlled : traced.n_controlled + len(traced.sources)]
@@ -50,9 +50,9 @@ def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Cou
 
 
 def _given(traced: TracedSystem, course: Course) -> dict[str, tuple[float, float]]:
-    """What every source that must only take energy gave, J, and by when, s.
+    """The energy (J) that each purely dissipative source released, and the time (s) by which it did.
 
-    A source that returns what it stored counts from the first start: its work is zero there, also in a run that goes on.
+    A source that can release stored energy counts from the first start, where its work is zero, also in a continued run.
     """
     given = {}
     for k, name in enumerate(traced.sources):
@@ -64,12 +64,12 @@ def _given(traced: TracedSystem, course: Course) -> dict[str, tuple[float, float
 
 
 def energy_given(evidence: Evidence) -> Iterator[str]:
-    """Sources that must only take energy and gave some."""
+    """Warn of sources that must only dissipate energy but released some."""
     yield from evidence.extremes.violations(evidence.balance_error)
 
 
 def energy_balance(evidence: Evidence) -> Iterator[str]:
-    """A balance that is off by more than the method's tolerance explains."""
+    """Warn if the energy balance is off by more than the method's tolerance explains."""
     error, extremes, rtol = evidence.balance_error, evidence.extremes, evidence.method.tolerance
     scale = extremes.scale
     allowed = FIXED_STEP * scale if rtol is None else _share(rtol) * scale + AT_REST * rtol * evidence.at_hand
@@ -82,25 +82,25 @@ def energy_balance(evidence: Evidence) -> Iterator[str]:
 
 
 def _cause(traced: TracedSystem, rtol: float | None) -> str:
-    """Why a balance may be off, and what to do."""
+    """Why the balance may be off, and what the user can do."""
     published = [node.name for node in traced.tree.nodes if node.as_published]
     if published:
-        return f"the equations of {', '.join(published)} as published leave terms out that the energy holds, whatever the method"
+        return f"the equations of {', '.join(published)} as published omit terms that the energy contains, with any method"
     if rtol is None:
-        return "take a shorter step, or a method that controls its error"
+        return "use a shorter step, or a method with error control"
     return (
-        "fast modes, as of stretch, or stiff contacts are not resolved to that, or a motion near an unstable position lets errors "
-        "grow: take a smaller rtol, or fewer such modes"
+        "fast modes (such as stretching) or stiff contacts are not resolved that accurately, or errors grow near an unstable "
+        "position; use a smaller rtol, or fewer such modes"
     )
 
 
 def _share(rtol: float) -> float:
-    """Of the largest exchange, that a balance may be off without a word."""
+    """The fraction of the largest exchange by which the balance may be off without a warning."""
     return max(min(TOLERANCES * rtol, ALWAYS), ROUND_OFF)
 
 
 def row_error(values: Mapping[str, NDArray[np.float64]]) -> float:
-    """The largest imbalance of saved rows, J: as the ledger has it, at a fraction of the cost."""
+    """The largest imbalance of the saved rows, J: the ledger's number at a fraction of the cost."""
     work = values["work"]
     unaccounted = sum(values[name] for name in HELD) - work @ np.ones(work.shape[1])
     return float(np.max(np.abs(unaccounted - unaccounted[0]))) if unaccounted.size else 0.0

@@ -1,4 +1,4 @@
-"""A beam as warnings see it, made once for all runs: bending shapes at a few stations, buckling load, first frequency."""
+"""Limits of validity of a beam, computed once for all runs: bending shapes at a few stations, buckling load, first frequency."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pliant.run.by_identity import ByIdentity
 
 Floats = NDArray[np.float64]
 
-STATIONS = 9  # along a beam, its ends among them, at which deflection and slope are looked at
+STATIONS = 9  # along a beam, including its ends, at which deflection and slope are checked
 
 
 @dataclass(frozen=True, eq=False)
 class BeamLimits:
-    """Deflections and slopes of the shapes, (plane y or z, station, mode); of a telescopic link at its tip, of unit length."""
+    """Deflections and slopes of the shapes by (plane y or z, station, mode); for a telescopic link at its tip, at unit length."""
 
     deflections: Floats
     slopes: Floats
@@ -41,7 +41,7 @@ class BeamLimits:
 
 @dataclass(frozen=True, eq=False)
 class UniformBeamLimits(BeamLimits):
-    """The same of a beam of constant length, with the load and the speed that it bears without stiffening."""
+    """The limits of a beam of constant length, with the load and the speed up to which it needs no stiffening."""
 
     beam: Beam
     shapes: Shapes
@@ -50,17 +50,17 @@ class UniformBeamLimits(BeamLimits):
 
     @cached_property
     def first_frequency(self) -> float:
-        """Of bending, with its payload as a point, rad/s."""
+        """The first bending frequency, with the payload as a point mass, rad/s."""
         return first_frequency(self.shapes, self.stiffness, self.mass)
 
     @cached_property
     def buckling_load(self) -> float:
-        """With a tip that goes where it likes, N."""
+        """The buckling load with a free tip, N."""
         return buckling_load(self.shapes, self.stiffness, self.beam.length, tip_held=False)
 
     @cached_property
     def held_buckling_load(self) -> float:
-        """With a tip that is held, N."""
+        """The buckling load with a held tip, N."""
         return buckling_load(self.shapes, self.stiffness, self.beam.length, tip_held=True)
 
 
@@ -68,7 +68,7 @@ _KNOWN: ByIdentity[BeamLimits] = ByIdentity()
 
 
 def limits_of(body: Integrated) -> BeamLimits | None:
-    """Of a beam or a telescopic link; None of a rigid body."""
+    """The limits of a beam or a telescopic link; None for a rigid body."""
     known = _KNOWN.get(body)
     if known is None:
         if isinstance(body.body, TelescopicBody):
@@ -94,7 +94,7 @@ def _of_beam(body: Integrated) -> UniformBeamLimits:
 
 
 def _of_telescopic(body: TelescopicBody) -> BeamLimits:
-    """At the tip, where a cantilever bends most; a slope of the unit shape is over the free length."""
+    """The shapes at the tip, where a cantilever bends most; slopes of the unit shape must be divided by the free length."""
     in_plane = np.array([[direction == plane for direction in body.shapes.directions] for plane in PLANES])
     deflections, slopes = (in_plane * np.array(values) for values in (body.shapes.tip, body.shapes.tip_slope))
     return BeamLimits(deflections[:, None, :], slopes[:, None, :])

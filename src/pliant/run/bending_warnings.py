@@ -1,4 +1,4 @@
-"""Warnings about beams: bent further than their theory goes, or loaded and spun where they would need their stiffening."""
+"""Warnings about beams that bend beyond the range of their theory, or whose loads or rotation would need stiffening."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ from pliant.run.evidence import Rows
 
 Floats = NDArray[np.float64]
 
-DEFLECTION = 0.1  # of the length: beyond it the tip of a cantilever under an end load is 1 % from where linear theory has it
-SLOPE = 0.3  # rad: where the curvature w'' is 14 % more than w''/(1 + w'^2)^1.5
-CUBIC = 2.0  # times as far both ways with stiffening "cubic": theta^4/120 there is what theta^3/24 is at the slope above
-MATTERS = 0.1  # of the buckling load, or of the squared frequency: told as soon as that where `auto` left stiffening out
+DEFLECTION = 0.1  # of the length: beyond it, linear theory is off by more than 1 % at the tip of a cantilever with an end load
+SLOPE = 0.3  # rad: there the linear curvature w'' exceeds w''/(1 + w'^2)^1.5 by 14 %
+CUBIC = 2.0  # factor of both limits with stiffening "cubic": there theta^4/120 is what theta^3/24 is at the slope above
+MATTERS = 0.1  # of the buckling load, or of the squared frequency: the limit if `auto` left stiffening out
 SEGMENTED = "pl.segmented(beam, n)"
-GROWN = 1.0  # exponent of growth: a load or a speed must last that long, for what is brief leaves a beam no time to give way
-TURNED = 0.1  # the same of rotation, which impacts change less than forces
+GROWN = 1.0  # exponent of growth: how long a load must last, because a beam has no time to buckle under a brief load
+TURNED = 0.1  # the same for rotation, which impacts change less than they change forces
 
 
 def deflection(evidence: Rows) -> Iterator[str]:
-    """Of a beam, past a tenth of its length."""
+    """Warn of a deflection beyond a tenth of the beam's length."""
     for node, limits in evidence.bending:
         found = _largest_bending(evidence, node, limits, slope=False)
         if found is not None:
             t, most, length = found
             yield (
                 f"beam {node.name!r} bends by {most * length:.3g} m at t = {t:.6g} s, {most:.2g} of its length of {length:.3g} m; "
-                f"its theory is good for deflections up to {DEFLECTION * _reach(limits):g} of it: take {_finer(evidence, node)}"
+                f"its theory is valid for deflections up to {DEFLECTION * _reach(limits):g} of it; use {_finer(evidence, node)}"
             )
 
 
 def slope(evidence: Rows) -> Iterator[str]:
-    """Of a beam, past 0.3 rad."""
+    """Warn of a slope beyond 0.3 rad."""
     for node, limits in evidence.bending:
         found = _largest_bending(evidence, node, limits, slope=True)
         if found is not None:
             t, most, _ = found
             yield (
-                f"beam {node.name!r} has a slope of {most:.2g} rad at t = {t:.6g} s; its theory is good for slopes up to "
-                f"{SLOPE * _reach(limits):g} rad: take {_finer(evidence, node)}"
+                f"beam {node.name!r} has a slope of {most:.2g} rad at t = {t:.6g} s; its theory is valid for slopes up to "
+                f"{SLOPE * _reach(limits):g} rad; use {_finer(evidence, node)}"
             )
 
 
 def compression(evidence: Rows) -> Iterator[str]:
-    """Of a beam without stiffening, past its buckling load, for long enough to buckle."""
+    """Warn of a compression beyond the buckling load of a beam without stiffening, if it lasts long enough to buckle it."""
     times, _ = evidence.series
     for node, limits in _unstiffened(evidence):
         load = limits.held_buckling_load if _tip_is_held(evidence, node) else limits.buckling_load
         allowed = load * _share(limits)
         if evidence.largest_force[_number(evidence, node)] <= allowed:
-            continue  # not even if all of it went along the beam
+            continue  # too small even if the whole force acted along the beam
         pressed = _compression(evidence, node)
         if _grown(times, limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
             k = int(np.nanargmax(pressed))
             yield (
-                f"beam {node.name!r} is pressed together by {pressed[k]:.3g} N at t = {times[k]:.6g} s, {pressed[k] / load:.2g} "
-                f"times its buckling load of {load:.3g} N, which does nothing to it {_without(limits)}: take stiffening 'full', or "
-                "pl.segmented(beam, n) for what comes after buckling"
+                f"beam {node.name!r} is compressed by {pressed[k]:.3g} N at t = {times[k]:.6g} s, {pressed[k] / load:.2g} "
+                f"times its buckling load of {load:.3g} N, but {_without(limits)} it cannot buckle; use stiffening 'full', or "
+                "pl.segmented(beam, n) for the motion after buckling"
             )
 
 
 def rotation(evidence: Rows) -> Iterator[str]:
-    """Of a beam without stiffening, across its axis, past its first frequency."""
+    """Warn of a rotation across the axis of a beam without stiffening, faster than its first bending frequency."""
     fast = [(node, limits) for node, limits in _unstiffened(evidence)
             if not _fastest(evidence, node) <= limits.first_frequency * math.sqrt(_share(limits))]  # fmt: skip
     if not fast:
@@ -84,7 +84,7 @@ def rotation(evidence: Rows) -> Iterator[str]:
             yield (
                 f"beam {node.name!r} turns across its axis at {speed[k]:.3g} rad/s at t = {times[k]:.6g} s, "
                 f"{speed[k] / limits.first_frequency:.2g} times its first bending frequency of {limits.first_frequency:.3g} rad/s: "
-                f"{_without(limits)} rotation softens it, where the tension in a real one stiffens it: take stiffening 'full'"
+                f"{_without(limits)} rotation softens it, but the tension in a real beam stiffens it; use stiffening 'full'"
             )
 
 
@@ -98,12 +98,12 @@ def _unstiffened(evidence: Rows) -> Iterator[tuple[Node, UniformBeamLimits]]:
 
 
 def _share(limits: UniformBeamLimits) -> float:
-    """Of the load, or the squared speed, past which it is told: all where the user left stiffening out, little where `auto` did."""
+    """The fraction of the load, or of the squared speed, that causes a warning: 1 if the user chose "none", less if `auto` did."""
     return MATTERS if limits.beam.stiffening == AUTO else 1.0
 
 
 def _without(limits: UniformBeamLimits) -> str:
-    taken = f" (taken by {AUTO!r} for its many bending coordinates)" if limits.beam.stiffening == AUTO else ""
+    taken = f" (chosen by {AUTO!r} for its many bending coordinates)" if limits.beam.stiffening == AUTO else ""
     return f"with stiffening {limits.beam.stiffening_taken!r}{taken}"
 
 
@@ -115,16 +115,16 @@ def _number(evidence: Rows, node: Node) -> int:
 
 
 def _largest_bending(evidence: Rows, node: Node, limits: BeamLimits, slope: bool) -> tuple[float, float, float] | None:
-    """(When, slope in rad or deflection over the length, the length then) where a beam bends most; None where within the limit."""
+    """(time, slope in rad or deflection/length, length) where a beam bends most; None if it stays within the limit."""
     times, values = evidence.series
     shapes, limit = (limits.slopes, SLOPE) if slope else (limits.deflections, DEFLECTION)
     limit *= _reach(limits)
-    own = node.own_q[len(node.own_q) - shapes.shape[2] :]  # a free length stands before the modes
+    own = node.own_q[len(node.own_q) - shapes.shape[2] :]  # a free length comes before the modes
     length = _length(node, limits, values["q"])
-    unit = 1.0 if slope and isinstance(limits, UniformBeamLimits) else length  # slopes of unit shapes are over the free length
+    unit = 1.0 if slope and isinstance(limits, UniformBeamLimits) else length  # unit shapes: slope over free length
     shortest = unit if isinstance(unit, float) else np.min(unit)
     if evidence.largest_q[own.start : own.stop] @ limits.reach[slope] <= limit * shortest:
-        return None  # no sum of the shapes comes near
+        return None  # no sum of the shapes reaches the limit
     q = values["q"][:, own.start : own.stop]
     bent = np.sqrt(np.max(np.sum(np.einsum("psj,tj->pst", shapes, q) ** 2, axis=0), axis=0)) / unit
     k = int(np.argmax(np.where(np.isfinite(bent), bent, -1.0)))
@@ -132,18 +132,18 @@ def _largest_bending(evidence: Rows, node: Node, limits: BeamLimits, slope: bool
 
 
 def _reach(limits: BeamLimits) -> float:
-    """How many times further than beams of first and second order this one may bend."""
+    """How many times further this beam may bend than beams of first and second order."""
     return CUBIC if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening_taken == "cubic" else 1.0
 
 
 def _finer(evidence: Rows, node: Node) -> str:
-    """What to take instead."""
+    """What to use instead."""
     system = evidence.traced.original
     return "more segments" if any(node.name in beam.names(name) for name, beam in system.segmented.items()) else SEGMENTED
 
 
 def _length(node: Node, limits: BeamLimits, q: Floats) -> Floats | float:
-    """Of the part that bends, m: of a telescopic link its free length."""
+    """The length of the part that bends, m: for a telescopic link, its free length."""
     if isinstance(limits, UniformBeamLimits):
         return float(limits.beam.length)
     return np.asarray(q[:, node.own_q.start])
@@ -153,7 +153,7 @@ def _length(node: Node, limits: BeamLimits, q: Floats) -> Floats | float:
 
 
 def _compression(evidence: Rows, node: Node) -> Floats:
-    """Along the axis, positive where it is pressed, N: the mean of both ends where both are known from joints, else the root's."""
+    """The axial compression, N: the mean of both ends if joints give both, else that at the root."""
     _, values = evidence.series
     k = _number(evidence, node)
     axis = _x_axis(values["orientation"][:, k])
@@ -167,7 +167,7 @@ def _compression(evidence: Rows, node: Node) -> Floats:
 
 
 def _x_axis(quaternion: Floats) -> Floats:
-    """Of a frame, in world axes."""
+    """The x axis of a frame, in world axes."""
     w, x, y, z = quaternion.T
     return np.stack([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)], axis=1)
 
@@ -196,7 +196,7 @@ def _tip_is_held(evidence: Rows, node: Node) -> bool:
 
 
 def _fastest(evidence: Rows, node: Node) -> float:
-    """What all joints down to the ground turn a body by at most, rad/s."""
+    """An upper bound of a body's angular speed from all joints down to the ground, rad/s."""
     nodes = evidence.traced.tree.nodes
     fastest, k = 0.0, _number(evidence, node)
     while k != ROOT:
@@ -208,6 +208,6 @@ def _fastest(evidence: Rows, node: Node) -> float:
 
 
 def _grown(times: Floats, square: Floats) -> float:
-    """int sqrt(square) dt: how often a deflection would grow e-fold, counted between rows that are both past the limit."""
+    """int sqrt(square) dt over intervals whose both ends exceed the limit: how often a deflection would grow e-fold."""
     rate = np.sqrt(np.where(square > 0.0, square, 0.0))
     return float(np.minimum(rate[:-1], rate[1:]) @ np.diff(times)) if times.size > 1 else 0.0

@@ -1,4 +1,4 @@
-"""What is known of objects, each for as long as it lives; equal ones are told apart."""
+"""A mapping from objects to what is known of them, by identity; entries vanish with their object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Known = TypeVar("Known")
 
 
 class ByIdentity(Generic[Known]):
-    """For objects that cannot be hashed. What is known of one must not hold it."""
+    """For objects that cannot be hashed. The value must not refer to its object, or both would stay alive."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[Any], Known]] = {}
@@ -24,5 +24,5 @@ class ByIdentity(Generic[Known]):
 
     def _forget(self, number: int, gone: weakref.ref[Any]) -> None:
         entry = self._known.get(number)
-        if entry is not None and entry[0] is gone:  # another object may have taken its place
+        if entry is not None and entry[0] is gone:  # another object may have taken the same id
             self._known.pop(number, None)

@@ -1,4 +1,4 @@
-"""The contacts of a run: what the time loop must know to close and open them by itself, and the records it leaves behind."""
+"""The contacts of a run: the data with which the time loop closes and opens them, and the records that it leaves."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-GRIP_ENTRIES = 4  # of p, of friction that holds: what it is doing, and a direction
+GRIP_ENTRIES = 4  # of p, for friction that holds: its state, and a direction
 
 
 def observed_of(compiled: Compiled) -> Observed:
-    """What rows hold besides the state, and where contacts find gap, speed and force in it."""
+    """The layout of observed rows, with the places of gap, speed and force of contacts."""
     columns = compiled.traced.layout.observed
     names = {"at_gap": "gap", "at_closing": "closing_speed", "at_force": "normal_force", "at_friction": "friction_force",
              "at_point": "contact_point", "at_normal": "contact_normal", "at_speeds": "tip_velocity"}  # fmt: skip
@@ -53,7 +53,7 @@ def observed_of(compiled: Compiled) -> Observed:
 
 
 def phases_of(compiled: Compiled, method: Method) -> Phases:
-    """What every event changes, and where every contact stands."""
+    """The effect of every event, and the places of every contact."""
     traced = compiled.traced
     events = traced.events
     precise = method.near is not None
@@ -75,19 +75,19 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
 
 
 def _owner(event: Event, traced: TracedSystem) -> int:
-    """The number of the contact that an event belongs to, or behind those of the joint whose friction holds; -1: none."""
+    """The number of the contact that owns an event; joints whose friction holds are numbered after the contacts; -1: none."""
     if event.holder is not None:
         return len(traced.pairs) + [slots.label for slots in _gripping(traced)].index(event.holder)
     return -1 if event.pair is None else event.pair
 
 
 def _gripping(traced: TracedSystem) -> list[JointSlots]:
-    """Joints whose friction holds."""
+    """Joints whose friction can hold."""
     return [slots for slots in traced.joints if slots.grip is not None]
 
 
 def _joint_places(slots: JointSlots) -> list[int]:
-    """In the order of `run_record`: JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS."""
+    """The places of a joint in the order of `run_record`: JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS."""
     assert slots.grip is not None and slots.edge is not None  # it holds
     return [slots.grip, slots.edge, int(slots.exact), len(slots.rates)]
 
@@ -97,7 +97,7 @@ def _whole(numbers: object) -> Ints:
 
 
 def _places(slots: PairSlots) -> list[int]:
-    """In the order of `run_record`: CLOSED, ENTRY, GRIP, BRISTLES ..."""
+    """The places of a contact in the order of `run_record`: CLOSED, ENTRY, GRIP, BRISTLES ..."""
     missing = -1
     events = [missing if event is None else event for event in (slots.gap, slots.peak, slots.let_go, slots.near)]
     return [slots.closed, slots.entry, missing if slots.grip is None else slots.grip,
@@ -106,12 +106,12 @@ def _places(slots: PairSlots) -> list[int]:
 
 
 def pair_numbers(traced: TracedSystem) -> Floats:
-    """Of every contact what the loop reads of its laws and shapes."""
+    """For every contact, the numbers of its laws and shapes that the loop reads."""
     return np.array([_numbers(slots) for slots in traced.pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
 
 
 def _numbers(slots: PairSlots) -> list[float]:
-    """In the order of `run_record`: ENTRY_FLOOR, REACH, BAND."""
+    """The numbers of a contact in the order of `run_record`: ENTRY_FLOOR, REACH, BAND."""
     pair = slots.pair
     band = math.nan if slots.grip is None else float(pair.friction.band)  # type: ignore[union-attr]
     return [float(pair.normal.entry_floor), float(pair.reach), band]
@@ -124,7 +124,7 @@ class Contacts:
         self._traced, self._stepper = traced, stepper
 
     def resume(self, state: FinalState) -> None:
-        """Before the run: contacts that an earlier one left closed go on, with their law, their bristles and their record."""
+        """Continue contacts that an earlier run left closed, with their entry speed, bristles and record; called before the run."""
         p = self._stepper.p
         for k, slots in enumerate(self._traced.pairs):
             if slots.pair.name in state.closed:
@@ -140,7 +140,7 @@ class Contacts:
 
     @property
     def grips(self) -> dict[str, tuple[float, ...]]:
-        """What joints whose friction holds are doing, and along which direction."""
+        """The state and direction of the friction of joints that can hold."""
         p = self._stepper.p
         return {joint.label: tuple(p[joint.grip : joint.grip + GRIP_ENTRIES].tolist())
                 for joint in _gripping(self._traced) if joint.grip is not None}  # fmt: skip
@@ -153,7 +153,7 @@ class Contacts:
 
     @property
     def words(self) -> str:
-        """The phase, for people."""
+        """The phase in words."""
         if not self._traced.pairs:
             return ""
         names = [slots.pair.name for slots in self._under_way.values()]
@@ -161,13 +161,13 @@ class Contacts:
 
     @property
     def closed(self) -> dict[str, tuple[float, OngoingContact]]:
-        """Contacts under way, by pair, each with the entry speed its law works with."""
+        """The closed contacts by pair, each with the entry speed that its law uses."""
         p, touch = self._stepper.p, self._stepper.touch
         return {slots.pair.name: (float(p[slots.entry]), _record_of(touch[k], _grip(slots, p)))
                 for k, slots in self._under_way.items()}  # fmt: skip
 
     def table(self, closing_speeds: Floats) -> ContactTable:
-        """All touches; those that last are closed in the table only. closing_speeds: of all pairs, where the run stands."""
+        """All contacts; those still closed get an end in the table only. closing_speeds: of all pairs at the present state."""
         names = [slots.pair.name for slots in self._traced.pairs]
         ended = [ContactRecord(names[int(pair)], *numbers) for pair, *numbers in self._stepper.touches().tolist()]
         return table([*ended, *(self._lasting(k, slots, -float(closing_speeds[k])) for k, slots in self._under_way.items())])
@@ -189,7 +189,7 @@ class Contacts:
 
 
 def _grip(slots: PairSlots, p: Floats) -> tuple[float, ...] | None:
-    """What friction that holds is doing, and the direction in which it yields."""
+    """The state of friction that can hold, and the direction in which it slips."""
     return None if slots.grip is None else tuple(p[slots.grip : slots.grip + 4].tolist())
 
 

@@ -1,4 +1,4 @@
-"""Warnings about contacts: a start deep inside one, and laws outside of what they were derived for."""
+"""Warnings about contacts: a start with deep overlap, and laws outside the range for which they were derived."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import HysteresisLaw, PowerLaw
 from pliant.run.evidence import Evidence
 
-DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; at rest on it, a mechanism stores far less
-PRESSED = 3.0  # weights of the mechanism: what may press a contact at the start, for one that rests is pressed by its weight
-ROUND_OFF = 1e-9  # of the mechanism's size: no depth
-OFF = 0.05  # of the restitution: what a law may deliver beside what it is asked for
+DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; a mechanism at rest on it stores far less
+PRESSED = 3.0  # weights of the mechanism: force allowed on a contact at the start; at rest it carries one weight
+ROUND_OFF = 1e-9  # of the mechanism's size: depths below this are round-off
+OFF = 0.05  # allowed difference between delivered and requested restitution
 HERTZ = 1.5  # the exponent of round bodies
-SHALLOW = 0.1  # of the radius: the depth up to which Hertz's parabola is the sphere, its force within some 2 %
+SHALLOW = 0.1  # of the radius: up to this depth Hertz's parabola approximates the sphere, with a force error of about 2 %
 
 
 def deep_start(evidence: Evidence) -> Iterator[str]:
-    """A contact that holds energy from nowhere where the run begins; one that goes on has been pressed by its own history."""
+    """Warn of a contact with unexplained stored energy at the start; in a continued run the earlier run explains it."""
     if evidence.gone_on is not None or not evidence.traced.pairs:
         return
     columns = evidence.traced.layout.observed
@@ -31,25 +31,25 @@ def deep_start(evidence: Evidence) -> Iterator[str]:
             (m, newton), kind = slots.pair.units, "contact" if isinstance(slots.pair, ContactPair) else "stop"
             height = f", enough to lift the whole mechanism by {stored / weight:.3g} m" if weight > 0.0 else ""
             yield (
-                f"{kind} {slots.pair.name!r} starts {-gap:.3g} {m} deep, pressed by {force:.3g} {newton} and holding {stored:.3g} J"
-                f"{height}: start the bodies apart, or as deep as they rest"
+                f"{kind} {slots.pair.name!r} starts {-gap:.3g} {m} deep, with a force of {force:.3g} {newton} and a stored energy "
+                f"of {stored:.3g} J{height}; start the bodies apart, or at their depth at rest"
             )
 
 
 def restitution(evidence: Evidence) -> Iterator[str]:
-    """A law that was touched and does not deliver the restitution it was asked for."""
+    """Warn of a law in use that does not deliver the requested restitution."""
     for pair in _touched(evidence):
         law = pair.normal
         if isinstance(law, HysteresisLaw) and abs(law.delivered - law.asked) > OFF:
             yield (
-                f"contact {pair.name!r}: {type(law).__name__} asked for a restitution of {law.asked:g} delivers "
-                f"{law.delivered:.3f} between free bodies, more than {OFF:g} off: it was derived for others (see its description); "
-                "pl.Exact delivers what it is asked for"
+                f"contact {pair.name!r}: {type(law).__name__} with a requested restitution of {law.asked:g} delivers "
+                f"{law.delivered:.3f} between free bodies, a difference of more than {OFF:g}; it was derived for other values (see "
+                "its description), and pl.Exact delivers the requested one"
             )
 
 
 def indentation(evidence: Evidence) -> Iterator[str]:
-    """Round bodies pressed together deeper than Hertz's theory goes."""
+    """Warn of round bodies with an overlap beyond the range of Hertz's theory."""
     for pair in _touched(evidence):
         law, radius = pair.normal, _radius(pair)
         if not isinstance(law, PowerLaw) or law.exponent != HERTZ or radius <= 0.0:
@@ -59,7 +59,7 @@ def indentation(evidence: Evidence) -> Iterator[str]:
         if depth > SHALLOW * radius:
             yield (
                 f"contact {pair.name!r} is pressed about {depth:.3g} m deep at t = {hardest.peak_time:.6g} s, {depth / radius:.2g} "
-                f"of the radius of {radius:.3g} m; Hertz's law holds up to some {SHALLOW:g} of it: its stiffness is too low"
+                f"of the radius of {radius:.3g} m; Hertz's law is valid up to about {SHALLOW:g} of it, so the stiffness is too low"
             )
 
 
@@ -69,6 +69,6 @@ def _touched(evidence: Evidence) -> list[Pair]:
 
 
 def _radius(pair: Pair) -> float:
-    """That of the sphere that presses a plane as these two do, m; 0 where a point touches."""
+    """The radius of the sphere that would press a plane as these two press each other, m; 0 for a point."""
     curvature = sum(1.0 / radius for radius in (pair.radius, pair.other_radius) if radius != 0.0)
     return 1.0 / curvature if curvature > 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""What a finished run shows of itself, as warnings judge it: its rows, its course, its touches."""
+"""The data of a finished run from which warnings are judged: its rows, its course and its contacts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pliant.run.beam_limits import BeamLimits, limits_of
 from pliant.run.inertia import Resistance
 from pliant.run.observed import values_of
 
-if TYPE_CHECKING:  # casadi and numba come in when a run begins
+if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.dynamics.tree import Node
     from pliant.integrate.course import Course
     from pliant.integrate.methods import Method
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """Of states, integrated or not: their times, and what was observed."""
+    """Rows of states, integrated or not: their times and the observed quantities."""
 
     traced: TracedSystem
     times: Floats  # s, of the saved rows
@@ -38,7 +38,7 @@ class Rows:
 
     @property
     def series(self) -> tuple[Floats, Mapping[str, Floats]]:
-        """Times and values that are judged."""
+        """The times and values that are judged."""
         return self.times, self.values
 
     @cached_property
@@ -50,41 +50,41 @@ class Rows:
 
     @cached_property
     def largest_q(self) -> Floats:
-        """Of every coordinate, without its sign, over all rows: bounds come from these; nan where it became so."""
+        """The largest magnitude of every coordinate over all rows, for bounds; nan if a value is nan."""
         return _largest(self.series[1]["q"])
 
     @cached_property
     def largest_v(self) -> Floats:
-        """Of every rate."""
+        """The largest magnitude of every rate over all rows."""
         return _largest(self.series[1]["v"])
 
     @cached_property
     def largest_force(self) -> Floats:
-        """Of every body's joint, N: what its largest components would make together."""
+        """An upper bound of the joint force of every body, N: the magnitude of its largest components together."""
         force = self.series[1]["reaction_force"]
         return np.asarray(np.linalg.norm(_largest(force.reshape(len(force), -1)).reshape(-1, 3), axis=1))
 
 
 @dataclass(frozen=True)
 class Evidence(Rows):
-    """Of one run, all that a warning may ask for."""
+    """All data of one run that a warning may use."""
 
     method: Method
     course: Course
-    observed: Floats  # of the course: what the observer writes
+    observed: Floats  # the observed numbers along the course
     extremes: Extremes
-    at_hand: float  # J, the energy that works were controlled against
+    at_hand: float  # J, the energy that scales the error control of works
     size: float  # m, of the mechanism at the start
-    weight: float  # N, of all of it
+    weight: float  # N, of the whole mechanism
     contacts: ContactTable
     resistance: Resistance
-    blind: NDArray[np.int64]  # by event: steps in which it could not be judged
+    blind: NDArray[np.int64]  # by event: number of steps in which it could not be evaluated
     steps: int
-    gone_on: FinalState | None  # where the run went on from, if it did
+    gone_on: FinalState | None  # the state from which the run continued, if it did
 
     @cached_property
     def series(self) -> tuple[Floats, Mapping[str, Floats]]:
-        """Times and values of whichever has more rows: what was saved, or what the run kept of its course."""
+        """The times and values of the saved rows or of the course of the run, whichever has more rows."""
         course = self.course
         if self.times.size >= course.times.size and len(self.values) == len(QUANTITIES):
             return self.times, self.values
@@ -92,11 +92,11 @@ class Evidence(Rows):
 
     @cached_property
     def balance_error(self) -> float:
-        """The largest imbalance of energies and works anywhere, J; nan where an energy is not known."""
-        known = len(self.values) == len(QUANTITIES)  # where fewer were kept, the course has to do
+        """The largest imbalance of energies and works, J; nan if an energy is not known."""
+        known = len(self.values) == len(QUANTITIES)  # if fewer were kept, only the course is used
         return float(np.maximum(self.extremes.balance_error, row_error(self.values) if known else 0.0))
 
 
 def _largest(rows: Floats) -> Floats:
-    columns = np.ascontiguousarray(rows.T)  # a quarter of the time along rows
+    columns = np.ascontiguousarray(rows.T)  # takes a quarter of the time
     return np.asarray(np.maximum(columns.max(axis=1), -columns.min(axis=1)))

@@ -1,7 +1,7 @@
-"""Whether every coordinate is resisted by some mass or inertia: the condition of the mass matrix at a state, from kinetic energies.
+"""Checks that every coordinate has inertia: the condition of the mass matrix M at a state, computed from kinetic energies.
 
-M is judged with its coordinates measured by what they would weigh alone, d^-1/2 M d^-1/2 with d its diagonal: units and mass ratios
-of links do not count (1e9 to 1e-9 and beyond pass), only motions that cost no kinetic energy at all do.
+M is scaled by its diagonal d to d^-1/2 M d^-1/2, so that units and mass ratios of links do not count (1e9 to 1e-9 and beyond pass);
+only motions without kinetic energy do.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
 
-ALL_JUDGED = 30  # rates up to which M is judged whole; of more, what each body and the one it stands on move by
-MOST_JUDGED = 500  # rates up to which that is done
-SINGULAR = 1e-14  # per rate: an eigenvalue of the scaled M that round-off alone could leave
-HARDLY = 1e-4  # the same where a run could not go on: it has come as near to the singular state as steps can be told apart
+ALL_JUDGED = 30  # rates up to which the whole of M is checked; beyond, only the rates of each body with those of its carrier
+MOST_JUDGED = 500  # rates up to which M is checked at all
+SINGULAR = 1e-14  # per rate: an eigenvalue of the scaled M that is round-off
+HARDLY = 1e-4  # the same for a run that could not go on, which is as close to the singular state as its steps can get
 CHUNK = 64  # states evaluated at once
-FAST = 1e8  # of a rate tried, where prescribed motions have kinetic energy of their own that must not count
+FAST = 1e8  # size of the trial rates when prescribed motions have kinetic energy, which must not count
 
 
 class Resistance:
     """Kinetic energies of one mechanism at states of its run."""
 
     def __init__(self, compiled: Compiled, kinetic: int) -> None:
-        """kinetic: where the observer writes the kinetic energy."""
+        """kinetic: the place of the kinetic energy in the observed row."""
         traced = compiled.traced
         self._code, self._kinetic, self._n_q = compiled.observe, kinetic, len(traced.free_q)
         self._groups, self._pairs = _judged(traced)
         self._names = [traced.tree.rates[k] for k in traced.free_v]
-        self._largest = np.zeros(len(self._names))  # the largest diagonal so far: what it could be
+        self._largest = np.zeros(len(self._names))  # the largest diagonal entries so far, for scale
         self._prescribes = bool(traced.tree.prescribed)
 
     def unresisted(self, t: float, y: Floats, p: Floats, nothing: float = SINGULAR) -> str | None:
-        """The coordinates, by name, of a motion that nothing resists; None where there is none.
+        """The coordinates, by name, of a motion without inertia; None if there is none.
 
-        nothing: the eigenvalue of the scaled M, per rate, that counts as none.
+        nothing: the eigenvalue of the scaled M, per rate, that counts as zero.
         """
         n = len(self._names)
         if not self._groups:
@@ -60,7 +60,7 @@ class Resistance:
         units /= np.sqrt(alone)[:, None]
         i, j = self._pairs
         scaled[i, j] = scaled[j, i] = 0.5 * (self._quadratic(t, y, p, units[i] + units[j]) - 2.0)
-        for group in self._groups:  # a part of M that is singular makes the whole so
+        for group in self._groups:  # if a part of M is singular, so is M
             values, vectors = np.linalg.eigh(scaled if len(group) == n else scaled[np.ix_(group, group)])
             if values[0] <= nothing * len(group):
                 part = np.zeros(n)
@@ -69,12 +69,12 @@ class Resistance:
         return None
 
     def _named(self, part: Floats) -> str:
-        """The coordinates that take the largest part in a motion."""
+        """The coordinates with the largest components in a motion."""
         large = np.abs(part) > 0.1 * np.max(np.abs(part))
         return ", ".join(name for name, is_large in zip(self._names, large, strict=True) if is_large)
 
     def _quadratic(self, t: float, y: Floats, p: Floats, rates: Floats) -> Floats:
-        """v^T M v of every row of rates."""
+        """v^T M v for every row of rates."""
         if not self._prescribes:
             return 2.0 * self._energies(t, y, p, rates)
         both = self._energies(t, y, p, FAST * rates) + self._energies(t, y, p, -FAST * rates)
@@ -94,7 +94,7 @@ class Resistance:
 
 
 def _judged(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole, Whole]]:
-    """Rates, by their number among the free ones, whose part of M is judged together; and all pairs among them."""
+    """Groups of rates, by their number among the free rates, whose part of M is checked together; and all pairs in them."""
     count = len(traced.free_v)
     if not 0 < count <= MOST_JUDGED:
         return (), _pairs(0)
@@ -112,6 +112,6 @@ def _judged(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole,
 
 @cache
 def _pairs(count: int) -> tuple[Whole, Whole]:
-    """All pairs of so many rates."""
+    """All pairs of `count` rates."""
     first, second = np.triu_indices(count, 1)
     return first, second

@@ -1,4 +1,4 @@
-"""When a run is cut: at breakpoints of signals and at the instants of sampled controllers, and what happens at the latter."""
+"""The pieces of a run's time, divided at breakpoints of signals and at the instants of sampled controllers."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ULPS = 4  # of t: two times nearer than this are one, however short the period
-MOST_INSTANTS = 20_000_000  # of a run
+ULPS = 4  # of t: times closer than this coincide, however short the period
+MOST_INSTANTS = 20_000_000  # in a run
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Where the pieces of a run's time begin, s, its end behind them; and what controllers do at each of the beginnings."""
+    """The beginnings of the pieces of a run's time and its end, s; and what controllers do at each beginning."""
 
     times: Floats
     due: NDArray[np.bool_]  # (piece, instant)
-    breaks: NDArray[np.int64]  # (piece) the number of breakpoints until its beginning
-    one_instant: float  # s: times nearer than this are one
+    breaks: NDArray[np.int64]  # (piece) number of breakpoints up to its beginning
+    one_instant: float  # s: times closer than this coincide
 
     @classmethod
     def of(
         cls, system: System, instants: Sequence[Instant], breakpoints: Sequence[float], t_start: float, t_end: float
     ) -> Schedule:
-        """Instants at t_end are left to whoever goes on from there."""
+        """The schedule of a run; instants at t_end are left to a run that continues from there."""
         inside = np.array([b for b in breakpoints if t_start < b < t_end])
         edges = np.concatenate([[t_start], inside, [t_end]])
         near = one_instant(system, t_start, t_end)
@@ -55,13 +55,13 @@ class Schedule:
 
 
 def one_instant(system: System, t_start: float, t_end: float) -> float:
-    """s: how near two times are that count as one; 0 where nothing is sampled."""
+    """The distance in s below which two times coincide; 0 if nothing is sampled."""
     periods = [controller.period for controller in system.controllers.values()]
     return max(SAME * min(periods), ULPS * float(np.spacing(max(abs(t_start), abs(t_end))))) if periods else 0.0
 
 
 def _instants(system: System, instant: Instant, t_start: float, t_end: float, near: float) -> Floats:
-    """k period, or so much later as outputs take, in t_start ... t_end."""
+    """The instants k period, plus the delay for outputs, within t_start ... t_end."""
     from pliant.trace.sampling import APPLY
 
     controller = system.controllers[instant.controller]
@@ -75,7 +75,7 @@ def _instants(system: System, instant: Instant, t_start: float, t_end: float, ne
 
 
 def _merged(edges: Floats, instants: Floats, near: float) -> Floats:
-    """All times in order, those that are one only once: as the run's edge where it is one, else as the first."""
+    """All times in order, without duplicates: of coinciding times the edge of the run is kept if it is one, else the first."""
     far = instants[np.abs(edges[_nearest(edges, instants)] - instants) > near]
     order = np.sort(far)
     kept = order[np.concatenate([[True], np.diff(order) > near])] if order.size else order
@@ -83,6 +83,6 @@ def _merged(edges: Floats, instants: Floats, near: float) -> Floats:
 
 
 def _nearest(times: Floats, wanted: Floats) -> NDArray[np.int64]:
-    """The number of the time that is nearest to each that is wanted."""
+    """The index of the nearest time to each wanted time."""
     after = np.clip(np.searchsorted(times, wanted), 1, times.size - 1)
     return np.asarray(after - (wanted - times[after - 1] < times[after] - wanted))

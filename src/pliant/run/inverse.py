@@ -1,7 +1,7 @@
-"""Inverse dynamics: the torques and forces that a given motion of the joints asks for.
+"""Inverse dynamics: the torques and forces that a given motion of the joints requires.
 
-Coordinates of the motion are prescribed; what is elastic is integrated forward under it, or found in balance at every instant
-(quasi-static), or prescribed as well. Efforts come out as `result.values["effort"]`, one per coordinate of the motion.
+The coordinates of the motion are prescribed. Elastic coordinates are integrated forward, computed in balance at every instant
+(quasi-static), or prescribed as well. The efforts are `result.values["effort"]`, one per coordinate of the motion.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ELASTIC = ("integrated", "quasi-static", "prescribed")
 Motion = Callable[..., Any] | Prescribed | MotionTable | tuple[Sequence[float], Sequence[float]]
 
 NEWTON_STEPS = 30
-NEWTON_TOLERANCE = 1e-13  # of the largest modal force: what round-off leaves
+NEWTON_TOLERANCE = 1e-13  # of the largest modal force: the level of round-off
 
 
 def inverse_dynamics(
@@ -46,17 +46,17 @@ def inverse_dynamics(
     t_start: float = 0.0,
     **options: Any,
 ) -> Result:
-    """Efforts for a motion {"arm.angle": function of t, or (times, values), ...}; the rest of the system moves as it must.
+    """Compute the efforts that a motion {"arm.angle": function of t, or (times, values), ...} requires; other coordinates are free.
 
-    elastic: `integrated` runs the modes forward from their initial values; `quasi-static` takes them as they balance the
-    motion's own forces at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are
-    left out: they are what is asked for. Further options are those of simulate(). Where nothing is integrated, quasi-static or with
-    every coordinate prescribed, works are not known and read nan.
+    elastic: `integrated` integrates the modes from their initial values; `quasi-static` computes them in balance with the forces of
+    the motion at every instant; `prescribed` expects them in the motion too. Drives on coordinates of the motion are ignored,
+    because their efforts are the result. Other options are those of simulate(). If nothing is integrated (quasi-static, or with
+    every coordinate prescribed), works are unknown and are nan.
 
-    path: where frames go instead, {arm.tip: function of t that gives (x, y) or (x, y, z)}, or {"position": ..., "angle": ...} with
-    an angle about z, or three about z, y and x, one after the other. motors: the coordinates whose efforts are asked for; where not
-    given, those that drives act on. elastic is `quasi-static` or `dynamic` then: with the beams' own inertia, the bounded solution
-    from balance to balance.
+    path: motion of frames instead of coordinates, {arm.tip: function of t that returns (x, y) or (x, y, z)}, or {"position": ...,
+    "angle": ...} with an angle about z, or three angles about z, then y, then x. motors: coordinates whose efforts are computed; by
+    default, those on which drives act. With a path, elastic is `quasi-static` or `dynamic`: including the inertia of the beams, as
+    the bounded solution from balance to balance.
     """
     t_start = check.number("inverse_dynamics", "t_start", t_start, "s")
     t_end = check.number("inverse_dynamics", "t_end", t_end, "s")
@@ -68,13 +68,13 @@ def inverse_dynamics(
 
         return path_dynamics(prescribed_system(system, motion, t_start, t_end), path, motors, t_start, t_end, elastic, **options)
     if motors is not None:
-        raise ModelError.of("inverse_dynamics", "motors", "must be given with a path: motions name their own", list(motors))
+        raise ModelError.of("inverse_dynamics", "motors", "must be left out unless a path is given", list(motors))
     elastic = "integrated" if elastic is None else elastic
     check.choice("inverse_dynamics", "elastic", elastic, ELASTIC)
     driven = prescribed_system(system, motion, t_start, t_end)
     missing = [name for name in _free_names(driven) if elastic == "prescribed" and name.split(".")[1] in _modes(driven, name)]
     if missing:
-        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {missing} too", sorted(motion))
+        raise ModelError.of("inverse_dynamics", "motion", f"must also prescribe {missing}", sorted(motion))
     if elastic == "quasi-static" or not _free_names(driven):
         _check_still(driven, options)
         return (_quasi_static if elastic == "quasi-static" else _all_prescribed)(driven, t_start, t_end, elastic, **options)
@@ -96,7 +96,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.drives |= {name: drive for name, drive in system.drives.items() if drive.coordinate not in wanted}
     copy.loads |= system.loads
     copy.struts |= system.struts
-    for name, drive in system.motors.items():  # what drives the motion is asked for; its rotor turns along
+    for name, drive in system.motors.items():  # the torque of such a motor is the result; its rotor still turns with the joint
         copy.motors[name] = replace(drive, command=None) if drive.coordinate in wanted else drive
     copy.contacts |= system.contacts
     copy.closures |= system.closures
@@ -124,7 +124,7 @@ def _motion_of(name: str, value: Motion, t_start: float, t_end: float) -> Prescr
         value = MotionTable(*value)
     checked = prescribed("inverse_dynamics", f"motion[{name!r}]", value)
     if isinstance(checked, MotionTable) and not (checked.times[0] <= t_start and t_end <= checked.times[-1]):
-        rule = f"must hold times from {t_start} to {t_end} s"
+        rule = f"must contain times from {t_start} to {t_end} s"
         raise ModelError.of("inverse_dynamics", f"motion[{name!r}]", rule, (checked.times[0], checked.times[-1]))
     return checked
 
@@ -145,36 +145,36 @@ def _modes(system: System, name: str) -> tuple[str, ...]:
 
 
 def _check_still(system: System, options: Mapping[str, Any]) -> None:
-    """Without a run there are no contacts that close and no options of a run."""
+    """Refuse contacts and options of a run, because nothing is integrated."""
     if system.contacts:
-        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where there are contacts", sorted(system.contacts))
-    rule = "must be integrated where stops have a law, or joints and gears have play"
+        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated for a system with contacts", sorted(system.contacts))
+    rule = "must be integrated for a system with backlash, or with stops that have a contact law"
     refuse_coordinate_pairs(system, "inverse_dynamics", "elastic", rule)
     if system.closures:
-        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated where loops are closed", sorted(system.closures))
+        raise ModelError.of("inverse_dynamics", "elastic", "must be integrated for a system with closures", sorted(system.closures))
     if system.states or system.controllers:
-        rule = "must be integrated where there are states of one's own or sampled controllers"
+        rule = "must be integrated for a system with states of the user's own or sampled controllers"
         raise ModelError.of("inverse_dynamics", "elastic", rule, sorted({*system.states, *system.controllers}))
     unknown = sorted(set(options) - {"save", "formulation"})
     if unknown:
-        rule = "must be save and formulation alone where nothing is integrated"
+        rule = "must be only save and formulation when nothing is integrated"
         raise ModelError.of("inverse_dynamics", "options", rule, unknown)
 
 
 def _rows(traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
-    """Observed quantities at given states, piece by piece of time."""
+    """The observed quantities at given states, evaluated piece by piece of time."""
     return np.array([observe(t, y, parameters_at(traced, float(t))) for t, y in zip(times, states, strict=True)])
 
 
 def parameters_at(traced: TracedSystem, t: float) -> NDArray[np.float64]:
-    """p in the piece of time that holds t."""
+    """The parameters p in the piece of time that contains t."""
     edges = [-np.inf, *traced.breakpoints, np.inf]
     k = int(np.searchsorted(traced.breakpoints, t, side="right"))
     return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
 
 def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
-    """Every coordinate is prescribed: nothing to integrate, efforts straight from the motion."""
+    """The result for a motion that prescribes every coordinate: efforts follow directly, nothing is integrated."""
     from pliant.run.observed import values_of
     from pliant.run.save_times import save_times
     from pliant.run.simulate import collect_rows
@@ -184,11 +184,11 @@ def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, 
     states = np.zeros((len(times), compiled.traced.y0.size))
     values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
     provenance = _provenance(compiled.traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "the motion is wholly prescribed", provenance)
+    return collect_rows(compiled, times, values, "the motion is completely prescribed", provenance)
 
 
 def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
-    """Modes in balance with the motion's forces at every instant: no modal rates, no modal accelerations."""
+    """The result with modes in balance with the forces of the motion at every instant, without modal rates and accelerations."""
     from pliant.run.observed import values_of
     from pliant.run.save_times import save_times
     from pliant.run.simulate import collect_rows
@@ -199,7 +199,7 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
     loose = [traced.tree.rates[k] for k in traced.free_v if traced.tree.rates[k] not in _all_modes(system)]
     if loose:
         given = [traced.tree.rates[coordinate.v] for coordinate in traced.tree.prescribed]
-        raise ModelError.of("inverse_dynamics", "motion", f"must prescribe {loose} too for quasi-static modes", given)
+        raise ModelError.of("inverse_dynamics", "motion", f"must also prescribe {loose} for quasi-static modes", given)
     balance = _Balance(traced, formulation)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), traced.y0.size))
@@ -219,7 +219,7 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
 
 
 def _provenance(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Provenance:
-    """The provenance of what was not integrated: the System with its motions prescribed, and how its elastic parts were taken."""
+    """The provenance of a result without integration: the System with prescribed motions, and the treatment of elastic parts."""
     settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": traced.formulation}
     return Provenance(traced.original, settings, t_start, traced.parameter_values, elastic=elastic)
 
@@ -246,15 +246,15 @@ class _Balance:
             residual = np.array(self._residual(t, z, p)).ravel()
             try:
                 step = np.linalg.solve(np.array(self._jacobian(t, z, p)), residual)
-            except np.linalg.LinAlgError:  # a load at which nothing resists: buckling
+            except np.linalg.LinAlgError:  # no stiffness at this load: buckling
                 break
             z = z - step
             if np.max(np.abs(step)) <= NEWTON_TOLERANCE * max(float(np.max(np.abs(z))), 1e-9):
                 return z
         raise SolveError(
-            f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t} s: each saved "
-            "time starts from the one before, so ramp the load or the motion up over more saved times, from zero; near buckling "
-            "there may be no balance at all"
+            f"inverse_dynamics: modes must find their balance in {NEWTON_STEPS} Newton steps, but did not at t = {t} s; each saved "
+            "time starts from the one before, so ramp the load or the motion up from zero over more saved times (near buckling "
+            "there may be no balance at all)"
         )
 
     def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:

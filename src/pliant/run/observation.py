@@ -1,4 +1,4 @@
-"""What is seen of a mechanism at one time: read by the names of a result's quantities."""
+"""The quantities of a mechanism at one time, read by the names of a result's quantities."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Floats = NDArray[np.float64]
 
 
 class Observation(Mapping[str, Floats]):
-    """All quantities of a result at one time: observation["tip_position"], and of one label observation["q", "arm.angle"].
+    """All quantities at one time: observation["tip_position"] or, for one label, observation["q", "arm.angle"].
 
-    A quantity's array is laid out by the labels of its dimensions, as a row of a result is; one without dimensions is a number.
+    The array of a quantity is laid out by the labels of its dimensions, like a row of a result; a quantity without dimensions is a
+    number.
     """
 
     __slots__ = ("_observed", "_traced", "_y", "t")
@@ -32,7 +33,7 @@ class Observation(Mapping[str, Floats]):
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """Of every dimension, as in a result."""
+        """The labels of every dimension, as in a result."""
         return self._traced.columns
 
     def __getitem__(self, key: str | tuple[str, str]) -> Any:
@@ -53,7 +54,7 @@ class Observation(Mapping[str, Floats]):
         dims = QUANTITIES[name].dims
         labels = list(self.labels[dims[0]]) if dims else []
         if label not in labels:
-            raise ModelError.of("observation", name, f"must be asked for one of {labels}{did_you_mean(label, labels)}", label)
+            raise ModelError.of("observation", name, f"must be read at one of {labels}{did_you_mean(label, labels)}", label)
         return labels.index(label)
 
     def _values(self, name: str) -> Any:
@@ -72,7 +73,7 @@ class Observation(Mapping[str, Floats]):
 
 
 def _with_prescribed(traced: TracedSystem, free: Floats, moved: Floats, kind: int) -> Floats:
-    """All coordinates (kind 0) or rates (1), of what is integrated and what is prescribed."""
+    """All coordinates (kind 0) or rates (1), integrated and prescribed."""
     coordinates = traced.tree.prescribed
     if not coordinates:
         return free

@@ -1,4 +1,4 @@
-"""What the observer of a System writes, by the names of the result's table."""
+"""The observed numbers of a System by the names of the result's table of quantities."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def values_of(
     observed: NDArray[np.float64],
     names: Collection[str] = tuple(QUANTITIES),
 ) -> dict[str, NDArray[np.float64]]:
-    """States and observed quantities, by the names of the table; prescribed coordinates come from the observer's tail.
+    """States and observed quantities by the names of the table; prescribed coordinates come from the end of the observed row.
 
-    names: which; all of them unless given.
+    names: the wanted quantities; all by default.
     """
     labels, layout, prescribed = traced.columns, traced.layout, traced.tree.prescribed
     values: dict[str, NDArray[np.float64]] = {}
@@ -48,12 +48,12 @@ def values_of(
 
 
 def needs_observer(traced: TracedSystem, names: Collection[str]) -> bool:
-    """Whether any of these quantities is more than the integrated state."""
+    """Whether any of these quantities is not part of the integrated state."""
     return any(name in OBSERVED for name in names) or bool(traced.tree.prescribed and {"q", "v"}.intersection(names))
 
 
 def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Of each quantity its places in a row, flat: in what is observed, or component i of the state as -1 - i."""
+    """The flat places of each quantity: in the observed row, or -1 - i for component i of the state."""
     layout, places = traced.layout, {}
     for name in quantities:
         if name not in STATES:
@@ -74,5 +74,5 @@ def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDA
 
 
 def component_name(traced: TracedSystem, k: int) -> str:
-    """What a component of the state is, in words."""
+    """The name of a component of the state, for messages."""
     return [label for owner in traced.states for label in owner.labels][k]

@@ -1,4 +1,4 @@
-"""A System ready to run: traced, and its functions compiled; what only some runs need is made when asked for."""
+"""Prepares a System for runs: traces it and compiles its functions; functions that only some runs need are compiled on demand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pliant.results.drawing import Drawing
 from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
-if TYPE_CHECKING:  # casadi and numba come in when a run begins
+if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.codegen.directional_kernel import DirectionalKernel
     from pliant.codegen.function import TracedFunction
     from pliant.codegen.jacobian_kernel import JacobianKernel
@@ -35,11 +35,11 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
 
 @dataclass(frozen=True, eq=False)
 class CompiledStructure:
-    """What all Systems of one structure share: the trace of one of them and the machine code of its functions."""
+    """What all Systems of the same structure share: the trace of one of them, and the machine code of its functions."""
 
     traced: TracedSystem
     code: Mapping[str, MachineCode]
-    cache: Path | None  # where machine code is kept
+    cache: Path | None  # folder of cached machine code
     _jacobians: dict[bool, JacobianKernel | None] = field(default_factory=dict)
     _constraints: list[ConstraintKernels | None] = field(default_factory=list)
     _directional: dict[tuple[Any, ...], DirectionalKernel] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class CompiledStructure:
         return self._constraints[0]
 
     def directional(self, name: str, active: tuple[int, ...], rows: tuple[int, ...] | None, stages: Stages) -> DirectionalKernel:
-        """Of a function by its name, or of some of its rows: derivatives by t, y and these entries of p; "prepare": by numbers."""
+        """The kernel of derivatives of a function (or some of its rows) by t, y and these entries of p; of "prepare" by numbers."""
         from pliant.codegen.directional_kernel import DirectionalKernel
         from pliant.codegen.llvm import LARGEST_OPTIMISED_IN_RUN
 
@@ -71,12 +71,12 @@ class CompiledStructure:
             program = self.traced.preparation.program if preparing else self.traced.functions[name].program()
             if rows is not None:
                 program = replace(program, outputs=[program.outputs[k] for k in rows])
-            with stages.stage("compile", _compiling(f"derivatives of {COMPILED.get(name, 'what numbers become')}", self.cache)):
+            with stages.stage("compile", _compiling(f"derivatives of {COMPILED.get(name, 'the constants')}", self.cache)):
                 self._directional[key] = DirectionalKernel.of(program, active, self.cache, largest)
         return self._directional[key]
 
     def fitting(self, lowered: LoweredSystem) -> TracedSystem | None:
-        """The trace with the numbers of another System of this structure; None where it is not good for them."""
+        """The trace with the numbers of another System of this structure; None if the trace is not valid for them."""
         constants = self.traced.preparation.constants(lowered.numbers)
         if constants is None or not np.all(np.isfinite(constants)):
             return None
@@ -86,25 +86,25 @@ class CompiledStructure:
 LOWERING, TRACING = "preparing the mechanism", "deriving the equations"
 COMPILED = {
     "rhs": "the equations of motion",
-    "observe": "what results show",
+    "observe": "the quantities of results",
     "event_functions": "the events",
     "open_contact_event_functions": "the events of open contacts",
     "step_limit": "the limit of steps near contacts",
     "project": "the projection onto closed loops",
-    "implied": "the closures that others imply",
+    "implied": "the redundant rows of closures",
 }
 
-MOST_OPERATIONS = 2_000_000  # of all structures that are kept in the process
+MOST_OPERATIONS = 2_000_000  # of all structures kept in the process
 STRUCTURES: Recent[CompiledStructure] = Recent(MOST_OPERATIONS)
 
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A System ready to run: its structure's machine code, and its own numbers."""
+    """A compiled System, ready to run: the machine code of its structure, and its own numbers. Made by `compile_system`."""
 
     traced: TracedSystem
     structure: CompiledStructure
-    seconds: Mapping[str, float]  # what making it took: "import", "trace", "prepare", "compile"
+    seconds: Mapping[str, float]  # s that each stage took: "import", "trace", "prepare", "compile"
     _pieces: dict[tuple[bytes, float, float], Pieces] = field(default_factory=dict, repr=False)
 
     @property
@@ -121,7 +121,7 @@ class Compiled:
 
     @property
     def open_contact_events(self) -> MachineCode | None:
-        """Events where no contact is closed."""
+        """The events while no contact is closed."""
         return self.structure.code.get("open_contact_event_functions", self.events)
 
     @property
@@ -134,22 +134,22 @@ class Compiled:
 
     @property
     def implied(self) -> MachineCode | None:
-        """Rows of closures that others imply, and how far each may go."""
+        """The redundant rows of closures, and the tolerance of each."""
         return self.structure.code.get("implied")
 
     def jacobian(self, whole: bool, stages: Stages | None = None) -> JacobianKernel | None:
-        """The kernel of df/dy, compiled when first asked for; whole: with the rows of works and impulses, and df/dt."""
+        """The kernel of df/dy, compiled on first use; whole: include the rows of works and impulses, and df/dt."""
         return self.structure.jacobian(whole, stages or Stages())
 
     @property
     def jacobian_price(self) -> float:
-        """Evaluations of the right-hand side that take as long as making the Jacobian, roughly."""
+        """The rough cost of a Jacobian, in evaluations of the right-hand side."""
         from pliant.codegen.jacobian import price
 
         return price(self.rhs.operations)
 
     def time_pieces(self, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
-        """Pieces of time within which formulas of time are smooth, at the state y0; kept for the next run."""
+        """Pieces of time within which formulas of time are smooth, at the state y0; cached for the next run."""
         from pliant.trace.timed import pieces_of
 
         key = (y0.tobytes(), t_start, t_end)
@@ -158,12 +158,12 @@ class Compiled:
         return self._pieces[key]
 
     def constraints(self, stages: Stages | None = None) -> ConstraintKernels | None:
-        """The kernels of exact loops that a method with partitioned coordinates asks for."""
+        """The kernels of exact loops that a method with partitioned coordinates needs."""
         return self.structure.constraints(stages or Stages())
 
     @cached_property
     def drawing(self) -> Drawing:
-        """What pictures draw of the mechanism, made once for all runs, if at all; where it moves to is in their rows."""
+        """The drawing of the mechanism for pictures, made on first use for all runs; the rows of a run say how it moves."""
         return Drawing.later(partial(_draw, self.traced.system, self.traced.tree))
 
 
@@ -183,11 +183,11 @@ def compile_system(
     parameters: Mapping[str, float] | None = None,
     phase: Tell | None = None,
 ) -> Compiled:
-    """Make a System ready to run: its functions are traced and compiled, unless a System of its structure was before.
+    """Prepare a System for runs: trace and compile its functions, unless a System with the same structure was compiled before.
 
-    Machine code is kept in the process and on disk, unless `cache` is False. still: allow a System whose every coordinate is
-    prescribed. near: watch for gaps that pass this distance, m. t_start: when closed loops are assembled, s. parameters: values of
-    parameters, by name. phase is called with words for what is being made.
+    cache: keep machine code in the process and on disk. still: allow a System with every coordinate prescribed. near: record when
+    gaps cross this distance, m. t_start: time at which closed loops are assembled, s. parameters: values of parameters by name.
+    phase: called with a description of each stage.
     """
     stages = Stages(phase)
     known, system = SystemMemory.of(system, snapshot := system.snapshot()), snapshot
@@ -222,18 +222,18 @@ def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stag
         traced = trace_lowered(lowered, folder)
     code = {}
     for name, function in _wanted(traced).items():
-        # what is called for saved rows only is just translated: a fifth of the time to compile, a third more to run
+        # functions called only for saved rows are not optimised: a fifth of the time to compile, a third more to run
         largest = 0 if name == "observe" else LARGEST_OPTIMISED_IN_RUN
-        with stages.stage("compile", _compiling(COMPILED.get(name, "what sampled controllers do"), folder)):
+        with stages.stage("compile", _compiling(COMPILED.get(name, "sampled controllers"), folder)):
             code[name] = compile_function(function, cache=folder, largest=largest)
-    with stages.stage("prepare", _compiling("what numbers become", folder)):
+    with stages.stage("prepare", _compiling("constants of the equations", folder)):
         constants = traced.preparation.constants(lowered.numbers)
     assert constants is not None  # the numbers it was traced with
     return CompiledStructure(traced.for_numbers(lowered, constants), code, folder)
 
 
 def _compiling(what: str, folder: Path | None) -> str:
-    return f"compiling {what}" + (", once for mechanisms of this structure" if folder is not None else "")
+    return f"compiling {what}" + (", once for all mechanisms of this structure" if folder is not None else "")
 
 
 @contextmanager
@@ -241,21 +241,21 @@ def _telling_of_overflow(system: System) -> Iterator[None]:
     try:
         yield
     except (OverflowError, ZeroDivisionError) as trouble:
-        rule = "must hold numbers from which the equations can be computed"
+        rule = "must contain numbers from which the equations can be computed"
         got = f"some that are too large or too small ({trouble})"
         raise ModelError.of(f"system {system.name!r}", "model", rule, got) from trouble
 
 
 def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:
-    """The functions a run needs: no events where there are none, none of flight where there are no contacts."""
+    """The functions that a run needs: no event functions without events, and none for open contacts without contacts."""
     missing = {"event_functions": not traced.events, "open_contact_event_functions": not traced.pairs}
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 
 def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
-    """The same mechanism with every body floating and every joint a closure: what formulation="augmented" runs.
+    """The same mechanism in absolute coordinates: every body floats and every joint is a closure, as with formulation="augmented".
 
-    Bodies start where the tree's joints have them at t_start, s. The joint that carried body `arm` is the closure `arm joint`.
+    Bodies start at their positions in the tree at t_start, s. The joint that carries body `arm` becomes the closure `arm joint`.
     """
     from pliant.trace.absolute import absolute_coordinates
 

@@ -1,6 +1,6 @@
-"""Where a result comes from: package version, the model as a file, the settings of the run. No clock, no machine.
+"""The provenance of a result: package version, the model as a file, and the settings of the run; no date and no machine name.
 
-The text is made when it is asked for (a result is written, or looked at), from the System as it was when the run was made.
+The text is made on demand (when a result is written or displayed), from the System as it was at the time of the run.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pliant.files import RunSettings, dump_model
 from pliant.model.system import System
 from pliant.version import VERSION
 
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what Python prints of a function: another one in every run
-LONGEST_LIST = 1000  # save times that a model file repeats; longer ones stand in the result as its times
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in Python's text of a function; different in every run
+LONGEST_LIST = 1000  # longest list of save times that is written into the model; the result has longer ones as its times
 
 
 class Provenance:
-    """Called, it gives the provenance of a result: version, model, settings, each a text or plain data."""
+    """A callable that returns the provenance of a result: version, model and settings, each as text or plain data."""
 
     def __init__(
         self, system: System, settings: Mapping[str, Any], began: float, parameters: Mapping[str, float], **more: Any
     ) -> None:
-        """settings: those of RunSettings. began: when the first of the runs began that this one goes on from, s.
+        """settings: those of RunSettings. began: start time of the first run of a chain of continued runs, s.
 
-        parameters: values of the run. more: settings that are not `simulate`'s, such as how inverse dynamics took elastic parts; no
-        part of the model file.
+        parameters: values of the run. more: settings that are not arguments of `simulate`, such as the treatment of elastic parts
+        by inverse dynamics; they are not part of the model file.
         """
         self.system = system.snapshot()
         self._settings, self._began, self._parameters, self._more = dict(settings), began, dict(parameters), more
@@ -44,12 +44,12 @@ class Provenance:
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 
     def __reduce__(self) -> Any:
-        """Elsewhere it goes as plain data: a System may hold functions that cannot travel."""
+        """Pickled as plain data, because a System may contain functions that cannot be pickled."""
         return KnownProvenance, (dict(self()),)
 
 
 class KnownProvenance:
-    """Provenance that is known already."""
+    """Provenance that is already known, as plain data."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
@@ -59,7 +59,7 @@ class KnownProvenance:
 
 
 def _model(system: System, settings: Mapping[str, Any], parameters: Mapping[str, float]) -> dict[str, str]:
-    """The model file, parameters as they were in the run; where a part of it is a Python function, which part that is."""
+    """The model file with the parameters of the run; if a part is a Python function, the name of that part."""
     save = settings["save"]
     if hasattr(save, "interval"):
         save = save.interval
@@ -72,7 +72,7 @@ def _model(system: System, settings: Mapping[str, Any], parameters: Mapping[str,
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it."""
+    """The value in a form that JSON can represent."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if hasattr(value, "interval"):
@@ -85,5 +85,5 @@ def _plain(value: Any) -> Any:
 
 
 def _without_addresses(text: str) -> str:
-    """The same run, the same bytes."""
+    """The text without addresses, so that the same run gives the same bytes."""
     return ADDRESS.sub("", text)

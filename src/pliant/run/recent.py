@@ -1,4 +1,4 @@
-"""What was made lately, by a key, up to a total size: the least recently used goes first."""
+"""A cache by key with a limited total size; the least recently used entries are dropped first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Thing = TypeVar("Thing")
 
 
 class HashedOnce:
-    """A large key: its hash is computed once, its content compared only with content of the same hash."""
+    """A large key whose hash is computed once, and whose content is compared only if the hashes agree."""
 
     __slots__ = ("_content", "_hash")
 
@@ -27,7 +27,7 @@ class HashedOnce:
 
 
 class Recent(Generic[Thing]):
-    """Several things may have one key; the newest stands first."""
+    """A cache in which several things may have the same key; the newest comes first."""
 
     def __init__(self, most: int) -> None:
         self._most, self._total = most, 0
@@ -37,7 +37,7 @@ class Recent(Generic[Thing]):
             os.register_at_fork(after_in_child=self._renew)
 
     def _renew(self) -> None:
-        """In a child whose parent forked while another thread was at work here: that thread is not there to finish."""
+        """Start afresh in a forked child, where a thread that was using the cache at the fork no longer exists."""
         if self._lock.locked():
             self._lock = threading.Lock()
             self.clear()
@@ -47,7 +47,7 @@ class Recent(Generic[Thing]):
             entry = self._kept.get(key)
             if entry is None:
                 return []
-            kept, things = entry  # the key that is there: found by identity, its content need not be compared again
+            kept, things = entry  # the stored key: if it is found by identity, its content need not be compared again
             self._kept.move_to_end(kept)
             return [thing for _, thing in things]
 

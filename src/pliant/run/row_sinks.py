@@ -1,4 +1,4 @@
-"""Where rows go while a run makes them: to memory, of the quantities kept only, or to a file."""
+"""Destinations of rows during a run: memory (only the quantities kept), or a file."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-AT_ONCE = 2**20  # numbers of the rows in the loop's buffer, 8 MiB
+AT_ONCE = 2**20  # numbers in the loop's buffer of rows (8 MiB)
 MOST_ROWS, FEWEST_ROWS = 2**14, 16
 
 
 def window_of(width: int) -> int:
-    """Rows of so many numbers that are in the loop's buffer at most: a power of two, so that chunks of a file fill a window."""
+    """The number of rows of this width in the loop's buffer: a power of two, so that chunks of a file fill a window."""
     rows = max(FEWEST_ROWS, min(MOST_ROWS, AT_ONCE // width))
     return 1 << (rows.bit_length() - 1)
 
 
 class Sink(Protocol):
-    """What a run asks of whoever takes its rows, see `integrate.stepper.RowSink`."""
+    """The protocol of destinations of rows; see `integrate.stepper.RowSink`."""
 
     window: int
     observes: bool
 
     @property
     def width(self) -> int:
-        """Numbers of a row that stay in memory."""
+        """The number of numbers per row that stay in memory."""
 
     def take(self, first: int, times: Floats, states: Floats, observed: Floats) -> None: ...
 
     def collect(self) -> tuple[Floats, KeptValues]:
-        """Times and values that are in memory."""
+        """The times and values in memory."""
 
 
 MakeSink = Callable[[int], Sink]
 
 
 class KeptRows:
-    """Rows in memory: of the numbers that the loop writes only the quantities kept stay."""
+    """Rows in memory; only the quantities kept are stored."""
 
     def __init__(self, traced: TracedSystem, names: Sequence[str], window: int) -> None:
         self.window, self.observes = window, needs_observer(traced, names)
@@ -65,7 +65,7 @@ class KeptRows:
         self._blocks[first] = times.copy(), {name: array.copy() for name, array in values.items()}
 
     def collect(self) -> tuple[Floats, KeptValues]:
-        """All rows; the blocks go, one quantity after the other."""
+        """All rows; the blocks are freed quantity by quantity."""
         blocks = [self._blocks[first] for first in sorted(self._blocks)]
         times = np.concatenate([times for times, _ in blocks]) if blocks else np.empty(0)
         values = KeptValues()
@@ -79,7 +79,7 @@ class KeptRows:
 
 
 class FiledRows:
-    """Rows in a file; none of them stays in memory."""
+    """Rows in a file; none stay in memory."""
 
     def __init__(self, traced: TracedSystem, file: RowsFile, window: int) -> None:
         self.window, self.observes = window, needs_observer(traced, file.names)

@@ -1,4 +1,4 @@
-"""Sampled controllers of a run: which instants the compiled loop takes by itself, and at which Python is called."""
+"""Sampled controllers of a run: at which instants the compiled loop runs them itself, and at which Python is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.errors import ModelError
 from pliant.results.table import QUANTITIES
 from pliant.run.instants import Schedule
 
-if TYPE_CHECKING:  # casadi and numba come in when a run begins
+if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.phase_tables import Updates
     from pliant.integrate.stepper import Stepper
@@ -26,7 +26,7 @@ class Sampling:
     """The controllers of one run."""
 
     def __init__(self, compiled: Compiled, t_start: float, t_end: float, done: bool) -> None:
-        """done: those of t_start have run already."""
+        """done: the controllers have already run at t_start."""
         from pliant.trace.sampling import instants_of
 
         self._compiled, self._traced = compiled, compiled.traced
@@ -53,7 +53,7 @@ class Sampling:
         return Updates(np.array(addresses, dtype=np.int64), held.start, held.stop - held.start, self.schedule.one_instant)
 
     def batches(self, most: int) -> Iterator[tuple[int, int]]:
-        """Pieces that the loop is given at once: first and last, none of which but the first begins with what Python does."""
+        """Batches of pieces for the loop, as first and last; in a batch, Python is called only at the beginning of the first."""
         calls = np.flatnonzero(np.any(self.schedule.due[:, self._by_python], axis=1))
         first = 0
         while first < self.schedule.pieces:
@@ -63,22 +63,22 @@ class Sampling:
             first = last
 
     def is_one_batch(self, most: int) -> bool:
-        """Whether the loop runs through all of the run's time at once."""
+        """Whether the loop covers the whole run in one call."""
         return self.schedule.pieces <= most and not np.any(self.schedule.due[:, self._by_python])
 
     def calls_python(self, piece: int) -> bool:
-        """Whether Python is called where a piece begins."""
+        """Whether Python is called at the beginning of a piece."""
         return bool(np.any(self.schedule.due[piece, self._by_python]))
 
     def due(self, first: int, last: int, stepper: Stepper) -> NDArray[np.bool_]:
-        """What the loop does where these pieces begin; what Python has to do first, it does now."""
+        """What the loop does at the beginnings of these pieces; Python's controllers of the first piece run now."""
         due = self.schedule.due[first:last].copy()
         if self.calls_python(first):
             due[0] = self._call_python(due[0], stepper)
         return due
 
     def _call_python(self, due: NDArray[np.bool_], stepper: Stepper) -> NDArray[np.bool_]:
-        """Run Python's controllers; the loop takes up what they put out, as it does what falls due at the same time."""
+        """Run Python's controllers; the loop takes over their outputs together with other outputs that are due at the same time."""
         from pliant.trace.layout import PENDING, SAMPLED
         from pliant.trace.sampling import APPLY, Holds
 
@@ -97,12 +97,12 @@ class Sampling:
         return np.asarray(left)
 
     def _run(self, name: str, holds: Any, t: float, y: Floats, p: Floats) -> None:
-        """One of Python's controllers, called with plain numbers."""
+        """Call one of Python's controllers with plain numbers."""
         from pliant.trace.sampling import Measured, run_update
 
         controller = self._system.controllers[name]
         row = self._compiled.observe(t, y, p)
-        both = np.concatenate([row, y[::-1]])  # a component i of the state is its number -1 - i
+        both = np.concatenate([row, y[::-1]])  # component i of the state has the index -1 - i
         q, v = (dict(zip(names, both[places].tolist(), strict=True)) for names, places in self._named)
         memory = holds.memory_of(name)
         outputs = run_update(controller, controller.python, (t, q, v, Measured(row.tolist(), self._measured)), memory)
@@ -118,7 +118,7 @@ class Sampling:
 
     @cached_property
     def _named(self) -> tuple[tuple[list[str], NDArray[np.int64]], ...]:
-        """Names and places of q and of v; joints apart keep the names that they have in the tree."""
+        """Names and places of q and of v; cut joints keep their names in the tree."""
         from pliant.run.observed import columns_of
         from pliant.trace.absolute import JOINT
 

@@ -1,4 +1,4 @@
-"""When rows are saved: at an interval, at given times, or at every step."""
+"""Save times: at an interval, at given times, or at every step."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pliant.errors import ModelError
 from pliant.host.memory import require_memory
 from pliant.model import check
 
-MOST_ROWS = 50_000_000  # whatever the memory
-MOST_STREAMED = 100_000_000_000  # that go to a file as they are made
+MOST_ROWS = 50_000_000  # in memory, however large it is
+MOST_STREAMED = 100_000_000_000  # rows written to a file during the run
 COPIES = 2  # of every number while rows are collected
-DEFAULT_ROWS = 1000  # intervals between saved rows where the user says nothing
+DEFAULT_ROWS = 1000  # default number of intervals between saved rows
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,16 @@ class Every:
 
 
 def every(interval: float) -> Every:
+    """The value of `save` that saves a row every `interval` seconds, and at the end."""
     return Every(interval)
 
 
 @dataclass(frozen=True)
 class Times:
-    """Times that are told one window after another: the whole list of them need not be anywhere."""
+    """Save times that are computed window by window, so that the whole list is never in memory."""
 
     size: int
-    between: Callable[[int, int], NDArray[np.float64]]  # s, of the rows from the first number up to the second
+    between: Callable[[int, int], NDArray[np.float64]]  # s, of the rows from the first index up to the second
 
 
 def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
@@ -50,7 +51,7 @@ def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | 
 
 
 def save_windows(save: Any, t_start: float, t_end: float) -> Times | str:
-    """The same times as those of `save_plan`, bit by bit, but made when they are asked for."""
+    """The same times as those of `save_plan`, bit for bit, but computed on demand."""
     if isinstance(save, (Every, int, float)):
         return _at_interval(save, t_start, t_end, MOST_STREAMED)
     plan = save_plan(save, t_start, t_end)
@@ -58,7 +59,7 @@ def save_windows(save: Any, t_start: float, t_end: float) -> Times | str:
 
 
 def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
-    """The times of rows for an interval, a list of times, or None."""
+    """The times of the rows for an interval, a list of times, or None."""
     if save is None:
         return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
     if isinstance(save, (Every, int, float)):
@@ -95,6 +96,6 @@ def _at_interval(save: Every | float, t_start: float, t_end: float, most: int) -
 
 
 def check_rows(rows: float, width: int, save: Any) -> None:
-    """Refuse rows of so many numbers that would not fit into memory, before the run."""
+    """Refuse, before the run, rows of this width that would not fit into memory."""
     rule = f"must give rows that fit into memory, {rows:.3g} of {width} numbers"
     require_memory("simulate", "save", rule, COPIES * 8.0 * rows * width, save)

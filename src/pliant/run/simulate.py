@@ -1,4 +1,4 @@
-"""simulate(): check, trace, compile, run, collect."""
+"""simulate(): checks, traces, compiles and runs a System, and collects the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from pliant.run.save_times import Every, Times, check_rows, save_plan, save_wind
 from pliant.run.starts import check_start
 from pliant.run.to_file import check_target, to_file
 
-if TYPE_CHECKING:  # casadi and numba come in when a run begins
+if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.integrate.phase_tables import PiecesOfTime
     from pliant.integrate.stepper import Located, Outcome, Stepper
     from pliant.integrate.time_pieces import Pieces as TimePieces
@@ -47,10 +47,10 @@ if TYPE_CHECKING:  # casadi and numba come in when a run begins
     from pliant.trace.traced_system import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
-PIECES_AT_ONCE = 256  # pieces of time that the loop is given at once: memory stays small however many there are
+PIECES_AT_ONCE = 256  # pieces of time per call of the loop, so that memory stays small however many there are
 _UNRESOLVED = (
-    "a motion, drive, load or condition given as a formula of time changes faster than {:.2g} s, the finest that was looked at: "
-    "what it does between two steps may be missed; give the method a max_step"
+    "a motion, drive, load or condition given as a formula of time changes within less than {:.2g} s, the shortest interval that "
+    "was examined, so changes between two steps may be missed; give the method a max_step"
 )
 
 Progress = Callable[[float, float], None]
@@ -75,18 +75,21 @@ def simulate(
     to: str | Path | None = None,
     compression: int | None = None,
 ) -> Result:
-    """Run a mechanism from t_start to t_end, or from where an earlier run ended.
+    """Simulate a mechanism from t_start to t_end (s), or from the end of an earlier run.
 
-    method: explicit or implicit by itself, rtol 1e-9 and atol 1e-12, where not given or "auto".
-    save: every(dt) or a number (interval), a list of times, or "steps". start: a result (or its final_state) of the same mechanism
-    to go on from, contacts that are closed and works included; t_start is then its end. parameters: values of the System's
-    parameters by name, in SI; those left out have their own, or those that a Compiled was made with. progress: True shows a bar
-    on a terminal or in a notebook, a function is called with (t, t_end). phase is called with words for what is being compiled and
-    where the phase changes ("in flight", "touching ground arm.tip"). keep: the quantities that rows hold, as in ["q",
-    "normal_force"], all of them unless given; the result refuses to read the others. to: a netCDF file that rows are written to
-    while the run goes on, so that memory stays small however many there are; the result then reads from it what it is asked for.
-    compression: zlib's level, 1 to 9, of that file. A run that cannot go on returns what it had computed, with ok False and a
-    message that says when and why; so does Ctrl-C.
+    method: an integration method or its name; default "auto", which switches between explicit and implicit steps, with rtol 1e-9
+    and atol 1e-12. save: every(dt) or a number (interval, s), a list of times (s), or "steps"; default: 1001 rows. start: a result
+    (or its final_state) of the same mechanism to continue, with its closed contacts and works; t_start is then the end of that run.
+    formulation: of the equations of motion. parameters: values of the System's parameters by name, in SI; others keep their own
+    value, or the value with which a Compiled was made. progress: True shows a bar on a terminal or in a notebook; a function is
+    called with (t, t_end). phase: function called with a description of what is being compiled, and of each phase of the run
+    ("in flight", "touching ground arm.tip"). max_steps, max_seconds: limits of steps and of computing time. cache: keep machine
+    code on disk. keep: quantities to save, as in ["q", "normal_force"]; default: all. The result refuses to read other quantities.
+    to: a netCDF file to which rows are written during the run, so that memory stays small however many rows there are; the result
+    reads from the file on demand. compression: zlib level of that file, 1 to 9.
+
+    A run that cannot continue, or that Ctrl-C interrupts, returns what it has computed, with ok = False and a message that says
+    when and why.
     """
     state = state_of(start)
     with _told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
@@ -103,7 +106,7 @@ def simulate(
 def _told(
     progress: Progress | bool | None, phase: Tell | None, t_start: float, t_end: float
 ) -> Iterator[tuple[Progress | None, Tell | None]]:
-    """Who hears of time and phase: the caller's functions, or a bar where progress is True."""
+    """The receivers of time and phase: the caller's functions, or a bar if progress is True."""
     if progress is not True:
         yield progress or None, phase
         return
@@ -114,7 +117,7 @@ def _told(
 
 
 def log_outcome(result: Result) -> None:
-    """To `logging.getLogger("pliant")`: how the run ended, and its warnings."""
+    """Log the end of the run and its warnings to `logging.getLogger("pliant")`."""
     log.log(logging.INFO if result.ok else logging.ERROR, "%s: %s", result.name, result.message)
     for warning in result.warnings:
         log.warning("%s: %s", result.name, warning)
@@ -140,7 +143,7 @@ def run_to_end(
     to: str | Path | None = None,
     compression: int | None = None,
 ) -> tuple[Run, Result]:
-    """A run and its Result, see `simulate`; tape: its steps are noted, for whoever goes along them once more."""
+    """A run and its Result; see `simulate`. tape: record the steps, so that they can be repeated."""
     state = state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
@@ -172,7 +175,7 @@ def run_to_end(
 def state_of(start: Result | FinalState | None) -> FinalState | None:
     if isinstance(start, Result):
         if start.final_state is None:
-            rule = "must hold where its run ended: it was not integrated, or written by an older version"
+            rule = "must contain its final state (this one was not integrated, or was written by an older version)"
             raise ModelError.of("simulate", "start", rule, start)
         return start.final_state
     if start is not None:
@@ -181,7 +184,7 @@ def state_of(start: Result | FinalState | None) -> FinalState | None:
 
 
 def method_of(method: Method | str | None) -> Method:
-    """The method that was asked for, or the default."""
+    """The requested method, or the default."""
     if method is None:
         return Auto()
     if isinstance(method, str):
@@ -190,14 +193,14 @@ def method_of(method: Method | str | None) -> Method:
 
 
 def _method_named(name: str) -> Method:
-    """Auto() by "auto"; "DOP853" with Auto's own tolerances; one that must be given a step is not known by its name alone."""
+    """A method by its name: "auto" is Auto(), "DOP853" gets Auto's tolerances; a method that needs a step is refused."""
     known: dict[str, Any] = {AUTO: Auto} | {kind.__name__: kind for kind in METHODS}
     check.choice("simulate", "method", name, tuple(known))
     usual = {"rtol": Auto().rtol, "atol": Auto().atol}
     tolerances = {f.name: usual[f.name] for f in fields(known[name]) if f.name in usual}
     needed = [f.name for f in fields(known[name]) if f.default is MISSING and f.name not in usual]
     if needed:
-        rule = f"must be an object, as in pl.{name}({needed[0]}=...): it needs {', '.join(needed)}"
+        rule = f"must be an object, as in pl.{name}({needed[0]}=...), because it needs {', '.join(needed)}"
         raise ModelError.of("simulate", "method", rule, name)
     method: Method = known[name](**tolerances)
     return method
@@ -212,7 +215,7 @@ def compiled_for(
     cache: bool,
     phase: Tell | None,
 ) -> Compiled:
-    """Machine code for a run by this method with these parameters; assembled: when loops were closed, s."""
+    """The compiled System for a run with this method and these parameters; assembled: time at which loops were closed, s."""
     if not isinstance(system, Compiled):
         return compile_system(system, formulation, cache, False, method.near, assembled, parameters, phase)
     compiled = with_parameters(system, parameters) if parameters else system
@@ -221,7 +224,7 @@ def compiled_for(
 
 
 def with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:
-    """The same System with other numbers; where they have the same structure, nothing is compiled."""
+    """The same System with other parameter values; nothing is compiled if the structure stays the same."""
     traced = compiled.traced
     values = {**traced.parameter_values, **parameters}
     cached = compiled.structure.cache is not None
@@ -229,12 +232,12 @@ def with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Comp
 
 
 def check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
-    """What a compiled System was made for and a run asks otherwise."""
+    """Refuse a compiled System that was made for other settings than those of the run."""
     if near is not None and traced.pairs and traced.near != near:
-        rule = f"must be compiled with near={near}: compile_system(system, near={near})"
+        rule = f"must be compiled with near={near}, by compile_system(system, near={near})"
         raise ModelError.of("simulate", "system", rule, traced.near)
     if "project" in traced.functions and traced.t_start != t_start:
-        rule = f"must be assembled at t_start = {t_start} s: compile_system(system, t_start={t_start})"
+        rule = f"must be assembled at t_start = {t_start} s, by compile_system(system, t_start={t_start})"
         raise ModelError.of("simulate", "system", rule, traced.t_start)
 
 
@@ -255,7 +258,7 @@ class Run:
         tape: bool = False,
         make_sink: MakeSink | None = None,
     ) -> None:
-        """make_sink: of whoever takes the rows as they are made, given how many come at once."""
+        """make_sink: makes the receiver of the rows, given how many rows come at once."""
         from pliant.integrate.stepper import MAX_STEPS
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
@@ -300,7 +303,7 @@ class Run:
         self.columns = self.traced.layout.observed
         self.outcome: Outcome | None = None
         self.warnings: list[str] = list(self.traced.warnings)
-        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # else the error control sees it
+        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # otherwise the error control notices it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         width = self.y0.size + compiled.observe.n_out
         self.sink = None if make_sink is None else make_sink(window_of(1 + width))
@@ -309,7 +312,7 @@ class Run:
         first = self.traced.parameters(t_start, self.stops[1])
         self.resistance = Resistance(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
-        self.resumed = frozenset[str]() if state is None else frozenset(state.closed)  # contacts that go on from there
+        self.resumed = frozenset[str]() if state is None else frozenset(state.closed)  # contacts that continue
         self.set_out(t_start, first, times, tape)
 
     def kind_of_stepper(self) -> type[Stepper]:
@@ -318,11 +321,11 @@ class Run:
         return Stepper
 
     def time_pieces(self, t_start: float, t_end: float) -> TimePieces:
-        """Pieces of time on which formulas of time are smooth, for steps to be kept to."""
+        """Pieces of time within which formulas of time are smooth; steps do not cross their ends."""
         return self.compiled.time_pieces(self.y0, t_start, t_end)
 
     def set_out(self, t_start: float, p: NDArray[np.float64], times: NDArray[np.float64] | Times | str, tape: bool = False) -> None:
-        """Put the stepper where the run begins; contacts of an earlier run go on."""
+        """Put the stepper at the start of the run; contacts of an earlier run continue."""
         save = None if isinstance(times, Times) or self.sink is not None else times
         self.stepper.start(t_start, self.y0, p, save=save, n_changing=self.traced.layout.n_changing, tape=tape)
         if self.sink is not None:
@@ -334,17 +337,17 @@ class Run:
                 self.stepper.settle(number, direction)
 
     def _lost_inertia(self) -> str:
-        """Why steps became too small, where the model's own mass matrix is to blame."""
+        """Why steps became too small, if a nearly singular mass matrix is the cause; else empty."""
         loose = self.resistance.unresisted(self.stepper.t, self.stepper.y, self.stepper.p, HARDLY)
         if loose is None:
             return ""
         return (
-            f"; the mass matrix is nearly singular there: hardly any mass or inertia resists a motion of {loose}, so the model has "
-            "left its validity (deflections beyond a first-order stiffening, a telescopic link out of its sleeve)"
+            f"; the mass matrix is nearly singular there: hardly any mass or inertia resists a motion of {loose}, so the model is "
+            "no longer valid (deflections beyond first-order stiffening, or a telescopic link out of its sleeve)"
         )
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
-        """Works are controlled as the states are, but against the energy at hand: each begins at zero and has no size yet."""
+        """The tolerance of works: as for states, but relative to the energy at hand, because each work starts at zero."""
         observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
         columns = self.traced.layout.observed
         tips = observed[columns["tip_position"]].reshape(-1, 3)
@@ -356,25 +359,25 @@ class Run:
         return floor
 
     def go(self, progress: Progress | None) -> None:
-        """To the end, an event that stops, trouble, or Ctrl-C; what was computed stays."""
+        """Run to the end, to an event that stops the run, to a failure or to Ctrl-C; computed rows are kept."""
         tell = None if progress is None else lambda t: progress(t, self.t_end)
         interrupts = Interrupts()
         with interrupts.held():
             for pieces in self.pieces_of_time():
                 with interrupts.at_once():
                     self.outcome = self.stepper.advance(pieces, progress=tell)
-                if interrupts.asked and self.outcome.status.goes_on:  # between two entries into the loop
+                if interrupts.asked and self.outcome.status.goes_on:  # between two calls of the loop
                     self.outcome = replace(self.outcome, status=Status.INTERRUPTED)
                 if self.outcome.status is not Status.REACHED:
                     return
 
     def pieces_of_time(self, most: int | None = None) -> Iterator[PiecesOfTime]:
-        """What the loop runs through at once, with p's head on each piece; Python's controllers run in between."""
+        """The pieces of time for each call of the loop, with the head of p on each piece; Python's controllers run in between."""
         from pliant.integrate.phase_tables import PiecesOfTime
 
         schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
         table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)
-        if self.traced.pairs and self.sampling.calls_python(0):  # which measures contacts: the loop decides first which are closed
+        if self.traced.pairs and self.sampling.calls_python(0):  # it may measure contacts, so close them first
             yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
         for first, last in self.sampling.batches(most or PIECES_AT_ONCE):
             due, ends = self.sampling.due(first, last, self.stepper), slice(first + 1, last + 1)
@@ -382,7 +385,7 @@ class Run:
 
     @property
     def state(self) -> FinalState:
-        """Where the run stands."""
+        """The present state of the run."""
         assert self.outcome is not None
         hits = self.stepper.hits if self.outcome.status is Status.EVENT else ()
         labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
@@ -419,7 +422,7 @@ class Run:
 
     @property
     def message(self) -> str:
-        """How the run ended, when and why."""
+        """How, when and why the run ended."""
         assert self.outcome is not None
         if self.outcome.status is Status.CAME_OPEN:
             return _came_open(self.traced, self.outcome)
@@ -427,8 +430,8 @@ class Run:
             return f"event {self._name(self.outcome.events[-1])!r} ended the run at t = {self.outcome.t:.10g} s"
         if self.outcome.status is Status.CHATTERS and (holder := self._chattering_joint) is not None:
             return (
-                f"friction of {holder} kept sticking and slipping at t = {self.outcome.t:.10g} s: with what else sticks there it "
-                "can neither hold nor slip either way; give the joints that share this motion a smoothed law (Coulomb, Stribeck)"
+                f"friction of {holder} kept switching between sticking and slipping at t = {self.outcome.t:.10g} s, because it can "
+                "do neither with the other joints that stick; give the joints of this motion a smoothed law (Coulomb, Stribeck)"
             )
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
@@ -436,18 +439,18 @@ class Run:
         return message + (self._lost_inertia() if self.outcome.status is Status.STEP_TOO_SMALL else "")
 
     def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """(times, states, observed numbers) saved."""
+        """The saved rows: (times, states, observed numbers)."""
         return self.stepper.observed_rows()
 
     @property
     def _chattering_joint(self) -> str | None:
-        """The joint whose friction sticks and slips without end, if it is one."""
+        """The joint whose friction switches endlessly between sticking and slipping, if there is one."""
         assert self.outcome is not None
         return next((holder for one in self.outcome.events if (holder := self.traced.events[one.index].holder) is not None), None)
 
     @property
     def _lost_its_equations(self) -> bool:
-        """Whether an event ended the run beyond which its equations do not hold."""
+        """Whether the run was ended by an event beyond which its equations are not valid."""
         assert self.outcome is not None
         ended = self.outcome.status is Status.EVENT
         return ended and any(self.traced.events[located.index].side != 0 for located in self.outcome.events)
@@ -521,7 +524,7 @@ class Run:
         }
 
     def _independent(self) -> str:
-        """Rates that were integrated, as last partitioned."""
+        """The rates that were integrated, in the last partition."""
         free, dependent = self.traced.free_v, set(self.stepper.dependent)
         return ", ".join(self.traced.tree.rates[k] for i, k in enumerate(free) if i not in dependent)
 
@@ -529,7 +532,7 @@ class Run:
 def collect_rows(
     compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance
 ) -> Result:
-    """A Result of states that were not integrated: nor was any work."""
+    """A Result of states, and works, that were not integrated."""
     from pliant.run.evidence import Rows
     from pliant.run.validity import warnings_of_rows
 
@@ -543,22 +546,22 @@ def collect_rows(
 
 
 def timings(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Of `stats`: what each kind of work took."""
+    """The entries of `stats` with the seconds of each stage."""
     return {f"{kind}_s": seconds.get(kind, 0.0) for kind in STAGES}
 
 
 def weight_of(traced: TracedSystem) -> float:
-    """Of the whole mechanism, N."""
+    """The weight of the whole mechanism, N."""
     return float(traced.system.mass * float(np.linalg.norm(traced.tree.gravity)))
 
 
 def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
-    """Which closure came open, where, when, and what that means."""
+    """The message about a closure that opened: which, where, when, and what it means."""
     number, amount, t_open = outcome.opened
     k, unit = traced.implied[number]
     row, allowed = traced.rows[k], traced.system.closure_tolerance
     return (
         f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}, which other rows implied at "
         f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
-        "mechanism's size: the loops are locked, or a motion asks for what they forbid, or they have passed a singular position"
+        "mechanism's size; the loops are locked, a motion contradicts them, or they have passed a singular configuration"
     )

@@ -1,4 +1,4 @@
-"""Whether a run can start where it is told to."""
+"""Checks that a run can start in its initial state."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: a shorter strut has no direction that could be believed
+SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: the direction of a shorter strut is only round-off
 
 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
-    """Refuse a start from which there are no accelerations, or none that can be believed."""
+    """Refuse a start at which accelerations do not exist or are only round-off."""
     traced = compiled.traced
     _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
     for strut, length in short_struts(compiled, t, y, p):
@@ -33,8 +33,8 @@ def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats,
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
         raise SolveError(
-            f"system {traced.system.name!r}: {unresisted(t, loose)}; give what moves there some mass or inertia, or take the "
-            "coordinate out"
+            f"system {traced.system.name!r}: {unresisted(t, loose)}; give the moving bodies some mass or inertia, or remove the "
+            "coordinate"
         )
 
 
@@ -43,18 +43,18 @@ def unresisted(t: float, coordinates: str) -> str:
 
 
 def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
-    """Two balls about one centre have no direction to press in."""
+    """Refuse concentric spheres, whose contact has no normal direction."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
         if not isinstance(slots.pair, ContactPair) or isinstance(slots.pair.against, Plane):
             continue
         reach = slots.pair.radius + slots.pair.other_radius
         if gap + reach <= COINCIDENT_SHARE * reach:
-            rule = "centres of its two spheres must be apart at the start: about one centre they have no direction to press in"
+            rule = "centres of its two spheres must be apart at the start, because concentric spheres have no normal direction"
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
 
 
 def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[Strut, float]]:
-    """Struts whose ends are at one point, with their lengths, m."""
+    """The struts whose ends coincide, with their lengths, m."""
     traced = compiled.traced
     if not traced.system.struts:
         return []
@@ -67,16 +67,16 @@ def is_short(strut: Strut, length: float) -> bool:
 
 
 def no_direction(strut: Strut, length: float, where: str) -> str:
-    rule = f"ends must be apart {where}: at one point they have no direction to push in"
+    rule = f"ends must be apart {where}, because a strut of zero length has no direction"
     return f"strut {strut.name!r}: {rule}, got a length of {length:.3g} m"
 
 
 def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:
-    """A first right-hand side that is not finite means a coordinate that nothing resists, or a formula out of its domain."""
+    """Refuse a first right-hand side that is not finite: a coordinate without inertia, or a formula outside its domain."""
     n_q = len(traced.free_q)
     bad = [traced.tree.rates[k] for i, k in enumerate(traced.free_v) if not math.isfinite(rates[n_q + i])]
     if bad:
         raise SolveError(
             f"system {traced.system.name!r}: accelerations of {', '.join(bad)} must be finite at the start, t = {t} s, got nan or "
-            "inf: a coordinate that no mass or inertia resists (a singular mass matrix), or a formula outside its domain"
+            "inf; no mass or inertia resists a coordinate (a singular mass matrix), or a formula is outside its domain"
         )

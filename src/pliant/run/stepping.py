@@ -1,9 +1,9 @@
-"""A run that its caller leads: step by step, with inputs that may change between steps, from a copy of any earlier state.
+"""Stepped runs: the caller advances the run step by step, may change inputs between steps, and may return to a saved state.
 
-While inputs stay as they are, the integrator's steps are those of one `simulate`: a step of the caller's ends inside one of the
-integrator's and is read by dense output, as saved rows are. Where inputs change, that step is given up, one that ends there is
-taken, and the march starts afresh, as at a breakpoint of a table. Inputs that change again and again are expected to: steps then
-end where they may change.
+While inputs do not change, the integrator takes the same steps as one `simulate`: a step of the caller ends inside a step of the
+integrator and is read by dense output, like saved rows. When inputs change, that step is discarded, a step that ends there is
+taken, and the integration restarts, as at a breakpoint of a table. If inputs change repeatedly, further changes are expected, and
+steps end where inputs may change.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ from pliant.run.provenance import Provenance
 from pliant.run.simulate import AUTO, Run, compiled_for, method_of, state_of
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
-if TYPE_CHECKING:  # numba comes in when a run begins
+if TYPE_CHECKING:  # numba is imported when a run begins
     from pliant.integrate.pausing_stepper import PausingStepper, SavedMarch
 
 Floats = NDArray[np.float64]
 
-OFTEN = 2  # changes of inputs, one step after the other, after which the next is expected
-LOOKED_AHEAD = 4096  # steps of the caller's, over which formulas of time are looked at at once where no end is known
-# Steps that a run without an end is expected to take, or as many as it took: whether implicit steps are worth a turn goes by that.
+OFTEN = 2  # consecutive steps with changed inputs after which the next change is expected
+LOOKED_AHEAD = 4096  # steps of the caller over which formulas of time are examined at once if no end is known
+# Expected number of steps of a run without an end, or the number it has taken if larger; it decides whether implicit steps pay off.
 EXPECTED = 1000
-ON_TIME = 1e-9  # of a step: by so much it may end beyond t_end, as round-off has it
+ON_TIME = 1e-9  # of a step: by how much it may exceed t_end through round-off
 
 
 class RowNode(NamedTuple):
-    """A row that was stepped to, and the one before: saved runs share their past."""
+    """A row of a stepped run, linked to the row before it, so that saved runs share their past."""
 
     before: RowNode | None
     t: float
     y: Floats
-    p: Floats  # the entries that change in a run
-    entries: tuple[NDArray[np.int64], Floats]  # of inputs, where in p they stand, and their numbers
+    p: Floats  # the entries that change during a run
+    entries: tuple[NDArray[np.int64], Floats]  # of inputs: their places in p, and their numbers
 
 
 @dataclass(frozen=True, repr=False)
 class SavedRun:
-    """A run as it stood at one time, for `restore`."""
+    """The state of a stepped run at one time, for `SteppedRun.restore`."""
 
     t: float  # s
     inputs: Mapping[str, float]
@@ -65,7 +65,7 @@ class SavedRun:
     _led: tuple[Any, ...]
     _inputs_known: frozenset[str]
     _structure: Any
-    _numbers: Floats  # constants that the mechanism was prepared with
+    _numbers: Floats  # constants with which the mechanism was prepared
     _method: Method
 
     def __repr__(self) -> str:
@@ -76,8 +76,8 @@ class _LedRun(Run):
     """A Run whose stepper pauses between rows."""
 
     stepper: PausingStepper
-    last: RowNode | None = None  # of the rows stepped to
-    base: Floats  # constants of p at the start: what inputs were before they were first set
+    last: RowNode | None = None  # the last row
+    base: Floats  # constants of p at the start, before inputs were first set
 
     def kind_of_stepper(self) -> type[PausingStepper]:
         from pliant.integrate.pausing_stepper import PausingStepper
@@ -86,11 +86,11 @@ class _LedRun(Run):
 
     def time_pieces(self, t_start: float, t_end: float) -> TimePieces:
         if self.t_end >= FOREVER:
-            return TimePieces(np.empty(0), True)  # looked at from chunk to chunk
+            return TimePieces(np.empty(0), True)  # examined chunk by chunk
         return super().time_pieces(t_start, t_end)
 
     def nodes(self) -> list[RowNode]:
-        """The rows stepped to, in order."""
+        """The rows of the run, in order."""
         nodes: list[RowNode] = []
         node = self.last
         while node is not None:
@@ -99,7 +99,7 @@ class _LedRun(Run):
         return nodes[::-1]
 
     def rows(self) -> tuple[Floats, Floats, Floats]:
-        """What was stepped through, observed now; inputs as they were in each step."""
+        """The rows of the run, observed now, with the inputs of each step."""
         from pliant.integrate.rows import evaluate_rows
 
         nodes, code, n_changing = self.nodes(), self.compiled.observe, self.traced.layout.n_changing
@@ -131,13 +131,13 @@ def start(
     max_steps: int | None = None,
     cache: bool = True,
 ) -> SteppedRun:
-    """Begin a run that `step` leads on; where it starts and how it is integrated as `simulate` has it.
+    """Begin a run that is advanced by `SteppedRun.step`; other arguments are those of `simulate`.
 
-    inputs: names of parameters that are to change between steps; where not given, all that drives and loads depend on. t_end: where
-    the run ends at the latest, s; without it there is no end. record: rows stepped through are kept, for `result`.
+    inputs: names of the parameters that will change between steps; default: all on which drives and loads depend. t_end: latest end
+    of the run, s; default: none. record: keep the rows, for `SteppedRun.result`.
     """
     mechanism = system.traced.original if isinstance(system, Compiled) else system
-    refuse_controllers(mechanism, "start", "whoever leads the run samples it, and its inputs are held between steps")
+    refuse_controllers(mechanism, "start", "the caller of the run samples it, and its inputs are held between steps")
     state = state_of(start)
     t_start = check.number("start", "t_start", t_start if state is None else state.t, "s")
     horizon = FOREVER if t_end is None else check.number("start", "t_end", t_end, "s")
@@ -158,7 +158,10 @@ def start(
 
 
 class SteppedRun:
-    """A run under way: `step` leads it on, `observe` shows it, `save` and `restore` go back, `result` collects it. See `start`."""
+    """A run that its caller advances step by step. See `start`.
+
+    `step` advances it, `observe` reads its quantities, `save` and `restore` return to an earlier state, `result` collects its rows.
+    """
 
     def __init__(self, led: _LedRun, inputs: Inputs, t_start: float, record: bool) -> None:
         self._led, self._inputs, self._stepper = led, inputs, led.stepper
@@ -171,16 +174,16 @@ class SteppedRun:
         self._entries = (np.empty(0, dtype=np.int64), np.empty(0))  # of inputs in p
         self._admitted: set[str] = set()
         self._t, self._steps, self._endless = t_start, 0, led.t_end >= FOREVER
-        self._dt, self._origin, self._count = math.nan, t_start, 0  # a step of another length than the last counts anew
-        self._streak = 0  # steps in a row before which inputs changed
+        self._dt, self._origin, self._count = math.nan, t_start, 0  # steps are counted anew when their length changes
+        self._streak = 0  # consecutive steps with changed inputs
         self._piece, self._ahead = 0, t_start if self._looks_ahead else math.inf
         self._begun = False
 
-    # ---- what is seen
+    # ---- reading
 
     @property
     def t(self) -> float:
-        """The time that was reached, s."""
+        """The present time, s."""
         return self._t
 
     @property
@@ -206,18 +209,18 @@ class SteppedRun:
 
     @property
     def inputs(self) -> dict[str, float]:
-        """Values of all parameters, inputs as they were set last."""
+        """The values of all parameters, with inputs as last set."""
         return dict(self._inputs.values)
 
     @property
     def events(self) -> tuple[EventRecord, ...]:
-        """Events met so far, in order."""
+        """The events so far, in order."""
         events = self._traced.events
         met = [*self._stepper.logged(), *self._stepper.noted(self._t)]
         return tuple(EventRecord(event.t, events[event.index].name, event.direction) for event in met)
 
     def observe(self) -> Observation:
-        """Everything that a row of a result holds, here and now."""
+        """All quantities of a result at the present time."""
         self._begin()
         y = self._stepper.row.copy()
         return Observation(self._traced, self._t, y, self._observer(self._t, y, self._stepper.p))
@@ -228,10 +231,10 @@ class SteppedRun:
     # ---- step
 
     def step(self, dt: float, inputs: Mapping[str, float] | None = None) -> bool:
-        """Go on by dt, s, with these inputs; False where an event that ends runs was met before: `t` is its time then.
+        """Advance by dt, s, with these inputs. Returns False if an event ended the run before; `t` is then the time of the event.
 
-        inputs: values of parameters by name, in SI, that hold from here on; those left out stay as they are. A step that cannot be
-        finished raises StepError, and the run stands where it got to; so does Ctrl-C.
+        inputs: values of parameters by name, in SI, that apply from now on; others are unchanged. A step that cannot be completed
+        raises StepError and leaves the run at the time it reached; so does Ctrl-C, with KeyboardInterrupt.
         """
         if dt == self._dt:
             count = self._count + 1
@@ -255,12 +258,12 @@ class SteppedRun:
 
     def _last_time(self, t: float, dt: float) -> float:
         if t - self._led.t_end > ON_TIME * dt:
-            rule = f"must not lead beyond t_end = {self._led.t_end} s, from t = {self._t} s"
+            rule = f"must not lead from t = {self._t} s beyond t_end = {self._led.t_end} s"
             raise ModelError.of("step", "dt", rule, dt)
         return self._led.t_end
 
     def _begin(self) -> None:
-        """Take up contacts and events at the start, and read the first row; nothing is integrated."""
+        """Determine contacts and events at the start, and read the first row; nothing is integrated."""
         if self._begun:
             return
         self._led.set_out(self._t_start, self._first_p, np.array([self._t_start]))
@@ -300,7 +303,7 @@ class SteppedRun:
         return True
 
     def _next_piece(self, dt: float) -> None:
-        """The march has come to the end of a piece of time: between breakpoints, or of what was looked at of formulas of time."""
+        """Begin the next piece of time, at a breakpoint or where formulas of time have been examined so far."""
         stops, t = self._led.stops, self._stepper.t
         if t >= self._ahead:
             begin, self._ahead = self._ahead, self._ahead + LOOKED_AHEAD * dt
@@ -311,11 +314,11 @@ class SteppedRun:
 
     @property
     def _looks_ahead(self) -> bool:
-        """Whether formulas of time are looked at from chunk to chunk, as no end is known."""
+        """Whether formulas of time are examined chunk by chunk, because no end is known."""
         return self._traced.timed is not None and self._led.t_end >= FOREVER
 
     def _pieces(self, begin: float, end: float) -> Floats:
-        """Ends of pieces of time on which formulas of time are smooth, with inputs as they are."""
+        """Ends of the pieces of time within which formulas of time are smooth, with the present inputs."""
         from pliant.trace.timed import pieces_of
 
         p, y = (self._stepper.p, self._stepper.y) if self._begun else (self._first_p, self._led.y0)
@@ -324,7 +327,7 @@ class SteppedRun:
     # ---- inputs
 
     def _set(self, inputs: Mapping[str, float]) -> None:
-        """Let inputs have these values from here on; one that is none, or a value that may not be, changes nothing."""
+        """Set inputs from now on; a name that is not an input, or a value out of bounds, is refused and changes nothing."""
         values, changed = self._inputs.values, []
         for name, value in inputs.items():
             if name not in self._admitted:
@@ -334,7 +337,7 @@ class SteppedRun:
         if not changed:
             self._streak = 0
             return
-        if self._steps == 0:  # nothing was integrated with the values before: they never were
+        if self._steps == 0:  # nothing was integrated with the earlier values, so they do not count
             timed, p, self._begun = False, self._first_p, False
         else:
             self._land()
@@ -355,29 +358,29 @@ class SteppedRun:
         self._entries = (places, (self._stepper.p if self._begun else self._first_p)[places])
 
     def _look_again(self) -> None:
-        """Formulas of time have changed: their pieces from here on."""
+        """Compute the pieces of time from here on, after formulas of time have changed."""
         end = self._ahead if self._looks_ahead else self._led.t_end
         if end > self._t:
             self._stepper.look_ahead(self._pieces(self._t, end))
 
     def _land(self) -> None:
-        """A step of the integrator's ends where the run stands."""
+        """Make a step of the integrator end at the present time."""
         stepper = self._stepper
         if not stepper.waits:
             return
         if stepper.waits_until > self._t:
             stepper.give_up()
         code = AT_EVENT
-        while code == AT_EVENT:  # one that ends runs is logged; whoever changes inputs goes on
+        while code == AT_EVENT:  # an event that ends runs is recorded, but the run continues with the new inputs
             code = stepper.reach(self._t, self._t, True)
         if code != AT_STOP:
             self._stand()
             self._fail(code)
 
-    # ---- trouble
+    # ---- failures
 
     def _stand(self) -> None:
-        """The run is where the integrator got to."""
+        """Set the run to the time that the integrator reached."""
         stepper = self._stepper
         if self._begun and not stepper.waits and stepper.t > self._t:
             stepper.stand()
@@ -389,7 +392,7 @@ class SteppedRun:
         self._led.outcome = self._stepper.outcome(STATUS_OF_CODE[code])
         raise StepError(self._led.message, self._stepper.t)
 
-    # ---- what is kept
+    # ---- saving
 
     def _keep_row(self) -> None:
         if self._record:
@@ -397,7 +400,7 @@ class SteppedRun:
             led.last = RowNode(led.last, self._t, stepper.row.copy(), stepper.p[: self._n_changing].copy(), self._entries)
 
     def save(self) -> SavedRun:
-        """All that the run goes on with, as a copy: `restore` takes this run there, or another of the same mechanism and method."""
+        """A copy of the state, for `restore` in this run or in another run with the same mechanism and method."""
         self._begin()
         led = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
                self._led.last, self._led.outcome)  # fmt: skip
@@ -405,8 +408,8 @@ class SteppedRun:
                         self._led.compiled.structure, self._numbers, self._stepper.method)  # fmt: skip
 
     def restore(self, saved: SavedRun) -> None:
-        """Go back, or forth, to what `save` gave: from there the run is the same, bit by bit."""
-        check.instance("restore", "saved", saved, SavedRun, "what `save` gave")
+        """Return to a state from `save`; from there the run repeats bit for bit."""
+        check.instance("restore", "saved", saved, SavedRun, "a SavedRun, as returned by save()")
         same = saved._structure is self._led.compiled.structure and np.array_equal(saved._numbers, self._numbers)
         if not same or saved._method != self._stepper.method:
             rule = "must come from a run of the same mechanism, with the same numbers at its start and the same method"
@@ -423,9 +426,9 @@ class SteppedRun:
             self._first_p[places] = self._entries[1]
 
     def result(self) -> Result:
-        """What was stepped through until now, one row a step, with events, touches and the ledger; the run goes on unmoved."""
+        """The Result so far, one row per step, with events, contacts and ledger; the run can continue."""
         if not self._record:
-            raise ModelError.of("start", "record", "must be True for a run that is to give a result", False)
+            raise ModelError.of("start", "record", "must be True for a run from which a result is wanted", False)
         saved = self.save()
         try:
             if self._led.outcome is None:

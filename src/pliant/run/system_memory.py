@@ -1,4 +1,4 @@
-"""What runs of one System leave for the next one: parts, tree and readings of what no changed number reaches."""
+"""What the runs of a System keep for the next run: its parts, its tree, and everything that no changed number affects."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pliant.model.remembered import RememberedParts
 from pliant.model.system import System
 from pliant.run.by_identity import ByIdentity
 
-if TYPE_CHECKING:  # casadi comes in when a run begins
+if TYPE_CHECKING:  # casadi is imported when a run begins
     from pliant.dynamics.tree import RememberedTree
     from pliant.trace.lowering import RememberedReadings
 
 
 class SystemMemory:
-    """Of a System that is run more than once; the first time, when nobody knows of a second, nothing is remembered."""
+    """The memory of a System that is run more than once; the first run keeps nothing, since there may be no second."""
 
     def __init__(self, parts: RememberedParts | None = None) -> None:
         self._parts = parts
-        self.slopes: dict[Any, Any] = {}  # what theta changes, by all that this depends on: see `theta`
+        self.slopes: dict[Any, Any] = {}  # what theta changes, by everything that this depends on; see `theta`
         self.tree: RememberedTree | None = None
         self.readings: RememberedReadings | None = None
         if parts is not None:
@@ -32,7 +32,7 @@ class SystemMemory:
 
     @classmethod
     def of(cls, system: System, now: System) -> SystemMemory:
-        """What is known of the user's System; now: a snapshot of it. Nothing, where its parts have changed."""
+        """The memory of the user's System, empty if its parts have changed; now: a snapshot of the System."""
         known = _MEMORIES.get(system)
         if known is None:
             known = cls()

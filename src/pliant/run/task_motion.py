@@ -1,4 +1,4 @@
-"""The motion that a path asks for: joints, their rates and accelerations, efforts of motors and the bending of beams over time."""
+"""The motion that a path requires: joint positions, rates and accelerations, motor efforts, and the bending of beams over time."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 NEWTON_STEPS = 40
-AT_REST = 1e-13  # of the coordinates: a Newton step as short ends the search
-REACHED = 1e-9  # m or rad: nearer than this a path is met
-SINGULAR = 1e-6  # of the largest singular value: a direction of joints that the path hardly sees
-ROUND_OFF = 1e-12  # of it: one that Newton steps leave alone
-UNBALANCED = 1e-8  # of the largest effort: what motors and loops may leave of the joints' rows
-DIFFERENCE = 1e-6  # of a mode's size, or of 1 mm: for derivatives of the modes' rows
-BENT = 1e-11  # of the largest bending: a Newton step as short ends the search for it
-LEADS = 0.1  # of the step before: slopes with which steps do not shrink so are made anew
-UNMOVED = 1e-3  # m: bending as small as a step of differences is measured by
-OSCILLATES = 1e-3  # of the fastest bending: what grows no faster is an oscillation
-RESOLVED = 0.7  # rad, between two saved times: what differences of order eight follow
+AT_REST = 1e-13  # of the coordinates: a Newton step this short ends the iteration
+REACHED = 1e-9  # m or rad: a path is met within this distance
+SINGULAR = 1e-6  # of the largest singular value: the path hardly determines such a direction of the joints
+ROUND_OFF = 1e-12  # of the largest singular value: Newton steps ignore such a direction
+UNBALANCED = 1e-8  # of the largest effort: residual of the joints' equations that motors and loops may leave
+DIFFERENCE = 1e-6  # of a mode's size, or of 1 mm: step of differences for derivatives of the modes' equations
+BENT = 1e-11  # of the largest bending: a Newton step this short ends the iteration for bending
+LEADS = 0.1  # of the previous step: if steps do not shrink to this fraction, the Jacobian is computed again
+UNMOVED = 1e-3  # m: smallest bending that scales the step of differences
+OSCILLATES = 1e-3  # of the fastest bending: a slower growth counts as oscillation
+RESOLVED = 0.7  # rad, between two saved times: the phase that differences of order eight resolve
 # Central differences of order eight, and the same from one side at the ends
 STENCIL = 4
 
@@ -57,12 +57,12 @@ class TaskMotion:
         self._stiffness: Floats | None = None  # of the modes' rows, as last made
 
     def quasi_static(self, times: Floats) -> list[Instant]:
-        """Beams in balance at every instant."""
+        """The motion with beams in balance at every instant."""
         still = np.zeros(len(self.modes))
         instants: list[Instant] = []
         q = self.rows.start.copy()
         for k, t in enumerate(times.tolist()):
-            if instants:  # as far as the last instant tells
+            if instants:  # start from the last instant
                 h, last = t - times[k - 1], instants[-1]
                 q = self._moved(t, last.q, h * last.v + 0.5 * h * h * last.a, self.rows.parameters(t))
             q = self._balance(t, q, still)
@@ -70,7 +70,7 @@ class TaskMotion:
         return instants
 
     def _balance(self, t: float, q: Floats, still: Floats) -> Floats:
-        """Where modes are at rest and their rows balanced: Newton's method, with slopes that serve as long as they lead there."""
+        """The modes at rest that balance their equations, by Newton's method; the Jacobian is reused as long as it converges."""
         if not self.modes:
             return q
         before = np.inf
@@ -88,12 +88,12 @@ class TaskMotion:
                 self._stiffness = None
             before = size
         raise SolveError(
-            f"inverse_dynamics: beams must find their balance in {NEWTON_STEPS} Newton steps, did not at t = {t:.10g} s: near "
-            "buckling there may be none"
+            f"inverse_dynamics: beams must find their balance in {NEWTON_STEPS} Newton steps, but did not at t = {t:.10g} s (near "
+            "buckling there may be none)"
         )
 
     def instant(self, t: float, q: Floats, z_rate: Floats, z_second: Floats) -> Instant:
-        """Joints, rates, accelerations and efforts where modes are as in q, and change so."""
+        """Joint positions, rates, accelerations and efforts for the modes in q and their given rates and accelerations."""
         rows, p = self.rows, self.rows.parameters(t)
         q = self._joints(t, q, p)
         v, a = np.zeros(len(rows.rates)), np.zeros(len(rows.rates))
@@ -111,7 +111,7 @@ class TaskMotion:
         return Instant(q, v, a, given[: len(self.motors)], bending)
 
     def _constraints(self, t: float, q: Floats, v: Floats, p: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """(residual, rate, second, Jacobian) of loops and path."""
+        """(residual, rate, second derivative, Jacobian) of loops and path."""
         m = len(self.rows.names)
         values = self.rows.constraints(t, np.concatenate([q, v]), p)
         return values[:m], values[m : 2 * m], values[2 * m : 3 * m], values[3 * m :].reshape(m, v.size)
@@ -120,14 +120,14 @@ class TaskMotion:
         return self.rows.moved(t, np.concatenate([q, change]), p)
 
     def _joints(self, t: float, q: Floats, p: Floats) -> Floats:
-        """Joints where loops are closed and the path is met, from a guess; modes stay."""
+        """The joint positions that close the loops and meet the path, starting from a guess; modes are unchanged."""
         still = np.zeros(len(self.rows.rates))
         residual, _, _, matrix = self._constraints(t, q, still, p)
         for _ in range(NEWTON_STEPS):
             change = still.copy()
             change[self.joints] = np.linalg.lstsq(matrix[:, self.joints], -residual, rcond=ROUND_OFF)[0]
             size = float(np.max(np.abs(residual), initial=0.0))
-            for _ in range(8):  # shorter, where a whole step leads away
+            for _ in range(8):  # shorter steps if a full step increases the residual
                 there = self._moved(t, q, change, p)
                 left, _, _, turned = self._constraints(t, there, still, p)
                 if float(np.max(np.abs(left), initial=0.0)) <= max(size, REACHED):
@@ -147,12 +147,12 @@ class TaskMotion:
         what = "loop" if worst < rows.n_loops else "the"
         asked = np.count_nonzero(np.max(np.abs(matrix[rows.n_loops :, self.joints]), axis=1) > SINGULAR)
         more = asked > len(self.joints) - np.linalg.matrix_rank(matrix[: rows.n_loops, self.joints])
-        why = "it asks for more than the joints can do" if more else "it is out of reach there, or beyond a singular position"
-        missed = f"{abs(missing):.3g} {unit} are missing"
+        why = "it requires more than the joints can do" if more else "it is out of reach, or beyond a singular configuration"
+        missed = f"the error is {abs(missing):.3g} {unit}"
         return f"inverse_dynamics: {what} {name!r} cannot be followed at t = {t:.10g} s, where {missed}: {why}"
 
     def _solved(self, t: float, matrix: Floats, right: Floats) -> Floats:
-        """Rates or accelerations of joints; each must be determined."""
+        """The rates or accelerations of the joints, all of which must be determined."""
         part = matrix[:, self.joints]
         u, s, vt = np.linalg.svd(part, full_matrices=True)
         rank = int(np.count_nonzero(s > SINGULAR * s[0])) if s.size else 0
@@ -160,39 +160,39 @@ class TaskMotion:
             loose = np.max(np.abs(vt[rank:]), axis=0)
             names = [self.rows.rates[self.joints[k]] for k in np.flatnonzero(loose > 0.1 * np.max(loose))]
             raise SolveError(
-                f"inverse_dynamics: the path must determine all joints, but leaves {', '.join(names)} free at t = {t:.10g} s: a "
-                "singular position, or more joints than the path tells; tell the motion of those joints too"
+                f"inverse_dynamics: the path must determine all joints, but leaves {', '.join(names)} free at t = {t:.10g} s "
+                "(a singular configuration, or more joints than the path determines); give the motion of these joints too"
             )
         return np.asarray(vt[:rank].T @ ((u[:, :rank].T @ right) / s[:rank]))
 
     def _given(self, t: float, pushes: Floats, asked: Floats) -> Floats:
-        """Efforts of motors, then multipliers of loops; efforts must be determined and enough."""
+        """Efforts of motors, then multipliers of loops; the motors must determine the motion uniquely."""
         u, s, vt = np.linalg.svd(pushes, full_matrices=True)
         rank = int(np.count_nonzero(s > SINGULAR * s[0])) if s.size else 0
         n = len(self.motors)
         names = [self.rows.rates[k] for k in self.motors]
         if rank < vt.shape[1] and np.max(np.abs(vt[rank:, :n])) > 1e-6:
-            rule = f"must be as many as the path's own directions: efforts of some of {names} may replace those of others"
+            rule = f"must be as many as the directions of the path, because some of {names} can replace each other"
             raise ModelError.of("inverse_dynamics", "motors", rule, names)
         given = np.asarray(vt[:rank].T @ ((u[:, :rank].T @ asked) / s[:rank]))
         left = np.abs(asked - pushes @ given)
         if np.max(left, initial=0.0) > UNBALANCED * max(float(np.max(np.abs(asked), initial=0.0)), 1e-9):
             loose = [self.rows.rates[self.joints[k]] for k in np.flatnonzero(left > 0.1 * np.max(left))]
             raise SolveError(
-                f"inverse_dynamics: motors {names} cannot give what the path asks for at t = {t:.10g} s: {', '.join(loose)} would "
-                "have to be driven too"
+                f"inverse_dynamics: motors {names} cannot produce the path at t = {t:.10g} s; {', '.join(loose)} would also have "
+                "to be driven"
             )
         return given
 
     # ---- beams with their own inertia
 
     def dynamic(self, times: Floats) -> list[Instant]:
-        """Bending as a boundary value problem in time: bounded, from balance to balance, its rows met at every instant between."""
+        """The motion with bending from a boundary value problem in time: the bounded solution from balance to balance."""
         from scipy.sparse.linalg import splu
 
         h = np.diff(times)
         if times.size < 4 * STENCIL or np.max(h) - np.min(h) > 1e-6 * np.max(h):
-            rule = f"must be an interval, or at least {4 * STENCIL} evenly spaced times, where beams bend with their own inertia"
+            rule = f"must be an interval, or at least {4 * STENCIL} evenly spaced times, when elastic is 'dynamic'"
             raise ModelError.of("inverse_dynamics", "save", rule, times.size)
         instants = self.quasi_static(times)
         first, second = _differences(times.size, float(np.mean(h)))
@@ -215,9 +215,10 @@ class TaskMotion:
         raise SolveError(f"inverse_dynamics: the bending of beams along the path was not found in {NEWTON_STEPS} Newton steps")
 
     def _ends(self, times: Floats, instants: Sequence[Instant], first: Any) -> Any:
-        """Of how far bending and its rate are from balance, what is zero: at the start what does not grow, at the end what does.
+        """The boundary conditions, on the deviation of bending and its rate from balance.
 
-        Either would be unbounded otherwise, the one backwards in time, the other onwards.
+        At the start the parts that do not grow are zero, at the end the parts that grow; otherwise the former would be unbounded
+        backwards in time, the latter forwards.
         """
         import scipy.sparse as sparse
         from scipy.linalg import schur
@@ -231,7 +232,7 @@ class TaskMotion:
             slack = OSCILLATES * float(np.max(np.abs(np.linalg.eigvals(motion))))
             turning = float(np.max(np.abs(np.linalg.eigvals(motion).imag)))
             if turning * h > RESOLVED:
-                rule = f"must be at most {RESOLVED / turning:.2g} s: the beams along the path oscillate at {turning:.3g} rad/s"
+                rule = f"must be at most {RESOLVED / turning:.2g} s, because the beams oscillate at {turning:.3g} rad/s"
                 raise ModelError.of("inverse_dynamics", "save", rule, h)
             _, basis, count = schur(motion.T, output="real", sort=lambda re, im, s=slack, g=grows: (re > s) == g)
             chosen = basis[:, :count].T  # rows: left invariant subspace
@@ -240,13 +241,13 @@ class TaskMotion:
             rows.append(sparse.csr_matrix(chosen) @ sparse.vstack([place, rate]))
         held = sparse.vstack(rows)
         if held.shape[0] != 2 * m:
-            raise SolveError("inverse_dynamics: the bending along the path grows at one end and not at the other: shorten the path")
+            raise SolveError("inverse_dynamics: the bending along the path grows at one end but not at the other; shorten the path")
         return held.tocsr()
 
     def _matrix(
         self, times: Floats, instants: Sequence[Instant], rates: Floats, seconds: Floats, first: Any, second: Any, ends: Any
     ) -> Any:
-        """Slopes of all modes' rows between the ends by all bendings, and of what is held at the ends."""
+        """The Jacobian of the modes' equations between the ends, and of the boundary conditions, by the bending at all times."""
         import scipy.sparse as sparse
 
         m, every = len(self.modes), list(zip(times.tolist(), instants, zip(rates, seconds, strict=True), strict=True))
@@ -261,7 +262,7 @@ class TaskMotion:
         return self.instant(t, q, rate, second)
 
     def _slope(self, t: float, here: Instant, changes: tuple[Floats, Floats], kind: int) -> Floats:
-        """Of the modes' rows by bending (kind 0), its rate (1) or its second derivative (2), by differences."""
+        """The derivative of the modes' equations by bending (kind 0), its rate (1) or its second derivative (2), by differences."""
         m = len(self.modes)
         matrix = np.empty((m, m))
         for j in range(m):

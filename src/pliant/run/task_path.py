@@ -1,10 +1,10 @@
-"""Task-space inverse dynamics: the path of a tool or a platform is told, the efforts of motors come out.
+"""Task-space inverse dynamics: the motor efforts for a given path of a tool or a platform.
 
-At every instant loops and the path determine where the joints are, how fast they move and how they accelerate; what motors and
-loops have to give for that follows from the joints' rows of the equations, and the modes' rows say how beams bend: at rest in
-balance (quasi-static), or with their own inertia (dynamic). In the dynamic case a tool's path leaves the bending an equation of its
-own over time, which for a tool beyond what bends grows without bound either way in time: it is solved as a boundary value problem,
-for the bounded solution from balance to balance.
+At every instant the loops and the path determine the positions, rates and accelerations of the joints. The efforts of motors and
+the reactions of loops follow from the joints' equations; the modes' equations determine how beams bend, in balance (quasi-static)
+or with their own inertia (dynamic). In the dynamic case the bending has an equation of its own over time; for a tool beyond the
+elastic part its solutions grow without bound in both directions of time, so it is solved as a boundary value problem for the
+bounded solution from balance to balance.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ Path = Mapping[Frame, Any]
 def path_dynamics(
     system: System, path: Path, motors: Sequence[str] | None, t_start: float, t_end: float, elastic: str | None, **options: Any
 ) -> Result:
-    """See `inverse.inverse_dynamics`; `system`: coordinates whose motion is told are prescribed already."""
+    """See `inverse.inverse_dynamics`. system: with the coordinates of given motions already prescribed."""
     _check(system, path, options)
     motors = _motors_of(system, motors)
     modes = _modes_of(system)
     if modes and elastic not in ("quasi-static", "dynamic"):
-        rule = "must be 'quasi-static' or 'dynamic' where a path is told and links bend"
+        rule = "must be 'quasi-static' or 'dynamic' when a path is given and links bend"
         raise ModelError.of("inverse_dynamics", "elastic", rule, elastic)
     from pliant.trace.task_rows import task_rows
     from pliant.trace.tracing import FORMULATIONS
@@ -60,23 +60,23 @@ def path_dynamics(
     return _collect(system, motors, times, instants, formulation, settings, elastic or "rigid")
 
 
-# ---- what is asked for
+# ---- arguments
 
 
 def _check(system: System, path: Path, options: Mapping[str, Any]) -> None:
     if system.contacts:
-        raise ModelError.of("inverse_dynamics", "path", "must not be told where there are contacts", sorted(system.contacts))
+        raise ModelError.of("inverse_dynamics", "path", "must not be given for a system with contacts", sorted(system.contacts))
     if system.cut_joints:
-        raise ModelError.of("inverse_dynamics", "path", "must not be told where joints are apart", sorted(system.cut_joints))
+        raise ModelError.of("inverse_dynamics", "path", "must not be given with absolute coordinates", sorted(system.cut_joints))
     unknown = sorted(set(options) - {"save", "formulation"})
     if unknown:
-        raise ModelError.of("inverse_dynamics", "options", "must be save and formulation alone where a path is told", unknown)
+        raise ModelError.of("inverse_dynamics", "options", "must be only save and formulation when a path is given", unknown)
     if not isinstance(path, Mapping) or not path:
-        raise ModelError.of("inverse_dynamics", "path", "must map frames, as in {arm.tip: function of t}", path)
+        raise ModelError.of("inverse_dynamics", "path", "must be a mapping from frames, as in {arm.tip: function of t}", path)
     for frame in path:
-        check.instance("inverse_dynamics", "path", frame, Frame, "frames, as arm.tip is one")
+        check.instance("inverse_dynamics", "path", frame, Frame, "a mapping from frames such as arm.tip")
         if frame.body not in system.links:
-            raise ModelError.of("inverse_dynamics", "path", f"must lead frames on one of {sorted(system.links)}", frame.body)
+            raise ModelError.of("inverse_dynamics", "path", f"must be for frames on one of {sorted(system.links)}", frame.body)
 
 
 def _motors_of(system: System, motors: Sequence[str] | None) -> tuple[str, ...]:
@@ -84,13 +84,13 @@ def _motors_of(system: System, motors: Sequence[str] | None) -> tuple[str, ...]:
     if motors is None:
         motors = list(dict.fromkeys(drive.coordinate for drive in system.drives.values()))
         if not motors:
-            raise ModelError.of("inverse_dynamics", "motors", f"must name the driven ones of {known}", None)
+            raise ModelError.of("inverse_dynamics", "motors", f"must name the driven coordinates out of {known}", None)
     for name in motors:
         if name not in known:
-            rule = f"must name free coordinates, of {known}{check.did_you_mean(name, known)}"
+            rule = f"must name free coordinates out of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of("inverse_dynamics", "motors", rule, name)
     if len(set(motors)) < len(motors):
-        raise ModelError.of("inverse_dynamics", "motors", "must name each coordinate once", list(motors))
+        raise ModelError.of("inverse_dynamics", "motors", "must name each coordinate only once", list(motors))
     return tuple(motors)
 
 
@@ -100,13 +100,13 @@ def _modes_of(system: System) -> tuple[str, ...]:
 
 
 def _with_targets(system: System, path: Path, motors: Sequence[str]) -> tuple[System, list[str]]:
-    """A copy without the motors' drives, in which a body goes along each path, and closures that hold frames to these bodies."""
+    """A copy without the motors' drives, with a body that moves along each path and closures from frames to these bodies."""
     copy = _without_drives(system, motors)
     followers = []
     for k, (frame, told) in enumerate(path.items()):
         position, angles = _path_of(k, told)
         on = copy.ground
-        body = RigidBody(mass=1.0, inertia=1.0)  # it moves as told, whatever its mass
+        body = RigidBody(mass=1.0, inertia=1.0)  # its motion is prescribed, so its mass does not matter
         for axis, motion in zip("xyz", position, strict=True):
             on = copy.add(f"path{k} {axis}", body, joint=Prismatic(axis=axis, motion=motion), on=on).root
         for axis, motion in zip("zyx", angles, strict=False):
@@ -124,12 +124,12 @@ def _without_drives(system: System, motors: Sequence[str]) -> System:
 
 
 def _path_of(k: int, told: Any) -> tuple[list[Motion], list[Motion]]:
-    """(motions along x, y, z; angles about z, then y, then x, none where the orientation is free)"""
+    """(motions along x, y, z; angles about z, then y, then x, empty if the orientation is free)"""
     angles: list[Motion] = []
     if isinstance(told, Mapping):
         unknown = sorted(set(told) - {"position", "angle"})
         if unknown or "position" not in told:
-            rule = "must hold 'position', and 'angle' where that is told"
+            rule = "must contain 'position' and, optionally, 'angle'"
             raise ModelError.of("inverse_dynamics", f"path[{k}]", rule, sorted(told))
         if "angle" in told:
             angles = _components(k, "angle", told["angle"], (1, 3))
@@ -139,13 +139,13 @@ def _path_of(k: int, told: Any) -> tuple[list[Motion], list[Motion]]:
 
 
 def _components(k: int, name: str, told: Any, sizes: tuple[int, int]) -> list[Motion]:
-    """A function of t that gives several numbers, or several functions, as one motion each."""
+    """One motion per component, from a function of t that returns several numbers, or from several functions."""
     part = f"path[{k}][{name!r}]"
     if callable(told) and not isinstance(told, (Prescribed, MotionTable)):
         try:
             first = told(0.5)
         except Exception as trouble:
-            raise ModelError.of("inverse_dynamics", part, f"must be a function of t: it failed ({trouble})", told) from trouble
+            raise ModelError.of("inverse_dynamics", part, f"must be a function of t, but it failed ({trouble})", told) from trouble
         if not isinstance(first, (tuple, list, np.ndarray)):
             told = (told,)
         else:
@@ -154,19 +154,19 @@ def _components(k: int, name: str, told: Any, sizes: tuple[int, int]) -> list[Mo
     if isinstance(told, (Prescribed, MotionTable)):
         told = (told,)
     if not isinstance(told, (tuple, list)) or len(told) not in sizes:
-        rule = f"must be a function of t that gives {sizes[0]} or {sizes[1]} numbers, or as many functions"
+        rule = f"must be a function of t that returns {sizes[0]} or {sizes[1]} numbers, or that many functions"
         raise ModelError.of("inverse_dynamics", part, rule, told)
     return list(told)
 
 
-# ---- what comes out
+# ---- result
 
 
 def _collect(
     system: System, motors: Sequence[str], times: Floats, instants: Sequence[Instant], formulation: str,
     settings: Mapping[str, Any], elastic: str,
 ) -> Result:  # fmt: skip
-    """Rows of the mechanism with its motors' efforts as drives, which everything that is observed follows from."""
+    """The result: rows of the mechanism with the motors' efforts as drives, from which all quantities follow."""
     from pliant.run.inputs import Inputs, with_inputs_apart
     from pliant.run.inverse import parameters_at
     from pliant.run.observed import values_of

@@ -1,4 +1,4 @@
-"""What a run is made of as a function of theta: parameters of a System, and coordinates and rates that it starts with."""
+"""The dependence of a run on theta: parameters of a System, and initial coordinates and rates."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 
-# Where equations are traced for derivatives, parameters are off their values by such a share of a step each: what is 0, 1 or equal
-# to another number just now is none of the structure then.
+# For derivatives, equations are traced with parameters slightly off their values, by these fractions of a step. Then a number that
+# happens to be 0, 1 or equal to another number is not built into the structure.
 ASIDE = 0.074
-MOST_REMEMBERED = 16  # values of parameters
+MOST_REMEMBERED = 16  # sets of parameter values
 
 
 @dataclass(frozen=True)
 class Theta:
-    """Names of theta, and how everything changes with it: columns are its entries."""
+    """The names of theta, and the derivatives of everything by theta, one column per entry."""
 
     names: tuple[str, ...]
-    sizes: Floats  # (theta) of parameters their values; 1 for starts, and where that is zero
+    sizes: Floats  # (theta) magnitudes of parameters; 1 for initial values and for parameters that are zero
     structure: CompiledStructure  # whose functions are differentiated
-    constants: Floats  # of it, for the System as it is
+    constants: Floats  # of that structure, at the present values
     constant_slopes: Floats  # (constant, theta)
     start: Floats  # (component of y, theta)
     breakpoints: Floats  # s
@@ -46,7 +46,7 @@ class Theta:
 
 @dataclass(frozen=True)
 class ThetaPlan:
-    """Which names, of which kind."""
+    """The names of theta, by kind."""
 
     parameters: tuple[str, ...]
     starts: tuple[str, ...]
@@ -57,13 +57,13 @@ class ThetaPlan:
         return (*self.parameters, *self.starts, *(f"rate of {name}" for name in self.rates))
 
     def check(self, traced: TracedSystem) -> None:
-        """Names are known, and there are some."""
+        """Refuse unknown names, and an empty list of names."""
         if not self.names:
-            raise ModelError.of("sensitivities", "parameters", "must name a parameter, or starts or rates a coordinate", [])
+            raise ModelError.of("sensitivities", "parameters", "must name a parameter (or starts or rates a coordinate)", [])
         known = traced.original.parameters
         for name in self.parameters:
             if name not in known:
-                checked_values(known, {name: 0.0})  # refuses the name, and tells the nearest
+                checked_values(known, {name: 0.0})  # refuses the name and suggests the nearest
         free = traced.start_places
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
             if len(set(names)) < len(names):
@@ -71,7 +71,7 @@ class ThetaPlan:
             if kind == "parameters" or not names:
                 continue
             if traced.held:
-                rule = "must not be given where loops are closed: give parameters in joints, whose start is assembled"
+                rule = "must be left out for a system with closures (use parameters in joints, from which the start is assembled)"
                 raise ModelError.of("sensitivities", kind, rule, list(names))
             for name in names:
                 if name not in free[kind]:
@@ -82,7 +82,7 @@ class ThetaPlan:
 def theta_of(
     system: System, compiled: Compiled, plan: ThetaPlan, t_start: float, t_end: float, continued: bool, stages: Stages
 ) -> Theta:
-    """system: as the user has it; continued: the start is that of an earlier run, which parameters do not change."""
+    """The dependence on theta. system: the user's own. continued: the start is from an earlier run, independent of parameters."""
     traced = compiled.traced
     known = SystemMemory.of(system, traced.original)
     values = dict(traced.parameter_values)
@@ -132,7 +132,7 @@ def _theta(
 
 
 def lowered_at(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float]) -> LoweredSystem:
-    """The System at values of its parameters."""
+    """The System at given values of its parameters."""
     from pliant.trace.tracing import lower_system
 
     original = traced.original
@@ -143,7 +143,7 @@ def lowered_at(known: SystemMemory, traced: TracedSystem, values: Mapping[str, f
 def structure_aside(
     known: SystemMemory, compiled: Compiled, names: Sequence[str], values: Mapping[str, float]
 ) -> tuple[CompiledStructure, NDArray[np.int64]]:
-    """A structure in which no number that depends on parameters is taken for a special one; where its numbers stand."""
+    """A structure in which no number that depends on parameters is treated as special; and the places of its numbers."""
     traced = compiled.traced
     shifts = {name: ASIDE * STEP * (abs(values[name]) or 1.0) / (k + 1.0) for k, name in enumerate(names)}
     aside = {**values, **{name: values[name] + shift for name, shift in shifts.items()}}
@@ -162,7 +162,7 @@ def structure_aside(
 
 
 def _may_be(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float], names: Sequence[str]) -> bool:
-    """Whether there is such a mechanism."""
+    """Whether the mechanism exists at these values."""
     try:
         for name in names:
             traced.original.parameters[name].check(values[name])
@@ -173,7 +173,7 @@ def _may_be(known: SystemMemory, traced: TracedSystem, values: Mapping[str, floa
 
 
 def _constants(structure: CompiledStructure, numbers: Floats, slopes: Floats, stages: Stages) -> tuple[Floats, Floats]:
-    """Constants of the equations and their slopes, of numbers and theirs."""
+    """The constants of the equations and their derivatives, from the numbers and theirs."""
     preparation = structure.traced.preparation
     active = tuple(np.flatnonzero(np.any(slopes != 0.0, axis=1)).tolist())
     kernel = structure.directional("prepare", active, tuple(range(preparation.count)), stages)
@@ -194,7 +194,7 @@ def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int) -> 
 
 
 def active_entries(theta: Theta, traced: TracedSystem) -> tuple[int, ...]:
-    """Entries of p whose derivatives may be other than zero: constants, tables, entry speeds and directions of yielding."""
+    """The entries of p with possibly non-zero derivatives: constants, tables, entry speeds and directions of slip."""
     layout = traced.layout.p
     found = (layout[CONSTANTS].start + np.flatnonzero(np.any(theta.constant_slopes != 0.0, axis=1))).tolist()
     if theta.piece_slopes.size:

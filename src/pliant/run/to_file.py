@@ -1,4 +1,4 @@
-"""A run whose rows go to a file while they are made."""
+"""Runs that write their rows to a file while they go on."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def check_target(to: str | Path | None, compression: int | None) -> int:
-    """The level of compression; refused is a pipe, which cannot be read again, and a level of nothing."""
+    """The level of compression. A pipe, which cannot be read again, is refused, and so is a compression level without a file."""
     if to is None and compression is not None:
-        raise ModelError.of("simulate", "compression", "must come with to=, the file that is compressed", compression)
+        raise ModelError.of("simulate", "compression", "must be left out unless to= names a file", compression)
     if to is not None and streamed(Path(to)):
-        raise ModelError.of("simulate", "to", "must be a file: its rows are read again from there", str(to))
+        raise ModelError.of("simulate", "to", "must be a regular file, because its rows are read again from there", str(to))
     return check_level("simulate", compression)
 
 
@@ -35,7 +35,7 @@ def to_file(
     compression: int,
     run_with: Callable[[MakeSink], tuple[Any, Result]],
 ) -> tuple[Any, Result]:
-    """The run, and its result, which reads rows from the file; that appears whole, when the run has ended, however it did."""
+    """The run and its result, which reads rows from the file; the file appears, complete, when the run has ended in any way."""
     files: list[RowsFile] = []
 
     def make_sink(window: int) -> FiledRows:

@@ -1,7 +1,7 @@
-"""Whether a run may be believed: the register of warnings. Each is a function of the evidence that gives sentences with numbers.
+"""The registry of warnings about a run. Each is a function of the evidence that yields sentences with numbers.
 
-They read rows that the run has anyway, and are cheap: a bound first, what is exact only where the bound is passed. What is found
-out before the run (assembly, rows of closures left out, loops that cannot move) stands in `trace` and comes first.
+They use rows that the run has anyway, and are cheap: they check a bound first, and compute exactly only if the bound is exceeded.
+Warnings from before the run (assembly, redundant rows of closures, locked loops) are in `trace` and come first.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from pliant.run.evidence import Evidence, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.starts import unresisted
 
-STATES_JUDGED = 2  # of a run's course, the last one among them, whose mass matrix is looked at
+STATES_JUDGED = 2  # states of a run, including the last, whose mass matrix is checked
 
 Warning = Callable[[Evidence], Iterable[str]]
 
 
 def unseen_events(evidence: Evidence) -> Iterator[str]:
-    """Events whose functions could not be judged at some steps."""
+    """Warn of events whose functions could not be evaluated in some steps."""
     for k in np.flatnonzero(evidence.blind):
         yield (
-            f"event {evidence.traced.events[k].name!r} could not be judged in {evidence.blind[k]} of {evidence.steps} steps: its "
-            "function was nan, or crossed zero more often than a step can note; crossings may be missing"
+            f"event {evidence.traced.events[k].name!r} could not be evaluated in {evidence.blind[k]} of {evidence.steps} steps: "
+            "its function was nan, or crossed zero more often than a step can record; crossings may be missing"
         )
 
 
 def lost_inertia(evidence: Evidence) -> Iterator[str]:
-    """A mass matrix that became singular: what follows cannot be believed. At a few states of the run."""
+    """Warn of a singular mass matrix, beyond which the run is not reliable; checked at a few states of the run."""
     course = evidence.course
     for k in np.unique(np.linspace(0, course.times.size - 1, STATES_JUDGED + 1)[1:].astype(int)):
         t, p = float(course.times[k]), np.concatenate([course.parameters[k], course.constants])
@@ -46,7 +46,7 @@ WARNINGS: tuple[Warning, ...] = (
     unseen_events,
     lost_inertia,
     deep_start,
-    compression,  # causes before what they lead to
+    compression,  # causes before effects
     rotation,
     deflection,
     slope,
@@ -59,14 +59,14 @@ WARNINGS: tuple[Warning, ...] = (
 )
 
 
-OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also of states that were found, not integrated
+OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also for states that were not integrated
 
 
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
-    """What is to be said of states that were not integrated."""
+    """The warnings about states that were not integrated."""
     return tuple(sentence for warning in OF_ROWS for sentence in warning(rows))
 
 
 def warnings_of(evidence: Evidence) -> tuple[str, ...]:
-    """All that is to be said of a run."""
+    """All warnings about a run."""
     return tuple(sentence for warning in WARNINGS for sentence in warning(evidence))

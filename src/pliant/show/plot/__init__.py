@@ -35,14 +35,14 @@ PLOTS: dict[str, Callable[..., Figure]] = {
 
 
 def save(figure: Figure, target: str | Path) -> None:
-    """Write a picture; the file appears whole or not at all."""
+    """Write a picture; the file appears complete or not at all."""
     with atomic_write(target) as draft, _laid_out(figure):
         figure.savefig(draft, format=draft.suffix[1:] or "png")
 
 
 @contextmanager
 def _laid_out(figure: Figure) -> Iterator[None]:
-    """The layout made beforehand: else matplotlib draws the figure once for its layout's sake alone, and then again."""
+    """Compute the layout beforehand; otherwise matplotlib draws the figure twice, the first time only for the layout."""
     import matplotlib as mpl
 
     engine = figure.get_layout_engine()

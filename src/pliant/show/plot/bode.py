@@ -1,4 +1,4 @@
-"""Bode's plot: magnitude and phase of outputs over the frequency of inputs."""
+"""Bode plot: magnitude and phase of outputs over the frequency of inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 class DrawableResponse(Protocol):
-    """What the plot asks of a frequency response."""
+    """The protocol of a frequency response that can be plotted."""
 
     @property
     def name(self) -> str: ...
@@ -36,7 +36,7 @@ class DrawableResponse(Protocol):
 
 @styled
 def bode(response: DrawableResponse, outputs: Sequence[str] | None = None, inputs: Sequence[str] | None = None) -> Figure:
-    """Magnitude (both axes logarithmic) above phase in degrees, a line for each output and input."""
+    """Bode plot: magnitude (both axes logarithmic) and phase in degrees, one line per output and input."""
     rows, columns = _numbers("outputs", outputs, response.outputs), _numbers("inputs", inputs, response.inputs)
     pairs = [(i, j) for i in rows for j in columns]
     made, panels = figure(2, 1, sharex=True)
@@ -64,7 +64,7 @@ def _numbers(field: str, names: Sequence[str] | None, known: Sequence[str]) -> l
 
 
 def _quarter_turns(phase: Floats) -> object:
-    """Ticks at 90° or a multiple, so that there are few."""
+    """Ticks at multiples of 90°, few enough to read."""
     from matplotlib.ticker import MultipleLocator
 
     span = float(np.ptp(np.degrees(phase))) if phase.size else 0.0

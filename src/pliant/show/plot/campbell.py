@@ -1,4 +1,4 @@
-"""Campbell's diagram: frequencies over a speed or a parameter."""
+"""Campbell diagram: natural frequencies over a speed or a parameter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROWS = 1e-9  # of critical damping: more than round-off
 
 
 class DrawableCampbell(Protocol):
-    """What the plot asks of a Campbell diagram."""
+    """The protocol of a Campbell diagram that can be plotted."""
 
     @property
     def name(self) -> str: ...
@@ -37,7 +37,7 @@ class DrawableCampbell(Protocol):
 
 @styled
 def campbell(diagram: DrawableCampbell, modes: int | None = None) -> Figure:
-    """Frequencies in Hz, a line per mode; over a speed also its first harmonics, dashed; modes that grow are marked.
+    """Campbell diagram: frequencies in Hz, one line per mode; over a speed, also its first harmonics; unstable modes are marked.
 
     modes: how many, from the slowest on.
     """

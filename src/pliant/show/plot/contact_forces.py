@@ -1,4 +1,4 @@
-"""Contact forces over the run, and one impact from near."""
+"""Contact forces over the run, and one impact enlarged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MS = 1e-3  # s
 
 @styled
 def contact_forces(result: Result, zoom: int | str | None = HARDEST) -> Figure:
-    """Normal forces of all pairs with the peak of every touch; below, one touch from near, with friction.
+    """Normal forces of all pairs with the peak of every contact; below, one contact enlarged, with friction.
 
     zoom: the number of a touch in result.contacts, "hardest", or None. Peaks come from the table of touches, which the run keeps to
     the step whatever rows are saved; curves come from the rows.
@@ -48,7 +48,7 @@ def _touch(result: Result, zoom: int | str | None) -> ContactRecord | None:
     if zoom == HARDEST:
         return max(touches, key=lambda touch: touch.peak_force)
     if isinstance(zoom, bool) or not isinstance(zoom, int) or not -len(touches) <= zoom < len(touches):
-        rule = f"must be 'hardest', None or the number of one of {len(touches)} touches"
+        rule = f"must be 'hardest', None or the number of one of {len(touches)} contacts"
         raise ModelError.of("plot contact_forces", "zoom", rule, zoom)
     return touches[zoom]
 
@@ -77,7 +77,7 @@ def draw_forces(result: Result, axes: Any) -> None:
 
 
 def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
-    """Time counted from the beginning of the touch, in ms."""
+    """Time from the beginning of the contact, in ms."""
     begin, end = _span(result, touch)
     k = list(result.labels["pair"]).index(touch.pair)
     first, last = np.searchsorted(result.time, (begin, end))
@@ -105,7 +105,7 @@ def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
 
 
 def _span(result: Result, touch: ContactRecord) -> tuple[float, float]:
-    """From just before a touch to just after it, or to where a long one has settled, s."""
+    """The interval from just before a contact to just after it, or until a long contact has settled, s."""
     run = float(result.time[-1] - result.time[0])
     end = float(result.time[-1]) if touch.lasting else touch.end
     duration = min(end - touch.begin, LONGEST * run) if run > 0.0 else touch.duration

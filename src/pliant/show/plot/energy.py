@@ -1,4 +1,4 @@
-"""Pictures of the ledger: lines, stacked, and what does not add up."""
+"""Plots of the energy ledger: lines, stacked areas, and the balance error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LOST = ("#b8b8b8", "#8f8f8f", "#d9c7b0", "#a58f77", "#cfcfe6", "#7d7da6")
 
 @styled
 def energies(result: Result) -> Figure:
-    """What the mechanism holds and what each source did, with the balance error below."""
+    """Stored energies and the work of each source over time, with the balance error below."""
     made, (above, below) = column(2)
     draw_energies(result, above)
     draw_balance(result, below)
@@ -50,7 +50,7 @@ def energies(result: Result) -> Figure:
 
 @styled
 def ledger(result: Result) -> Figure:
-    """Every joule, stacked: what is held below, what was lost above; the top is all there was at the start and was put in."""
+    """Stacked energies: stored energies below, losses above; the top is the initial energy plus the energy supplied."""
     made, panels = figure(1, 1, height=4.2)
     panel = panels[0, 0]
     book = result.ledger
@@ -68,7 +68,7 @@ def ledger(result: Result) -> Figure:
 
 @styled
 def balance_error(result: Result) -> Figure:
-    """What does not add up, on a logarithmic axis: in joules, and as a part of the largest exchange of energy."""
+    """The balance error on a logarithmic axis: in joules, and relative to the largest exchange of energy."""
     made, panels = figure(1, 1, height=3.4)
     panel, book = panels[0, 0], result.ledger
     scale = book.scale if book.scale > 0.0 else 1.0
@@ -83,7 +83,7 @@ def balance_error(result: Result) -> Figure:
 
 
 def draw_energies(result: Result, axes: Any) -> None:
-    """Energies held as lines, works of the kinds of sources dotted."""
+    """Stored energies as lines, works by kind of source as dotted lines."""
     book = result.ledger
     held = [(name, series) for name, series in book.held.items() if np.any(series != 0.0)]
     works = sorted(by_kind(book).items(), key=lambda item: -float(np.max(np.abs(item[1]), initial=0.0)))
@@ -122,7 +122,7 @@ def stacked(book: Ledger) -> tuple[dict[str, Floats], Floats]:
 
 
 def by_kind(book: Ledger) -> dict[str, Floats]:
-    """Work of all sources of a kind together."""
+    """The total work of all sources of each kind."""
     works: dict[str, Floats] = {}
     for source, work in book.work.items():
         works[kind_of(source)] = works.get(kind_of(source), np.zeros_like(work)) + work

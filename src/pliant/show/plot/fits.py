@@ -1,4 +1,4 @@
-"""A fit: what was measured, the run through it, and what is left, over time."""
+"""Plot of a fit: measured data, the fitted run and the residuals over time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEASURED_SIZE = 9.0  # points^2
 
 @styled
 def fit_residuals(fit: Any) -> Figure:
-    """A row of panels for each measured column: the data and the run, what is left, and how that is spread."""
+    """One row of panels per measured column: data and run, residuals, and the distribution of the residuals."""
     columns = list(dict.fromkeys(column for part in fit.experiments for column in part.measured))
     made, panels = figure(len(columns), 3, width=11.0, width_ratios=(2.0, 2.0, 0.7))
     for row, column in zip(panels, columns, strict=True):

@@ -1,4 +1,4 @@
-"""Snapshots of the mechanism, and the paths its tips take."""
+"""Snapshots of the mechanism, and the paths of its tips."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEAR, TALL, MARGIN = 0.6, 4.0, 0.9  # inches: how low and how high a panel may b
 
 @styled
 def mechanism(result: Result, times: Sequence[float] | None = None, scale: float = 1.0, time: float | None = None) -> Figure:
-    """The mechanism at some times, elastic deformation `scale` times as large as it is; six times where none are given.
+    """Snapshots of the mechanism at given times (default: six), with elastic deformation magnified by `scale`.
 
     time: one time instead, for a still picture. Magnified beams are measured from the undeformed beam, which is drawn dotted, or
     from the line through the points that loops and contacts hold, so that these stay where they are; a clamped root stays clamped.
@@ -36,7 +36,7 @@ def mechanism(result: Result, times: Sequence[float] | None = None, scale: float
     """
     if time is not None:
         if times is not None:
-            raise ModelError.of("plot mechanism", "time", "must be left out where times are given", time)
+            raise ModelError.of("plot mechanism", "time", "must be left out when times are given", time)
         times = [time]
     scene = Scene(result, _number("scale", scale))
     result = scene.result
@@ -58,7 +58,7 @@ def mechanism(result: Result, times: Sequence[float] | None = None, scale: float
 
 
 def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
-    """A figure with panels whose shape is that of the mechanism's."""
+    """A figure with panels in the proportions of the mechanism."""
     across = min(ACROSS, count)
     rows = -(-count // across)
     width = 9.0 if across > 1 else 7.0
@@ -75,7 +75,7 @@ def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
 
 @styled
 def paths(result: Result) -> Figure:
-    """The paths of all tips, with the mechanism at a few times, the later the darker."""
+    """The paths of all tips, with the mechanism at a few times; later times are darker."""
     scene = Scene(result)
     result = scene.result
     sketch = Sketch(scene)

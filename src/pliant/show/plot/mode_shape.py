@@ -1,4 +1,4 @@
-"""Mode shapes: the mechanism at both ends of its swing, and at rest."""
+"""Mode shapes: the mechanism at both extremes of a vibration, and at rest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPATIAL = (0, 1, 2)
 
 
 class DrawableModes(Protocol):
-    """What the plot asks of modes."""
+    """The protocol of modes that can be plotted."""
 
     @property
     def name(self) -> str: ...
@@ -40,7 +40,7 @@ class DrawableModes(Protocol):
 
 @styled
 def mode_shape(modes: DrawableModes, number: int | Sequence[int] | None = None, size: float = 0.15) -> Figure:
-    """One mode or several, the first six where none are named: solid at one end of the swing, faint on the way.
+    """Mode shapes (default: the first six), solid at one extreme of the vibration and faint in between.
 
     size: how far the point that moves farthest goes, of the mechanism's own size. The mechanism at rest is dotted.
     """

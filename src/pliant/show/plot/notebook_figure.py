@@ -1,4 +1,4 @@
-"""A figure that a notebook shows, though it is bound to no screen and pyplot knows nothing of it."""
+"""A figure that a notebook displays although it is not managed by pyplot."""
 
 from __future__ import annotations
 

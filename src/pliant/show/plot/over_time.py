@@ -21,7 +21,7 @@ VISIBLE = 1e-6  # of the largest deflection: what is smaller is round-off
 
 @styled
 def coordinates(result: Result, names: Sequence[str] | None = None) -> Figure:
-    """Coordinates over time, in a panel for each kind and unit: angles, displacements, mode weights."""
+    """Coordinates over time, one panel per kind and unit: angles, displacements, modal coordinates."""
     groups = grouped(result, list(result.labels["coordinate"]) if names is None else list(names))
     figure, panels = column(len(groups))
     for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=True):
@@ -32,12 +32,12 @@ def coordinates(result: Result, names: Sequence[str] | None = None) -> Figure:
 
 @styled
 def states(result: Result, names: Sequence[str] | None = None) -> Figure:
-    """The user's own states over time, a panel for each."""
+    """States of the user's own over time, one panel each."""
     known = list(result.labels["state"])
     _check_names("states", "names", names, known)
     shown = known if names is None else list(names)
     if not shown:
-        raise ModelError.of("plot states", "result", "must hold states of the user's own", result.name)
+        raise ModelError.of("plot states", "result", "must contain states of the user's own", result.name)
     figure, panels = column(len(shown))
     for panel, name in zip(panels, shown, strict=True):
         panel.plot(result.time, result[name])
@@ -48,7 +48,7 @@ def states(result: Result, names: Sequence[str] | None = None) -> Figure:
 
 @styled
 def tip_deflection(result: Result, bodies: Sequence[str] | None = None) -> Figure:
-    """Elastic displacement of every beam's tip in the beam's axes: along it, across it."""
+    """Elastic displacement of every beam's tip, in the beam's axes: along and across the beam."""
     found = deflections(result, bodies)
     figure, panels = column(len(found))
     for panel, (axis, series) in zip(panels, found.items(), strict=True):
@@ -70,7 +70,7 @@ def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str
             if wanted:
                 found.setdefault(axis, []).append((body, values[:, j, k]))
     if not found:
-        rule = "must have a tip that is deflected (`coordinates` shows mode weights)"
+        rule = "must have a tip with a deflection (`coordinates` shows modal coordinates)"
         raise ModelError.of("plot tip_deflection", "result", rule, result.name)
     return found
 

@@ -1,4 +1,4 @@
-"""The whole run on one page."""
+"""Overview of a run on one page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @styled
 def overview(result: Result) -> Figure:
-    """Joints, mode weights, contact forces if there are any, energies and the balance error, one below the other."""
+    """Overview: joints, modal coordinates, contact forces (if any), energies and balance error, one below the other."""
     groups = grouped(result, list(result.labels["coordinate"]))
     pairs = list(result.labels["pair"])
     figure, panels = column(len(groups) + bool(pairs) + 2, height=2.2)

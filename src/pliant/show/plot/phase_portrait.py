@@ -21,7 +21,7 @@ ACROSS = 3
 
 @styled
 def phase_portrait(result: Result, names: Sequence[str] | None = None) -> Figure:
-    """Each coordinate against its rate, coloured by time; joints first where no names are given."""
+    """Phase portraits: each coordinate against its rate, coloured by time; by default joints first."""
     known = [name for name in result.labels["coordinate"] if name in result.labels["rate"]]
     chosen = sorted(known, key=is_mode)[:MOST] if names is None else list(names)
     for name in chosen:

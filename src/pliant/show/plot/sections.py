@@ -1,4 +1,4 @@
-"""Envelopes along beams: between which values stresses and section forces stay over the whole run.
+"""Envelopes along beams: the ranges of stresses and section forces over the whole run.
 
 A run that failed may end in rows of nan: they are left aside.
 """
@@ -30,7 +30,7 @@ VISIBLE = 1e-9  # of the largest force of its kind: what is smaller is round-off
 
 @styled
 def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figure:
-    """Between which normal stresses every beam stays over the run, along its length, and its largest equivalent stress.
+    """Stress envelope along every beam: the range of normal stress over the run, and the largest equivalent stress.
 
     The result must hold stresses: `result.with_sections(pl.stresses(result))`.
     """
@@ -55,7 +55,7 @@ def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figu
 
 @styled
 def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: Sequence[str] | None = None) -> Figure:
-    """Between which section forces every beam stays over the run, along its length: a panel for each kind that is there.
+    """Section-force envelope along every beam: the range over the run, one panel per kind of force.
 
     forces: by name, as in `bending_moment_z`. The result must hold them: `result.with_sections(pl.section_forces(result))`.
     """
@@ -76,7 +76,7 @@ def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: 
 
 
 def _places(beam: xarray.Dataset) -> tuple[Floats, str]:
-    """Where stations stand, and in what; where any length changes over the run, as parts of it."""
+    """The positions of stations and their unit; fractions of the length if any length changes during the run."""
     if beam["x"].ndim == 1:
         return beam["x"].values, "distance from the root, m"
     return beam["station"].values, "part of the (free) length"
@@ -105,7 +105,7 @@ def _sections(result: Result, needed: Sequence[str], plot: str) -> xarray.Datase
     sections = result.sections
     if sections is None or any(name not in sections for name in needed):
         function = "stresses" if needed is STRESSES else "section_forces"
-        rule = f"must hold {', '.join(needed)}: result.with_sections(pl.{function}(result))"
+        rule = f"must contain {', '.join(needed)}, as result.with_sections(pl.{function}(result)) does"
         raise ModelError.of(f"plot {plot}", "result", rule, result.name)
     return sections
 
@@ -119,7 +119,7 @@ def _beams(sections: xarray.Dataset, bodies: Sequence[str] | None, plot: str) ->
 
 
 def _kinds(sections: xarray.Dataset, forces: Sequence[str] | None) -> list[str]:
-    """Forces asked for, or all that are more than round-off."""
+    """The requested forces, or all that exceed round-off."""
     for name in forces or ():
         if name not in FORCES:
             raise ModelError.of("plot force_envelope", "forces", f"must be among {list(FORCES)}", name)

@@ -1,4 +1,4 @@
-"""Amplitudes over frequency."""
+"""Amplitude spectra."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRONGEST = 6  # lines where the user names none
 
 @styled
 def spectrum(result: Result, names: Sequence[str] | None = None) -> Figure:
-    """Amplitude spectra of coordinates, by default of the strongest mode weights, or of the joints where there are none."""
+    """Amplitude spectra of coordinates; by default of the strongest modal coordinates, or of the joints if there are none."""
     known = list(result.labels["coordinate"])
     modes = [name for name in known if is_mode(name)]
     groups = grouped(result, list(names) if names is not None else modes or known)
@@ -58,7 +58,7 @@ def spectrum(result: Result, names: Sequence[str] | None = None) -> Figure:
 
 
 def amplitudes(time: Floats, series: Floats) -> tuple[Floats, Floats]:
-    """(frequency in Hz, amplitude): the mean taken off, Hann's window, scaled so that a steady sine shows its amplitude.
+    """(frequency in Hz, amplitude): mean removed, Hann window, scaled so that a steady sine shows its amplitude.
 
     Rows that are not even in time are interpolated to as many that are.
     """

@@ -1,4 +1,4 @@
-"""How all pictures look: colours that the colour-blind can tell apart, quiet axes, units with prefixes."""
+"""The style of all plots: colours that colour-blind readers can distinguish, plain axes, units with prefixes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STYLE = {
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """A function that draws in pliant's style, and leaves the user's own settings as they are."""
+    """Decorator: the function draws in pliant's style without changing the user's matplotlib settings."""
 
     @functools.wraps(draw)
     def drawn(*given: P.args, **options: P.kwargs) -> Figure:
@@ -69,7 +69,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def _take_literally(figure: Figure) -> None:
-    """Names come from models, and a $ in one begins no formula; the labels of ticks are matplotlib's own, and may be formulas."""
+    """Turn off formulas in texts, because names from models may contain $; tick labels are matplotlib's own and may be formulas."""
     from matplotlib.axis import Tick
     from matplotlib.text import Text
 
@@ -80,7 +80,7 @@ def _take_literally(figure: Figure) -> None:
 
 
 def figure(rows: int = 1, columns: int = 1, height: float = PANEL, width: float = WIDTH, **options: Any) -> tuple[Figure, Any]:
-    """An empty figure, not bound to any screen, and its panels (rows, columns)."""
+    """An empty figure without a window, and its panels (rows, columns)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from pliant.show.plot.notebook_figure import NotebookFigure
@@ -91,7 +91,7 @@ def figure(rows: int = 1, columns: int = 1, height: float = PANEL, width: float 
 
 
 def column(rows: int, **options: Any) -> tuple[Figure, list[Any]]:
-    """Panels one below the other over the same time."""
+    """Panels stacked over a common time axis."""
     made, panels = figure(rows, 1, sharex=True, **options)
     panels[-1, 0].set_xlabel(TIME)
     return made, list(panels[:, 0])
@@ -112,7 +112,7 @@ def lines(axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: 
 
 
 def legend(axes: Any, left_out: int = 0) -> None:
-    """At the right of the panel, where it hides nothing."""
+    """Put a legend to the right of the panel, where it hides nothing."""
     handles, _ = axes.get_legend_handles_labels()
     if handles:
         title = f"and {left_out} more" if left_out > 0 else None

@@ -1,4 +1,4 @@
-"""Pictures of a sweep: a family of curves for one axis, a map for two, small multiples for three, points for a sample."""
+"""Plots of a sweep: curves for one axis, a map for two, small multiples for three, points for a sample."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REDUCTIONS: dict[str, tuple[str, Callable[[Floats], Floats]]] = {  # of a course
 
 @dataclass(frozen=True)
 class Series:
-    """One number of every case, or one course over time."""
+    """One number, or one series over time, per case."""
 
     label: str
     unit: str
@@ -57,7 +57,7 @@ class Series:
 
 @styled
 def family(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
-    """One axis: courses over time, a curve for each value; numbers over the axis. `reduce` makes numbers of courses."""
+    """One axis: series over time, one curve per value; numbers are drawn over the axis. `reduce` turns series into numbers."""
     (axis,) = _axes(data, 1, "family")
     data = _sorted(data)
     chosen = _chosen(data, names, MOST_FAMILIES)
@@ -72,7 +72,7 @@ def family(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str
 
 @styled
 def heat_map(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
-    """Two axes: a map for each quantity; of a course over time its largest size, or what `reduce` says."""
+    """Two axes: one map per quantity; of a series over time the largest magnitude, or as `reduce` says."""
     _axes(data, 2, "heat_map")
     data = _sorted(data)
     chosen = [series.reduced(reduce or "largest") for series in _chosen(data, names, MOST_MAPS)]
@@ -91,7 +91,7 @@ def heat_map(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: s
 
 @styled
 def multiples(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
-    """Three axes: a map of two for each value of the third, the one with the fewest values, all in the same colours."""
+    """Three axes: maps over two axes for each value of the third, which is the one with the fewest values; common colours."""
     data = _sorted(data)
     axes = _axes(data, 3, "multiples")
     apart = min(axes, key=lambda axis: data.sizes[axis])
@@ -115,9 +115,9 @@ def multiples(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: 
 
 @styled
 def points(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
-    """A list of cases or a sample: each quantity over each number."""
+    """A list of cases or a sample: each quantity over each varied number."""
     if CASE not in data.dims:
-        raise ModelError.of("plot points", "sweep", "must be of a list of cases or of a sample", list(data.dims))
+        raise ModelError.of("plot points", "sweep", "must be over a list of cases or a sample", list(data.dims))
     numbers = [str(name) for name, values in data.coords.items() if values.dims == (CASE,) and values.dtype.kind in "iuf"]
     chosen = [series.reduced(reduce or "largest") for series in _chosen(data, names, MOST_POINTS)]
     made, panels = figure(len(chosen), len(numbers), height=2.4, width=2.6 * len(numbers) + 1.4, sharex="col", sharey="row")
@@ -137,7 +137,7 @@ SWEEP_PLOTS: dict[str, Callable[..., Figure]] = {draw.__name__: draw for draw in
 
 
 def sweep(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
-    """The picture that fits the axes of a sweep.
+    """The plot that fits the axes of a sweep.
 
     names: what was kept ("tip_deflection"), one number of it ("tip_deflection arm y"), or a coordinate ("arm.angle"). reduce:
     "largest", "final" or "range", what is taken of courses over time.
@@ -155,7 +155,7 @@ def kind_of(data: xarray.Dataset) -> str:
         return points.__name__
     kinds = {1: family.__name__, 2: heat_map.__name__, 3: multiples.__name__}
     if len(axes) not in kinds:
-        rule = "must be one, two or three to be drawn: choose a value of the others, as in data.sel(name=value)"
+        rule = "must be one, two or three to be drawn (choose a value of the others, as in data.sel(name=value))"
         raise ModelError.of("plot sweep", "axes", rule, axes)
     return kinds[len(axes)]
 
@@ -189,7 +189,7 @@ def _chosen(data: xarray.Dataset, names: Sequence[str] | None, most: int) -> lis
     if names is not None:
         return [_series(data, title) for name in names for title in _named(name, titles)]
     if not titles:
-        raise ModelError.of("plot sweep", "sweep", "must hold a case that was computed", NOT_YET)
+        raise ModelError.of("plot sweep", "sweep", "must contain a computed case", NOT_YET)
     numbers = [title for title in titles if not _has_time(data, title[0])]
     joints = [title for title in titles if title[0] == "q" and not is_mode(title[1][0])]
     plain = [title for title in titles if not title[1]]
