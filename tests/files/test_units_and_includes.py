@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import pliant as pl
 from pliant.cli import app
 from pliant.files import parse_formula
+from pliant.files.units import split
 
 HEAD = "pliant: 1\nsystem: s\ngravity: [0, -9.81]\n"
 ROD = "bodies: {arm: {rod: {length: 1, mass: 2}, joint: revolute}}\n"
@@ -73,6 +74,13 @@ def test_one_length_in_many_spellings(text: str) -> None:
 def test_a_unit_of_another_kind_is_refused_with_the_one_expected(text: str, message: str) -> None:
     with pytest.raises(pl.ModelError, match=message):
         arm(text)
+
+
+@pytest.mark.parametrize("text", ["501/s", "1.51/s", "2e31/s", "9" * 5000])
+def test_digits_belong_to_the_number_and_not_to_a_unit_that_begins_with_one(text: str) -> None:
+    """501/s was taken for 50 times 1/s. A long row of digits was tried at each of them: minutes for a file full of such rows."""
+    assert split(text) is None
+    assert split("50 1/s") == (50.0, "1/s")
 
 
 @pytest.mark.parametrize(
