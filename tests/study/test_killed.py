@@ -75,7 +75,7 @@ def test_dask_workers_killed_in_mid_sweep_cost_nothing_but_time(tmp_path, undist
         "n_workers": 2,
         "threads_per_worker": 1,
         "processes": True,
-        "dashboard_address": ":0",  # a port that is free: None takes 8787, and two runs of the tests on one machine would meet there
+        "dashboard_address": ":0",  # a free port: None takes 8787, where two runs of the tests would meet
         "silence_logs": 50,
     }
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
