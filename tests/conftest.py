@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import signal
 from pathlib import Path
 
@@ -24,6 +25,21 @@ SLOW = (
     "test_overconstrained.py", "test_own_states.py", "test_sampled.py", "test_stiff.py", "test_stops_and_play.py",
     "test_struts.py", "test_two_loop.py", "trace/test_lowering.py", "trace/test_parameter_slopes.py",
 )  # fmt: skip
+
+
+# Tracing a mechanism makes a million small objects, hardly any of them in a circle. Python looks for circles at every 700 new ones,
+# and at every hundredth time among all that the tests have loaded: a tenth of the processor time.
+GARBAGE_THRESHOLDS = (50_000, 20, 20)
+
+
+def pytest_configure() -> None:
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
+
+
+def pytest_collection_finish() -> None:
+    """Tests and their modules stay until the end, and need not be looked through again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionstart() -> None:

@@ -166,7 +166,7 @@ def wrong_models():
         "never declared": (lambda: pl.simulate(read_before("sum"), 1.0),
                            r"formula of .other.: q must name one of .* \(a state is declared by system.state\), got 'sum'"),
         "itself": (lambda: pl.simulate(declared("x", lambda t, q, v: v["x"]), 1.0),
-                   r"state 'x': rate must not depend on itself: an algebraic loop"),
+                   r"state 'x': rate must not depend on itself: that is an algebraic loop"),
         "name taken": (lambda: declared("motor", 1.0), r"name must be unique \(a drive already has this name\), got 'motor'"),
         "name with a dot": (lambda: declared("a.b", 1.0), "name must be a non-empty string without dots"),
         "no rate": (lambda: declared("x", "fast"), r"state 'x': rate must be a finite number, got 'fast'"),

@@ -144,7 +144,7 @@ bodies:
         ("L: 2 m, s: 2**L", {}, r"define\.s: .*must be a function of an angle or a plain number, got 'L'"),
         ("a: 30 deg, c: cos(a)", {"length": "c"}, r"length: must be in m, got 'c', which is a plain number"),
         ("f: 2 Hz, w: 3 rad/s, both: f + w", {}, r"define\.both: .*must combine quantities of the same dimension"),
-        ("L: 1 m", {"more": "drives: {m: {coordinate: arm.angle, effort: 'L - t'}}"}, r"effort: must be in N m or N, got 'L - t'"),
+        ("L: 1 m", {"more": "drives: {m: {coordinate: arm.angle, effort: 'L - t'}}"}, r"effort: must be in N m, got 'L - t'"),
         ("L: 1 m", {"more": "run: {t_end: L}"}, r"run\.t_end: must be in s, got 'L'"),
         ("L: {value: 1 m, low: 1 kg}", {}, r"define\.L\.low: must be in m, got 'kg'"),
         ("L: {value: 1 m, low: 2}", {}, r"define\.L\.value: parameter 'L': value must be >= 2\.0 m, got 1\.0"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 import pliant as pl
 from pliant.cli import app
 from pliant.files import parse_formula
+from pliant.files.units import split
 
 HEAD = "pliant: 1\nsystem: s\ngravity: [0, -9.81]\n"
 ROD = "bodies: {arm: {rod: {length: 1, mass: 2}, joint: revolute}}\n"
@@ -75,12 +77,60 @@ def test_a_unit_of_another_kind_is_refused_with_the_one_expected(text: str, mess
         arm(text)
 
 
+@pytest.mark.parametrize("text", ["501/s", "1.51/s", "2e31/s", "9" * 5000])
+def test_digits_belong_to_the_number_and_not_to_a_unit_that_begins_with_one(text: str) -> None:
+    """501/s was taken for 50 times 1/s. A long row of digits was tried at each of them: minutes for a file full of such rows."""
+    assert split(text) is None
+    assert split("50 1/s") == (50.0, "1/s")
+
+
+# of a field: the joint that has it, and the units of a slide and of a turn; {} stands for the number
+OF_A_COORDINATE = [
+    ("%s: {spring: {}}", "N/mm", "N*mm"),
+    ("%s: {spring: {stiffness: 1, rest: {}}}", "mm", "deg"),
+    ("%s: {damper: {}}", "N*s/mm", "N*mm*s/rad"),
+    ("%s: {limits: {low: {}, high: 9, stiffness: 1}}", "mm", "mrad"),
+    ("%s: {limits: {low: -1, high: 1, stiffness: {}}}", "N/m", "N*m/rad"),
+    ("%s: {limits: {low: -1, high: 1, stiffness: 1, damping: {}}}", "N*s/m", "N*m*s"),
+    ("%s: {limits: {low: -1, high: 1, normal: {hu_guo: {stiffness: {}, restitution: 1}}}}", "N/m^1.5", "N*m/rad^1.5"),
+    ("%s: {limits: {low: -1, high: 1, normal: {hu_guo: {stiffness: 1, restitution: 1, entry_floor: {}}}}}", "mm/s", "rpm"),
+    ("%s: {backlash: {gap: {}, stiffness: 1}}", "mm", "deg"),
+    ("%s: {backlash: {gap: 1, stiffness: {}}}", "N/m", "N*m"),
+    ("%s: {}}}}\ndrives: {m: {coordinate: arm.%s, effort: {}", "N", "N*m"),
+    ("%s: {}}}}\nmotors: {m: {coordinate: arm.%s, command: 1, motor: {max_torque: 1 N*m, ratio: {}", "rad/mm", "%"),
+]
+
+
+@pytest.mark.parametrize(("field", "slides", "turns"), OF_A_COORDINATE)
+def test_what_belongs_to_a_coordinate_is_of_its_kind(field: str, slides: str, turns: str) -> None:
+    for joint, coordinate, right, wrong in (
+        ("prismatic", "displacement", slides, turns),
+        ("revolute", "angle", turns, slides),
+    ):
+        named = field.replace("%s", joint, 1).replace("%s", coordinate)
+        head, _, tail = named.rpartition("{}")
+        text = HEAD + "bodies: {arm: {rod: {length: 1, mass: 2}, joint: {" + head + "0.1 UNIT" + tail
+        text += "}" * (text.count("{") - text.count("}"))
+        pl.loads_model(text.replace("UNIT", right))
+        place = rf"(arm\.joint\.{joint}|drives\.m|motors\.m)\.\S+: must be "
+        with pytest.raises(pl.ModelError, match=rf"{place}.*, got '{re.escape(wrong)}', which is"):
+            pl.loads_model(text.replace("UNIT", wrong))
+
+
+@pytest.mark.parametrize(("coordinate", "right", "wrong"), [("x", "N/m", "N*m/rad"), ("angle", "N*m/rad", "N/m")])
+def test_each_coordinate_of_a_joint_has_its_own_units(coordinate: str, right: str, wrong: str) -> None:
+    text = HEAD + "bodies: {arm: {rod: {length: 1, mass: 2}, joint: {planar: {spring: {%s: 2 %s}}}}}\n"
+    assert pl.loads_model(text % (coordinate, right)).system.links["arm"].joint.springs[coordinate].stiffness == 2.0
+    with pytest.raises(pl.ModelError, match=rf"planar\.spring\.{coordinate}: must be in .*, got '{re.escape(wrong)}'"):
+        pl.loads_model(text % (coordinate, wrong))
+
+
 @pytest.mark.parametrize(
     ("section", "message"),
     [
         ("run: {t_end: 1 m}", r"run\.t_end: must be in s, got 'm'"),
         ("run: {t_end: 1, save: 1 Hz}", r"run\.save: must be in s, got 'Hz'"),
-        ("drives: {m: {coordinate: arm.angle, effort: 2 m}}", r"drives\.m\.effort: must be in N m or N, got 'm'"),
+        ("drives: {m: {coordinate: arm.angle, effort: 2 m}}", r"drives\.m\.effort: must be in N m, got 'm'"),
         ("forces: {f: {at: arm.tip, vector: [1 N*m, 0]}}", r"forces\.f\.vector\[0\]: must be in N, got 'N\*m'"),
         ("contacts: {c: {points: arm.tip, against: {plane: {normal: y}}, normal: {hertz: {stiffness: 1 Pa}}}}",
          r"stiffness: must be in N/m\^1\.5, got 'Pa', which"),

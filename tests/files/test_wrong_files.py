@@ -151,7 +151,7 @@ WRONG: list[tuple[str, str, str]] = [
     # YAML itself
     ("gravity: [0, -9.81]", "gravity: [0, -9.81", "m.yaml:4: not valid YAML"),
     ("system: arm", "system: arm\n\tgravity: [0, 0]",
-     "m.yaml:3: not valid YAML: found character '\\t' that cannot start any token (lines are indented with spaces, not with tabs)"),
+     "m.yaml:3: not valid YAML: found character '\\t' that cannot start any token (indent lines with spaces, not with tabs)"),
     ("gravity: [0, -9.81]", "gravity: &g [0, -9.81]",
      "m.yaml:3: anchors and aliases are not supported (to share a body, put it under parts)"),
     ("system: arm", "system: !!python/object/apply:os.system ['true']",

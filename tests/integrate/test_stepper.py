@@ -157,8 +157,9 @@ def test_the_time_limit_returns_what_was_computed(equations):
     stepper.start(0.0, [1.0, 0.0], save=[0.0, 1.0])
     outcome = stepper.advance(1e9)
     assert outcome.status is Status.OUT_OF_TIME and "limit of 0.2 s" in outcome.sentence
-    assert 0.2 <= stepper.statistics.wall_seconds < 1.0
-    assert len(stepper.rows()[0]) == 2
+    assert stepper.statistics.wall_seconds >= 0.2
+    assert 0.0 < outcome.t < 1e9  # ended on the way, however late a busy machine let it look at the clock
+    assert stepper.rows()[0].tolist() == [t for t in (0.0, 1.0) if t <= outcome.t]
 
 
 def test_an_interrupt_in_the_progress_callback_returns_the_rows_and_the_run_can_go_on(equations):

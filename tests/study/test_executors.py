@@ -79,7 +79,7 @@ def test_the_command_line_computes_on_a_dask_cluster(tmp_path, monkeypatch):
         "n_workers": 1,
         "threads_per_worker": 1,
         "processes": False,
-        "dashboard_address": None,
+        "dashboard_address": ":0",  # a free port
         "silence_logs": 50,
     }
     with distributed.LocalCluster(**options) as cluster:

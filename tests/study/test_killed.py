@@ -75,7 +75,7 @@ def test_dask_workers_killed_in_mid_sweep_cost_nothing_but_time(tmp_path, undist
         "n_workers": 2,
         "threads_per_worker": 1,
         "processes": True,
-        "dashboard_address": None,
+        "dashboard_address": ":0",  # a free port: None takes 8787, where two runs of the tests would meet
         "silence_logs": 50,
     }
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:

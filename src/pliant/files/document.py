@@ -56,6 +56,7 @@ class Item:
     path: str = ""  # path of keys, as in bodies.arm.beam.length
     unit: str | None = None  # unit of its number or numbers; None if unknown
     scope: Scope = field(default_factory=Scope)
+    coordinates: Mapping[str, str] = field(default_factory=dict)  # m or rad, by the names of coordinates whose numbers it may hold
 
     def error(self, rule: str) -> ModelFileError:
         line, column = self.at
@@ -68,6 +69,15 @@ class Item:
 
     def of_unit(self, unit: str | None) -> Item:
         return replace(self, unit=unit)
+
+    def of_coordinates(self, units: Mapping[str, str]) -> Item:
+        return replace(self, coordinates=units)
+
+    @property
+    def coordinate(self) -> str | None:
+        """m or rad: what the coordinates of its numbers are measured in; None where that differs or is not known."""
+        measures = set(self.coordinates.values())
+        return measures.pop() if len(measures) == 1 else None
 
     def wrong(self, rule: str) -> ModelFileError:
         return self.error(f"{rule}, got {self.describe()}")

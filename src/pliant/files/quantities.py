@@ -13,7 +13,7 @@ from pliant.files.run_settings import RunSettings
 from pliant.model import beam, closure, damping, force, modes, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, LuGre
-from pliant.model.joint import Cylindrical, Damper, Planar, Prismatic, Revolute, Spring
+from pliant.model.joint import Cylindrical, Damper, Joint, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.motor import Motor
 from pliant.model.normal_law import PowerLaw
@@ -111,6 +111,13 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.close, "motion"): EITHER,
 }
 
+# The units of these quantities along a sliding and about a rotating coordinate. The last four belong to laws at the stops of a joint.
+ALONG: dict[str, dict[str, str]] = {
+    "m": {EITHER: "m", STIFFNESS: "N/m", DRAG: "N s/m", EITHER_EFFORT: "N", "1 or rad/m": "rad/m"},
+    "rad": {EITHER: "rad", STIFFNESS: "N m/rad", DRAG: "N m s/rad", EITHER_EFFORT: "N m", "1 or rad/m": "1",
+            SPEED: "rad/s", "N s/m": "N m s/rad", "s/m": "s/rad", "N/m^n": "N m/rad^n"},
+}  # fmt: skip
+
 # The allowed words of text fields, from the model's own tuples.
 CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (Beam, "theory"): beam.THEORIES,
@@ -141,3 +148,13 @@ FREE_TEXTS = (  # checked by the model or the solver, or names chosen by the use
 )
 # Numbers whose unit the user decides.
 OWN_UNITS = ((System.state, "rate"), (System.state, "start"), (System.sampled, "start"))
+
+
+def coordinate_units(joint: Joint) -> dict[str, str]:
+    """In what each coordinate of a joint is measured: m or rad."""
+    return {motion.name: motion.unit for motion in joint.motions}
+
+
+def along(unit: str | None, coordinate: str | None) -> str | None:
+    """The unit of a number that belongs to a coordinate in m or rad; unchanged where that is not known, or makes no difference."""
+    return unit if unit is None or coordinate is None else ALONG[coordinate].get(unit, unit)

@@ -13,6 +13,7 @@ from pliant.files.document import Item, Scope, build, did_you_mean, read_documen
 from pliant.files.formula import PLACES, Known, ParsedFormula, parse_formula
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
+from pliant.files.quantities import along, coordinate_units
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import read_strut_force
 from pliant.files.values import read, read_built, read_formula, read_object
@@ -274,6 +275,15 @@ def _read_update(item: Item, controller: Item) -> dict[str, ParsedFormula]:
             for name, inner in item.mapping("a mapping of names and formulas").items()}  # fmt: skip
 
 
+def _measure(system: System, found: Mapping[str, Item]) -> dict[str, str]:
+    """The coordinate of a joint that an entry is about, and whether it is in m or rad; nothing of another entry."""
+    item = found.get("coordinate")
+    name = item.text() if item is not None and item.is_scalar else ""
+    body, _, own = name.rpartition(".")
+    units = coordinate_units(system.links[body].joint) if body in system.links else {}
+    return {name: units[own]} if own in units else {}
+
+
 def _read_call(system: System, section: str, name: str, item: Item) -> None:
     """Read an entry of drives, forces, ... and call System's method of that kind."""
     if section == "contacts":
@@ -281,12 +291,14 @@ def _read_call(system: System, section: str, name: str, item: Item) -> None:
         return
     hints, required = call_hints(section)
     found = item.fields(hints, required)
+    measure = _measure(system, found)
     values: dict[str, Any] = {}
     for key, value in found.items():
         if (section, key) == ("sampled", "update"):
             values[key] = _read_update(value, item)
             continue
-        value = value.of_unit(call_unit(section, key))
+        value = value.of_coordinates(measure)
+        value = value.of_unit(along(call_unit(section, key), value.coordinate))
         if (section, key) == ("struts", "force"):
             values[key] = read_strut_force(name, value)
             continue

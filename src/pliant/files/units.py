@@ -15,7 +15,8 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.files.dimension import Dimension, Kind, quotient
 
-NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*((?:1/|[^\W\d_])[^\n]{0,59}|[%°])\s*")
+# Possessive: digits are taken once, so that a long row of them is refused at once, and 501/s is not 50 times 1/s.
+NUMBER = re.compile(r"\s*+([-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?+)\s*+((?:1/|[^\W\d_])[^\n]{0,59}|[%°])\s*")
 # Letters, products, quotients and small integer or half powers; nothing that would have to be evaluated.
 UNIT = re.compile(r"(?:[^\W\d_]++(?:(?:\^|\*\*)-?\d(?:\.5)?)?|1|%|°|[*/· ()])+")
 OR, ANY_POWER = " or ", "^n"

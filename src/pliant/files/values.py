@@ -11,12 +11,15 @@ from pliant.files import units, vocabulary
 from pliant.files.document import Item, ModelFileError, build, did_you_mean
 from pliant.files.formula import ParsedFormula, is_expression, parse_formula
 from pliant.files.places import is_place, read_frame
+from pliant.files.quantities import along, coordinate_units
 from pliant.files.vocabulary import FORMULA, FORMULAS, STATE
 from pliant.model.frame import Frame
+from pliant.model.joint import Joint
 from pliant.model.material import Material
 from pliant.model.signal import Constant, Formula, Prescribed
 
 EXPONENT = "exponent"  # of a law K d^n
+ON_COORDINATES = ("spring", "damper", "limits", "backlash", "motion")  # fields of a joint that are of its coordinates
 
 
 def read(hint: Any, item: Item) -> Any:
@@ -69,7 +72,7 @@ def read_object(kind: type, item: Item) -> Any:
 
 def _unit(kind: type, name: str, given: Mapping[str, Item]) -> str | None:
     """The unit of a field. The stiffness of a law K d^n is in N/m^n, where n is its exponent in this file or by default."""
-    unit = vocabulary.field_unit(kind, name)
+    unit = along(vocabulary.field_unit(kind, name), given[name].coordinate)
     if unit is None or not unit.endswith(units.ANY_POWER):
         return unit
     power = read_field(kind, EXPONENT, given[EXPONENT]) if EXPONENT in given else vocabulary.default(kind, EXPONENT)
@@ -78,7 +81,9 @@ def _unit(kind: type, name: str, given: Mapping[str, Item]) -> str | None:
 
 def read_field(kind: type, name: str, item: Item, unit: str | None = None) -> Any:
     """Read a field as its type, as a formula, or as the result of a function that files may call there."""
-    item = item.of_unit(unit or vocabulary.field_unit(kind, name))
+    item = item.of_unit(unit or along(vocabulary.field_unit(kind, name), item.coordinate))
+    if name in ON_COORDINATES and issubclass(kind, Joint):
+        item = item.of_coordinates(coordinate_units(kind()))
     if name in FORMULAS.get(kind, {}):
         return _read_law_formula(kind, name, item)
     function = vocabulary.computed(kind, name)
@@ -141,12 +146,17 @@ def _read_mapping(hint: Any, item: Item) -> Any:
     family = vocabulary.family(hint)
     if tables and not any(_speaks_of(kind, item) for kind in kinds) and not (set(item.mapping()) & set(family)):
         held = vocabulary.held(tables[0])
-        return {name: read(held, inner) for name, inner in item.mapping().items()}
+        return {name: read(held, _of_one(inner, name)) for name, inner in item.mapping().items()}
     if family:
         return read_named(family, item)
     if kinds:
         return read_object(kinds[0], item)
     raise item.wrong(f"must be {_wanted(hint)}")
+
+
+def _of_one(item: Item, name: str) -> Item:
+    """An entry for one of several coordinates, if it is that."""
+    return item.of_coordinates({name: item.coordinates[name]}) if name in item.coordinates else item
 
 
 def _read_scalar(hint: Any, item: Item) -> Any:
