@@ -241,3 +241,17 @@ def test_nothing_passes_unseen_and_steps_stay_as_long(case) -> None:
     np.testing.assert_array_equal(own.touches, general.touches)
     assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
     assert int(own.steps.sum()) <= 2 * int(general.steps.sum())
+
+
+def test_tsit5_agrees_with_the_general_loop() -> None:
+    """First same as last, one error estimate, no zero among its weights."""
+    system, starts, t_end = ball_at_rest()
+    compiled, method = pl.compile_system(system), pl.Tsit5(rtol=1e-6, atol=1e-9)
+    options = {"starts": starts, "keep": ("final", "contacts", "ledger")}
+    exact = pl.ensemble(compiled, t_end, method=FINE, loop="general", **options)
+    general, own = (pl.ensemble(compiled, t_end, method=method, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.ok.all() and own.attrs["loop"] == "lockstep"
+    np.testing.assert_array_equal(own.touches, general.touches)
+    assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
+    assert typical(own.balance_error) <= 1.5 * typical(general.balance_error) + 1e-12 * typical(own.balance_scale)
+    assert int(own.steps.sum()) <= 1.5 * int(general.steps.sum())

@@ -34,7 +34,7 @@ def why_not(compiled: Compiled, method: Method) -> str:
     """Why a System runs in the general loop; "" where lock-step serves it."""
     traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
     if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
-        return f"{name} is not an explicit method with an error estimate: take DOP853, DormandPrince or RKF45"
+        return f"{name} is not an explicit method with an error estimate: take Tsit5, DOP853, DormandPrince or RKF45"
     if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
         return f"{name} changes its precision or its coordinates along a run"
     if traced.implied:
