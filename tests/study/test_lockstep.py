@@ -255,3 +255,19 @@ def test_tsit5_agrees_with_the_general_loop() -> None:
     assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
     assert typical(own.balance_error) <= 1.5 * typical(general.balance_error) + 1e-12 * typical(own.balance_scale)
     assert int(own.steps.sum()) <= 1.5 * int(general.steps.sum())
+
+
+def test_functions_without_an_instruction_of_their_own_are_taken_by_ours() -> None:
+    """A spring and a damper that harden, as formulas: the C library's functions in the general loop, ours in lock-step."""
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody(mass=1.0, inertia=0.1, com=(0.3, 0.0)), joint=pl.Revolute(angle=0.2))
+
+    def law(t, q, v):
+        return -3.0 * pl.tan(0.9 * q["arm.angle"]) - 0.2 * pl.sinh(pl.tanh(v["arm.angle"])) + pl.exp(-(q["arm.angle"] ** 2))
+
+    system.drive("motor", "arm.angle", law)
+    compiled = pl.compile_system(system)
+    options = {"starts": {"arm.angle": np.linspace(-0.4, 0.6, 5)}, "keep": ("final", "ledger")}
+    general, own = (pl.ensemble(compiled, 0.5, method=FINE, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.ok.all() and own.attrs["loop"] == "lockstep"
+    np.testing.assert_allclose(own.q_end, general.q_end, rtol=1e-9)

@@ -9,8 +9,6 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from pliant.codegen.operations import LIBRARY
-from pliant.codegen.own_functions import FUNCTIONS
 from pliant.integrate.lockstep_judge import CUT, FLAG, GAP, NEVER, PEAK, STOP
 from pliant.integrate.lockstep_text import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
@@ -50,10 +48,6 @@ def why_not(compiled: Compiled, method: Method) -> str:
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"
-    model = lockstep_model(compiled)
-    called = {LIBRARY[kind] for program in model.programs for kind in program.kind if kind in LIBRARY}
-    if called - FUNCTIONS:
-        return f"its formulas use {', '.join(sorted(called - FUNCTIONS))}, of which there is no version but the C library's"
     return ""
 
 
