@@ -422,7 +422,7 @@ def own_atanh(x: float) -> float:
 def exponent(x: float) -> int:
     """Of x > 0: k with 2^k <= x < 2^(k + 1), up to a shift that all numbers share."""
     if x < 2.2250738585072014e-308:
-        return ((bits(x * 18014398509481984.0) >> 52) & 2047) - 54
+        return int((bits(x * 18014398509481984.0) >> 52) & 2047) - 54
     return int((bits(x) >> 52) & 2047)
 
 
@@ -498,6 +498,6 @@ def own_erf(x: float) -> float:
 
 
 OWN = (scaled, own_exp, own_log, own_expm1, log_past_one, own_log1p, own_sinh, own_cosh, own_tanh, own_atan, own_atan2,
-       own_asin_rest, own_asin, own_acos, own_hypot, own_pow, past_quarter, past_quarter_rest, own_sine_pair, own_sin, own_cos, own_tan,
-       own_asinh, own_acosh, own_atanh, exponent, own_fmod, own_remainder, own_erf)  # fmt: skip
+       own_asin_rest, own_asin, own_acos, own_hypot, own_pow, past_quarter, past_quarter_rest, own_sine_pair, own_sin, own_cos,
+       own_tan, own_asinh, own_acosh, own_atanh, exponent, own_fmod, own_remainder, own_erf)  # fmt: skip
 CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}
