@@ -19,6 +19,7 @@ from pliant.study import lockstep
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
+from pliant.study.member_numbers import accepted_members
 from pliant.study.members import MemberPlan
 
 METHOD, FINE = pl.DOP853(rtol=1e-6, atol=1e-9), pl.DOP853(rtol=1e-11, atol=1e-14)
@@ -271,3 +272,33 @@ def test_functions_without_an_instruction_of_their_own_are_taken_by_ours() -> No
     general, own = (pl.ensemble(compiled, 0.5, method=FINE, loop=loop, **options) for loop in ("general", "lockstep"))
     assert own.ok.all() and own.attrs["loop"] == "lockstep"
     np.testing.assert_allclose(own.q_end, general.q_end, rtol=1e-9)
+
+
+def test_members_that_the_model_refuses_or_whose_mass_matrix_is_singular_are_told_so() -> None:
+    """Where the first members are as they should be: neither numbers nor mass matrices are those of the first alone."""
+    inertia = pl.Parameter("inertia", 0.013)
+    system = pl.System("plate", gravity=(0, -9.81))
+    system.add("plate", pl.RigidBody(mass=1.5, inertia=inertia, com=(0.3, 0.0)), joint=pl.Planar(angle=0.2, rate=1.0))
+    values = np.linspace(0.01, 0.05, 24)
+    values[[5, 9, 17, 18]] = 3e-19, 1e-18, 1e-9, -0.02
+    options = {"parameters": {"inertia": values}, "method": METHOD}
+    general, own = (pl.ensemble(system, 0.2, **options, loop=loop) for loop in ("general", "lockstep"))
+    assert np.flatnonzero(~own.ok.values).tolist() == [5, 9, 18] and own.attrs["loop"] == "lockstep"
+    assert own.message.values.tolist() == general.message.values.tolist()
+    assert "singular" in str(own.message[5].item()) and "must be positive semidefinite" in str(own.message[18].item())
+    np.testing.assert_allclose(own.q_end, general.q_end, rtol=1e-6)
+
+
+def test_rules_that_tie_two_numbers_are_asked_of_every_member() -> None:
+    low, high, damper = pl.Parameter("low", -0.5), pl.Parameter("high", 0.7), pl.Parameter("damper", 0.3)
+    system = pl.System("arm", gravity=(0, -9.81))
+    joint = pl.Revolute(limits=pl.Limits(low=low, high=high, stiffness=1e4), damper=pl.Damper(damper))
+    system.add("arm", pl.RigidBody(mass=1.0, inertia=0.1, com=(0.3, 0.0)), joint=joint)
+    traced, rng = pl.compile_system(system).traced, np.random.default_rng(1)
+    series = {"low": rng.uniform(-1.0, 1.0, 60), "high": rng.uniform(-1.0, 1.0, 60), "damper": rng.uniform(-0.1, 0.5, 60)}
+    first = {"low": -0.5, "high": 0.7, "damper": 0.3}
+    allowed = (series["low"] < series["high"]) & (series["damper"] >= 0.0)
+    assert 0 < allowed.sum() < 40
+    np.testing.assert_array_equal(accepted_members(traced, first, series), allowed)
+    tame = {"low": np.minimum(series["low"], -0.1), "high": np.maximum(series["high"], 0.1), "damper": abs(series["damper"])}
+    assert accepted_members(traced, first, tame).all()  # of which only the corners are asked

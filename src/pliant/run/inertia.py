@@ -37,7 +37,7 @@ class Resistance:
         """kinetic: where the observer writes the kinetic energy."""
         traced = compiled.traced
         self._code, self._kinetic, self._n_q = compiled.observe, kinetic, len(traced.free_q)
-        self._groups, self._pairs = _judged(traced)
+        self._groups, self._pairs = judged_rates(traced)
         self._names = [traced.tree.rates[k] for k in traced.free_v]
         self._largest = np.zeros(len(self._names))  # the largest diagonal so far: what it could be
         self._prescribes = bool(traced.tree.prescribed)
@@ -93,7 +93,7 @@ class Resistance:
         return found
 
 
-def _judged(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole, Whole]]:
+def judged_rates(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole, Whole]]:
     """Rates, by their number among the free ones, whose part of M is judged together; and all pairs among them."""
     count = len(traced.free_v)
     if not 0 < count <= MOST_JUDGED:

@@ -28,6 +28,7 @@ from pliant.version import VERSION
 SETTINGS = ("t_end", "method", "save", "t_start", "formulation", "max_steps", "max_seconds", "cache")  # of simulate
 Run = Mapping[str, Any] | Callable[..., Result]
 Stopping = Callable[[], bool]
+LOCKSTEP = "in lock-step"
 
 _COMPILING = threading.Lock()  # threads that want the same structure wait for the one that compiles it
 
@@ -56,6 +57,7 @@ class Job:
     run: Run
     keep: Keep
     of_run: frozenset[str] = frozenset()  # numbers of a case that `run` takes, and not the subject
+    lockstep: bool = False  # cases run side by side, and differ from runs by themselves within the tolerance
 
     def check(self, over: Over) -> None:
         """Refuse names and values that nobody takes."""
@@ -64,7 +66,8 @@ class Job:
 
     @cached_property
     def run_identity(self) -> str:
-        return fingerprint("sweep", "run", self.run if callable(self.run) else _normal(self.run))
+        own = fingerprint("sweep", "run", self.run if callable(self.run) else _normal(self.run))
+        return short_hash([own, LOCKSTEP]) if self.lockstep else own
 
     @cached_property
     def _common(self) -> tuple[str, ...]:

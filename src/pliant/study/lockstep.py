@@ -27,6 +27,7 @@ from pliant.run.simulate import Run, simulate, weight_of
 from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
+from pliant.study.member_starts import doubtful_starts
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ Ints = NDArray[np.int64]
 
 FEWEST = 256  # members for which "auto" builds the loop: fewer are done before it is
 FEWEST_ALIKE = 16  # members of one structure that are worth a loop of their own
+MOST_TRIED = 8  # members of which one must be able to start
 LEDGER_ROWS = 24  # rows inside a run at which the energy is balanced, besides its end
 MOST_TOGETHER = 32_768  # members at a time, so that memory stays small
 MOST_NUMBERS = 2**26  # of rows that are kept of them: 512 MB
@@ -73,6 +75,8 @@ class LockstepEnsemble:
     max_steps: int | None
     store: EnsembleStore
     runner: Callable[[Compiled, bool], Runner]
+    by_itself: Callable[[int], None] | None = None  # who runs such members; `simulate`, into the store, unless given
+    fewest_alike: int = FEWEST_ALIKE
     interrupted: bool = False
     alone: int = 0  # members that `simulate` ran
 
@@ -111,14 +115,16 @@ class LockstepEnsemble:
             return
         if self._numbers is not None:
             members = self._take_plain(self._numbers, members, threads, progress)
-        groups: dict[int, dict[int, Compiled]] = {}
+        groups: dict[tuple[object, ...], dict[int, Compiled]] = {}  # of one structure, with the same breakpoints and tables
         for member in members.tolist():
             try:
                 compiled = self.plan.compiled(member)
             except (ModelError, SolveError) as trouble:
-                self.store.failed(member, str(trouble))
+                self._refused(member, str(trouble))
             else:
-                groups.setdefault(id(compiled.structure), {})[member] = compiled
+                stops = self._stops(compiled)
+                key = id(compiled.structure), *stops, _heads(compiled.traced, stops).tobytes()
+                groups.setdefault(key, {})[member] = compiled
         for group in groups.values():
             own = list(group.values())
             rows = np.array([self.plan.states(compiled, np.array([member]))[0] for member, compiled in group.items()])
@@ -143,27 +149,17 @@ class LockstepEnsemble:
     def _together_or_alone(
         self, members: Ints, compiled: list[Compiled], states: Floats, threads: int, progress: Callable[[int], None] | None
     ) -> None:
-        """Of one structure; those with other breakpoints or tables than the first run alone."""
-        stops = self._stops(compiled[0])
-        alike = np.array([own is compiled[0] or self._is_alike(own, compiled[0], stops) for own in compiled])
-        own_constants = len(compiled) > 1
-        few = own_constants and len(compiled) < FEWEST_ALIKE
+        """Of one structure, with the same breakpoints and tables."""
+        few = bool(self.plan.parameters) and len(members) < self.fewest_alike
         if few or why_not(compiled[0], self.method):
-            alike[:] = False
-        if own_constants:
-            for k in np.flatnonzero(~alike).tolist():
-                self._alone(int(members[k]), compiled[k])
-            members, states, compiled = members[alike], states[alike], [compiled[k] for k in np.flatnonzero(alike)]
-        if len(members):
-            self._run_together(members, compiled, states, stops, threads, progress)
+            for k, member in enumerate(members.tolist()):
+                self._alone(member, compiled[k if len(compiled) > 1 else 0])
+            return
+        self._run_together(members, compiled, states, self._stops(compiled[0]), threads, progress)
 
     def _stops(self, compiled: Compiled) -> list[float]:
         inside = [b for b in compiled.traced.breakpoints if self.plan.t_start < b < self.t_end]
         return [self.plan.t_start, *inside, self.t_end]
-
-    def _is_alike(self, own: Compiled, first: Compiled, stops: list[float]) -> bool:
-        heads = _heads(own.traced, stops), _heads(first.traced, stops)
-        return own.traced.breakpoints == first.traced.breakpoints and np.array_equal(*heads)
 
     def _run_together(
         self,
@@ -176,15 +172,23 @@ class LockstepEnsemble:
         numbers: Floats | None = None,
     ) -> None:
         """numbers: p at the start, a row for each member, where they are known already."""
-        tolerances = self._tolerances(compiled[0], states[0])
+        traced, own = compiled[0].traced, bool(self.plan.parameters)
+        changing = traced.layout.n_changing
+        if numbers is None:
+            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
+        if own:
+            doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, threads)
+            for k in np.flatnonzero(doubtful).tolist():
+                self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
+            members, states, numbers = members[~doubtful], states[~doubtful], numbers[~doubtful]
+            compiled = [compiled[k] for k in np.flatnonzero(~doubtful)] if len(compiled) > 1 else compiled
+        if not len(members):
+            return
+        tolerances = self._tolerances(compiled, states)
         if tolerances is None:
             for k, member in enumerate(members.tolist()):
                 self._alone(member, compiled[k] if len(compiled) > 1 else None)
             return
-        traced, known = compiled[0].traced, numbers is not None
-        own, changing = known or len(compiled) > 1, traced.layout.n_changing
-        if numbers is None:
-            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
         runner = self._runner(compiled[0], own)
         ends = runner.run(
             LockstepMembers(
@@ -206,16 +210,22 @@ class LockstepEnsemble:
             self._runners[key] = self.runner(compiled, own)
         return self._runners[key]
 
-    def _tolerances(self, compiled: Compiled, y: Floats) -> LockstepTolerances | None:
-        """As a single run has them; None where the first member cannot start."""
+    def _tolerances(self, compiled: list[Compiled], states: Floats) -> LockstepTolerances | None:
+        """As a single run has them; None where none of the first members can start."""
         from pliant.integrate.stepper import MAX_STEPS
 
-        start = start_at(compiled, self.plan.t_start, y)
-        try:
-            run = Run(compiled, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
-        except SolveError:
+        run = None
+        for k, y in enumerate(states[:MOST_TRIED]):
+            own = compiled[k if len(compiled) > 1 else 0]
+            start = start_at(own, self.plan.t_start, y)
+            try:
+                run = Run(own, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
+                break
+            except SolveError:  # told in words when it is run by itself
+                continue
+        if run is None:
             return None
-        memory, n = run.stepper.memory, compiled.traced.n_controlled
+        memory, n = run.stepper.memory, run.traced.n_controlled
         atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
         return LockstepTolerances(
             rtol=float(memory.run["rtol"]), atol=atol, asked_rtol=self.method.rtol, loosened=memory.loosened,
@@ -288,9 +298,18 @@ class LockstepEnsemble:
         scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
         self.store.ledger["balance_scale"][members[rows]] = scale
 
+    def _refused(self, member: int, message: str) -> None:
+        if self.by_itself is None:
+            self.store.failed(member, message)
+        else:
+            self.by_itself(member)
+
     def _alone(self, member: int, compiled: Compiled | None) -> None:
         """By `simulate`: what does not fit, fails, or must be looked at closely."""
         self.alone += 1
+        if self.by_itself is not None:
+            self.by_itself(member)
+            return
         save = self.kept.times.tolist() or [self.t_end]
         try:
             compiled = self.plan.compiled(member) if compiled is None else compiled
