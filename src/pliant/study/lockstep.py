@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
@@ -27,6 +27,7 @@ from pliant.run.simulate import Run, simulate, weight_of
 from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
+from pliant.study.member_pieces import members_by_knots
 from pliant.study.member_starts import doubtful_starts
 from pliant.study.members import MemberPlan, start_at
 
@@ -42,6 +43,7 @@ Ints = NDArray[np.int64]
 FEWEST = 256  # members for which "auto" builds the loop: fewer are done before it is
 FEWEST_ALIKE = 16  # members of one structure that are worth a loop of their own
 MOST_TRIED = 8  # members of which one must be able to start
+SLIVER = 1e-9  # of a run: steps end at no two times that are nearer
 LEDGER_ROWS = 24  # rows inside a run at which the energy is balanced, besides its end
 MOST_TOGETHER = 32_768  # members at a time, so that memory stays small
 MOST_NUMBERS = 2**26  # of rows that are kept of them: 512 MB
@@ -82,7 +84,7 @@ class LockstepEnsemble:
 
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
-        self._now: Runner | None = None
+        self._begun = 0  # members of a batch, in parts that were run before
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
         try:
@@ -110,6 +112,7 @@ class LockstepEnsemble:
         return times
 
     def _take(self, members: Ints, threads: int, progress: Callable[[int], None] | None) -> None:
+        self._begun = 0
         if not self.plan.parameters:
             self._together_or_alone(members, [self.plan.first], self.plan.states(self.plan.first, members), threads, progress)
             return
@@ -189,20 +192,55 @@ class LockstepEnsemble:
             for k, member in enumerate(members.tolist()):
                 self._alone(member, compiled[k] if len(compiled) > 1 else None)
             return
-        runner = self._runner(compiled[0], own)
-        ends = runner.run(
-            LockstepMembers(
-                y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
-                weight=np.array([weight_of(one.traced) for one in compiled]),
-                floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
-                ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
-            ), tolerances, threads, progress,
+        whole = LockstepMembers(
+            y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
+            weight=np.array([weight_of(one.traced) for one in compiled]),
+            floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
+            ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
         )  # fmt: skip
-        self.interrupted |= ends.interrupted
-        good = (ends.code == REACHED) | (ends.code == STOPPED)
-        self._put(members, ends, good, compiled, numbers)
-        for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
-            self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
+        for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):
+            part = [compiled[k] for k in which] if len(compiled) > 1 else compiled
+            if knots is None:  # whose run by itself says so
+                for k, member in enumerate(members[which].tolist()):
+                    self._alone(member, part[k] if len(part) > 1 else None)
+            elif not self.interrupted:
+                self._run_alike(members[which], part, whole.of(which), knots, tolerances, threads, progress)
+
+    def _run_alike(
+        self,
+        members: Ints,
+        compiled: list[Compiled],
+        own: LockstepMembers,
+        knots: Floats,
+        tolerances: LockstepTolerances,
+        threads: int,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        """knots: times at which steps must end, besides those of rows."""
+        runner = self._runner(compiled[0], bool(self.plan.parameters))
+        times = self._with_knots(knots)
+        width = len(own.y[0]) + own.p.size
+        most = max(MOST_NUMBERS // (1 + times.size * width), 64)
+        for first in range(0, len(members), most):
+            part = np.arange(first, min(first + most, len(members)))
+            tell = None if progress is None else partial(_from, progress, self._begun)
+            ends = runner.run(replace(own.of(part), plan=times), tolerances, threads, tell)
+            self._begun += part.size
+            rows = np.searchsorted(times, self._plan_times)
+            ends.row_y, ends.row_p = ends.row_y[:, rows], ends.row_p[:, rows]
+            self.interrupted |= ends.interrupted
+            good = (ends.code == REACHED) | (ends.code == STOPPED)
+            ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
+            self._put(members[part], ends, good, ready, own.of(part).constants)
+            for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
+                self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
+
+    def _with_knots(self, knots: Floats) -> Floats:
+        """The times of rows, and knots that are not as good as one of them."""
+        times = self._plan_times
+        taken = np.array([self.plan.t_start, *times, self.t_end])
+        far = [np.abs(taken - knot).min() > SLIVER * (self.t_end - self.plan.t_start) for knot in knots.tolist()]
+        return np.union1d(times, knots[np.array(far, dtype=np.bool_)])
 
     def _runner(self, compiled: Compiled, own: bool) -> Runner:
         key = id(compiled.structure), own
@@ -235,12 +273,12 @@ class LockstepEnsemble:
     # ---- what is kept
 
     def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
+        """numbers: constants, a row for each member or one for all."""
         traced, observe = compiled[0].traced, compiled[0].observe
-        changing = traced.layout.n_changing
 
         def observed(which: Ints, times: Floats, y: Floats, p: Floats) -> Floats:
             """Of states of these members."""
-            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64), changing:]
+            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64)]
             out = np.empty((times.size, observe.n_out))
             evaluate_rows(observe.address, times, y, np.hstack([p, constants]), out, observe.n_work)
             return out
@@ -339,6 +377,10 @@ def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled,
 
 def _heads(traced: TracedSystem, stops: list[float]) -> Floats:
     return np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
+
+
+def _from(progress: Callable[[int], None], before: int, done: int) -> None:
+    progress(before + done)
 
 
 @dataclass

@@ -43,8 +43,6 @@ def why_not(compiled: Compiled, method: Method) -> str:
         return "friction inside joints is settled with the reactions that press them"
     if traced.system.controllers:
         return "sampled controllers run at instants of their own"
-    if traced.timed is not None:
-        return "formulas of time are looked at in pieces"
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"
