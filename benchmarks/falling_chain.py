@@ -25,7 +25,7 @@ from pliant.gallery.falling_chain.runs import Run
 from pliant.gallery.falling_chain.system import MODE_SETS, T_END, falling_chain
 from pliant.run.prepare import Compiled, compile_system
 
-METHODS = (pl.DOP853, pl.DormandPrince, pl.RKF45)
+METHODS = (pl.DOP853, pl.Tsit5, pl.DormandPrince, pl.RKF45)
 TOLERANCES = tuple(10.0**-k for k in range(4, 12))
 ATOL = 1e-3  # of rtol, as in the default method
 COMPARED_UNTIL = 0.95  # s

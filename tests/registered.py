@@ -221,6 +221,7 @@ METHOD: Examples[type[methods.Method], methods.Method] = Examples(
         methods.Auto: methods.Auto(**TIGHT),
         methods.RKF45: methods.RKF45(**TIGHT),
         methods.DormandPrince: methods.DormandPrince(**TIGHT),
+        methods.Tsit5: methods.Tsit5(**TIGHT),
         methods.DOP853: methods.DOP853(**TIGHT),
         methods.VariablePrecisionRK4: methods.VariablePrecisionRK4(**TIGHT, coarse=1e-10),
         methods.RK4: methods.RK4(step=2e-3),

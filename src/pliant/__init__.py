@@ -20,6 +20,7 @@ from pliant.integrate.methods import (
     Radau9,
     RealTime,
     Rodas5P,
+    Tsit5,
     TwoLoop,
     VariablePrecisionRK4,
 )  # fmt: skip
@@ -256,6 +257,7 @@ __all__ = [
     "Threlfall",
     "TorsionElements",
     "TorsionModes",
+    "Tsit5",
     "TwoLoop",
     "Universal",
     "ValuesAt",

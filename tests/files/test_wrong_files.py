@@ -141,7 +141,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("q['arm.angle']", "q['arm.angel']", "events.level.function: formula \"q['arm.angel']\""),
     ("direction: rising", "direction: up", "event 'level': direction must be one of rising, falling, both, got 'up'"),
     ("  level:", "  motor:", "events.motor: system 'arm': name must be unique (a drive already has this name), got 'motor'"),
-    ("{rkf45: {rtol: 1e-9, atol: 1e-12}}", "rkf54", "run.method: must be one of auto, rkf45, dormand_prince, dop853"),
+    ("{rkf45: {rtol: 1e-9, atol: 1e-12}}", "rkf54", "run.method: must be one of auto, rkf45, dormand_prince, tsit5, dop853"),
     ("{rkf45: {rtol: 1e-9, atol: 1e-12}}", "rkf45",
      "run.method: rkf45 must be given with rtol, atol, as in {rkf45: ...}"),
     ("rtol: 1e-9", "rtol: -1", "m.yaml:24: run.method.rkf45.rtol: RKF45: rtol must be in"),

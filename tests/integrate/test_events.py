@@ -18,6 +18,7 @@ from pliant.integrate import (
     Rodas5P,
     Status,
     Stepper,
+    Tsit5,
 )
 from pliant.integrate.methods import VariablePrecisionRK4
 from pliant.integrate.run_record import RECORDS
@@ -28,7 +29,7 @@ every_method = pytest.mark.parametrize(
 )
 
 
-EXPLICIT = (RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4)
+EXPLICIT = (RKF45, DormandPrince, Tsit5, DOP853, VariablePrecisionRK4, RK4)
 
 
 def tight(kind):

@@ -22,9 +22,10 @@ from pliant.integrate import (
     Rodas5P,
     Status,
     Stepper,
+    Tsit5,
 )  # fmt: skip
 
-ADAPTIVE = [RKF45, DormandPrince, DOP853]
+ADAPTIVE = [RKF45, DormandPrince, Tsit5, DOP853]
 every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 every_adaptive = pytest.mark.parametrize("kind", ADAPTIVE, ids=lambda kind: kind.__name__)
 
@@ -76,7 +77,8 @@ def test_one_step_and_its_dense_output_have_the_orders_claimed(kind, equations):
 @every_method
 def test_the_order_of_a_whole_run_is_the_one_claimed(kind, equations):
     fewer = {DOP853: (42, 60), Auto: (42, 60), Radau9: (24, 36)}
-    counts = {RK4: (400, 800), RealTime: (800, 1600), Rodas5P: (400, 800), **fewer}.get(kind, (200, 400))
+    # Tsit5's first error term is so small that its second shows at rougher steps
+    counts = {RK4: (400, 800), Tsit5: (400, 800), RealTime: (800, 1600), Rodas5P: (400, 800), **fewer}.get(kind, (200, 400))
     # Rodas5P gains an order on linear equations: it is held to its own on others
     problem, start, end = "oscillator", [1.0, 0.0], (math.cos(20.0), -math.sin(20.0))
     if kind is Rodas5P:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pliant.errors import ModelError
-from pliant.integrate import DOP853, METHODS, RK4, RKF45, DormandPrince, RealTime, Status, Stepper
+from pliant.integrate import DOP853, METHODS, RK4, RKF45, DormandPrince, RealTime, Status, Stepper, Tsit5
 
 every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 DP = DormandPrince(rtol=1e-9, atol=1e-12)
@@ -111,7 +111,7 @@ def test_the_same_run_gives_the_same_bytes(equations):
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("kind", [RKF45, DormandPrince, DOP853], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [RKF45, DormandPrince, Tsit5, DOP853], ids=lambda kind: kind.__name__)
 def test_a_singularity_ends_with_a_step_too_small(kind, equations):
     stepper = Stepper(equations.growth, 1, 0, kind(rtol=1e-8, atol=1e-10))
     stepper.start(0.0, [1.0], save="steps")

@@ -19,6 +19,7 @@ from pliant.study import lockstep
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
+from pliant.study.member_numbers import accepted_members
 from pliant.study.members import MemberPlan
 
 METHOD, FINE = pl.DOP853(rtol=1e-6, atol=1e-9), pl.DOP853(rtol=1e-11, atol=1e-14)
@@ -40,14 +41,23 @@ def qualifying() -> list[Representative]:
     return [system for system in REPRESENTATIVES if not why_not(pl.compile_system(system.build()), METHOD)]
 
 
+def seconds(system: Representative) -> float:
+    """Springs of 1e8 N/m by an explicit method would take a minute and a half."""
+    return 0.05 if "1e8" in system.name else system.t_end
+
+
+def test_all_of_the_gallery_qualifies() -> None:
+    assert [system.name for system in qualifying()] == [system.name for system in REPRESENTATIVES]
+
+
 @pytest.mark.parametrize("system", qualifying(), ids=lambda system: system.name)
 def test_members_of_the_gallery_agree_with_the_general_loop(system: Representative) -> None:
     """As far from far finer runs as the general loop's are; the same touches; and the energy balances as well."""
-    compiled = pl.compile_system(system.build())
+    compiled, t_end = pl.compile_system(system.build()), seconds(system)
     options = {"keep": ("final", "contacts", "ledger"), "starts": starts_near(compiled)}
-    exact = pl.ensemble(compiled, system.t_end, method=FINE, loop="general", **options)
-    general = pl.ensemble(compiled, system.t_end, method=METHOD, loop="general", **options)
-    own = pl.ensemble(compiled, system.t_end, method=METHOD, loop="lockstep", **options)
+    exact = pl.ensemble(compiled, t_end, method=FINE, loop="general", **options)
+    general = pl.ensemble(compiled, t_end, method=METHOD, loop="general", **options)
+    own = pl.ensemble(compiled, t_end, method=METHOD, loop="lockstep", **options)
     assert own.ok.all() and own.attrs["loop"] == "lockstep"
     np.testing.assert_array_equal(own.touches, general.touches)
     for name in ("q_end", "v_end", "impulse", "peak_force", "normal_loss"):
@@ -241,3 +251,97 @@ def test_nothing_passes_unseen_and_steps_stay_as_long(case) -> None:
     np.testing.assert_array_equal(own.touches, general.touches)
     assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
     assert int(own.steps.sum()) <= 2 * int(general.steps.sum())
+
+
+def test_tsit5_agrees_with_the_general_loop() -> None:
+    """First same as last, one error estimate, no zero among its weights."""
+    system, starts, t_end = ball_at_rest()
+    compiled, method = pl.compile_system(system), pl.Tsit5(rtol=1e-6, atol=1e-9)
+    options = {"starts": starts, "keep": ("final", "contacts", "ledger")}
+    exact = pl.ensemble(compiled, t_end, method=FINE, loop="general", **options)
+    general, own = (pl.ensemble(compiled, t_end, method=method, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.ok.all() and own.attrs["loop"] == "lockstep"
+    np.testing.assert_array_equal(own.touches, general.touches)
+    assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
+    assert typical(own.balance_error) <= 1.5 * typical(general.balance_error) + 1e-12 * typical(own.balance_scale)
+    assert int(own.steps.sum()) <= 1.5 * int(general.steps.sum())
+
+
+def test_functions_without_an_instruction_of_their_own_are_taken_by_ours() -> None:
+    """A spring and a damper that harden, as formulas: the C library's functions in the general loop, ours in lock-step."""
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody(mass=1.0, inertia=0.1, com=(0.3, 0.0)), joint=pl.Revolute(angle=0.2))
+
+    def law(t, q, v):
+        return -3.0 * pl.tan(0.9 * q["arm.angle"]) - 0.2 * pl.sinh(pl.tanh(v["arm.angle"])) + pl.exp(-(q["arm.angle"] ** 2))
+
+    system.drive("motor", "arm.angle", law)
+    compiled = pl.compile_system(system)
+    options = {"starts": {"arm.angle": np.linspace(-0.4, 0.6, 5)}, "keep": ("final", "ledger")}
+    general, own = (pl.ensemble(compiled, 0.5, method=FINE, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.ok.all() and own.attrs["loop"] == "lockstep"
+    np.testing.assert_allclose(own.q_end, general.q_end, rtol=1e-9)
+
+
+def test_members_that_the_model_refuses_or_whose_mass_matrix_is_singular_are_told_so() -> None:
+    """Where the first members are as they should be: neither numbers nor mass matrices are those of the first alone."""
+    inertia = pl.Parameter("inertia", 0.013)
+    system = pl.System("plate", gravity=(0, -9.81))
+    system.add("plate", pl.RigidBody(mass=1.5, inertia=inertia, com=(0.3, 0.0)), joint=pl.Planar(angle=0.2, rate=1.0))
+    values = np.linspace(0.01, 0.05, 24)
+    values[[5, 9, 17, 18]] = 3e-19, 1e-18, 1e-9, -0.02
+    options = {"parameters": {"inertia": values}, "method": METHOD}
+    general, own = (pl.ensemble(system, 0.2, **options, loop=loop) for loop in ("general", "lockstep"))
+    assert np.flatnonzero(~own.ok.values).tolist() == [5, 9, 18] and own.attrs["loop"] == "lockstep"
+    assert own.message.values.tolist() == general.message.values.tolist()
+    assert "singular" in str(own.message[5].item()) and "must be positive semidefinite" in str(own.message[18].item())
+    np.testing.assert_allclose(own.q_end, general.q_end, rtol=1e-6)
+
+
+def test_rules_that_tie_two_numbers_are_asked_of_every_member() -> None:
+    low, high, damper = pl.Parameter("low", -0.5), pl.Parameter("high", 0.7), pl.Parameter("damper", 0.3)
+    system = pl.System("arm", gravity=(0, -9.81))
+    joint = pl.Revolute(limits=pl.Limits(low=low, high=high, stiffness=1e4), damper=pl.Damper(damper))
+    system.add("arm", pl.RigidBody(mass=1.0, inertia=0.1, com=(0.3, 0.0)), joint=joint)
+    traced, rng = pl.compile_system(system).traced, np.random.default_rng(1)
+    series = {"low": rng.uniform(-1.0, 1.0, 60), "high": rng.uniform(-1.0, 1.0, 60), "damper": rng.uniform(-0.1, 0.5, 60)}
+    first = {"low": -0.5, "high": 0.7, "damper": 0.3}
+    allowed = (series["low"] < series["high"]) & (series["damper"] >= 0.0)
+    assert 0 < allowed.sum() < 40
+    np.testing.assert_array_equal(accepted_members(traced, first, series), allowed)
+    tame = {"low": np.minimum(series["low"], -0.1), "high": np.maximum(series["high"], 0.1), "damper": abs(series["damper"])}
+    assert accepted_members(traced, first, tame).all()  # of which only the corners are asked
+
+
+def test_formulas_of_time_are_served_and_no_pulse_passes_unseen() -> None:
+    """A blow of 4 ms by a formula, when it comes another number for every member: the angle grows by J/I (t_end - t) after it."""
+    begins, strength = pl.Parameter("begins", 0.731), pl.Parameter("strength", 500.0)
+    system = pl.System("arm", gravity=(0, 0))
+    system.add("arm", pl.RigidBody(mass=1.5, inertia=0.1, com=(0.3, 0.0)), joint=pl.Revolute(angle=0.2))
+    system.drive("blow", "arm.angle", lambda t, q, v: strength * pl.exp(-(((t - begins) / 1e-3) ** 2)))
+    rng = np.random.default_rng(1)
+    values = {"begins": rng.uniform(0.2, 1.2, 20), "strength": rng.uniform(300.0, 600.0, 20)}
+    method = pl.DOP853(rtol=1e-8, atol=1e-11)
+    general, own = (pl.ensemble(system, 1.5, parameters=values, method=method, loop=loop) for loop in ("general", "lockstep"))
+    assert own.ok.all() and own.attrs["loop"] == "lockstep"
+    blow = values["strength"] * 1e-3 * np.sqrt(np.pi) / (0.1 + 1.5 * 0.3**2)
+    exact = 0.2 + blow * (1.5 - values["begins"])
+    np.testing.assert_allclose(general.q_end[:, 0], exact, rtol=1e-6)
+    np.testing.assert_allclose(own.q_end[:, 0], exact, rtol=1e-6)
+
+
+def test_when_a_member_must_step_depends_on_itself_alone() -> None:
+    speed, strength = pl.Parameter("speed", 7.3), pl.Parameter("strength", 2.1)
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody(mass=1.5, inertia=0.1, com=(0.3, 0.0)), joint=pl.Revolute(angle=0.2))
+    system.drive("motor", "arm.angle", lambda t, q, v: strength * pl.sin(speed * t) - 0.1 * v["arm.angle"])
+    rng = np.random.default_rng(2)
+    values = {"speed": rng.uniform(5.0, 60.0, 40), "strength": rng.uniform(1.3, 3.0, 40)}
+    options = {"method": pl.DOP853(rtol=1e-7, atol=1e-10), "keep": ("final", "ledger")}
+    exact = pl.ensemble(system, 1.5, parameters=values, method=FINE, keep=("final", "ledger"), loop="general")
+    general, own = (pl.ensemble(system, 1.5, parameters=values, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
+    assert typical(own.balance_error) <= 1.5 * typical(general.balance_error)
+    assert int(own.steps.sum()) <= 2 * int(general.steps.sum())
+    half = pl.ensemble(system, 1.5, parameters={name: x[:15:-1] for name, x in values.items()}, loop="lockstep", **options)
+    np.testing.assert_array_equal(half.q_end[::-1], own.q_end[16:])

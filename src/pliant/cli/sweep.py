@@ -39,6 +39,10 @@ def sweep(
     dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep in the folder.")] = False,
     batch: Annotated[int | None, typer.Option("--batch", help="Number of cases that are computed and stored together.")] = None,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="gpu|auto|cpu", help="Run cases in lock-step, side by side; default: one by one."),
+    ] = None,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
@@ -48,7 +52,7 @@ def sweep(
     from pliant.study.over import Grid
     from pliant.study.subject import FileSubject
 
-    _check_options(over, out, workers, dask, resume)
+    _check_options(over, out, workers, dask, resume, device)
     assert out is not None
     try:
         subject = FileSubject(file, includes_outside, read_settings(values or ()))
@@ -59,18 +63,22 @@ def sweep(
         stop(WRONG, f"{file}: run must be given (t_end and method), got no run section; or give --t-end")
     run = None if t_end is None else {"t_end": t_end}
     with _executor(workers, dask) as executor, ended_softly():
-        asked = {"run": run, "keep": keep, "folder": out, "executor": executor, "size": batch}
+        asked = {"run": run, "keep": keep, "folder": out, "executor": executor, "size": batch, "device": device}
         data = _sweep(subject, grid, quiet or as_json, **asked)
     _report(data, out, quiet, as_json)
 
 
-def _check_options(over: list[str] | None, out: Path | None, workers: int | None, dask: str | None, resume: bool) -> None:
+def _check_options(
+    over: list[str] | None, out: Path | None, workers: int | None, dask: str | None, resume: bool, device: str | None
+) -> None:
     if not over:
         stop(WRONG, "--over must be given: an axis such as payload=0.1:1.0:20")
     if out is None:
         stop(WRONG, "--out must be given: a folder for the cases")
     if workers is not None and dask is not None:
         stop(WRONG, "--workers and --dask: at most one of them may be given")
+    if device is not None and (workers is not None or dask is not None):
+        stop(WRONG, "--device: must be given without --workers and --dask, because it runs the cases on this machine")
     if workers is not None and workers < 1:
         stop(WRONG, f"--workers: must be >= 1, got {workers}")
     if not resume and (out / "sweep.json").exists():
@@ -139,16 +147,11 @@ def _report(data: xarray.Dataset, out: Path, quiet: bool, as_json: bool) -> None
     failures = [str(message) for message in messages[~ok]]
     code = FAILED if failures and not ok.any() else DONE
     if as_json:
-        write_json(
-            {
-                "cases": int(ok.size),
-                "failed": len(failures),
-                "failures": failures,
-                "written": str(out),
-                "exit_code": code,
-            }
-        )
+        facts = {"cases": int(ok.size), "failed": len(failures), "failures": failures, "written": str(out), "exit_code": code}
+        write_json(facts | ({"loop": data.attrs["loop"]} if "loop" in data.attrs else {}))
     elif not quiet:
+        if "loop" in data.attrs:
+            say(f"loop: {data.attrs['loop']}")
         say(f"{ok.size} cases in {out}: {', '.join(f'{name} ({data.sizes[name]})' for name in data['ok'].dims)}")
     if failures and not as_json:
         say(f"{len(failures)} of {ok.size} cases failed:", err=True)

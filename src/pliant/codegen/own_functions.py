@@ -13,6 +13,7 @@ from_bits: Any = None
 fma: Any = None  # a b + c, rounded once
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LN2 = 6.93147180559945286227e-01
 INVERSE_LN2 = 1.44269504088896338700e00
 ROUNDER = 6755399441055744.0  # 1.5 2^52: adding it rounds to a whole number
 LARGEST_EXP, SMALLEST_EXP = 709.782712893383973096, -745.13321910194110842
@@ -100,14 +101,21 @@ def own_expm1(x: float) -> float:
     return scaled((r - (e + from_bits((1023 - n) << 52))) + 1.0, n)
 
 
-def own_log1p(x: float) -> float:
-    """log(1 + x), also where x is small."""
+def log_past_one(x: float, low: float) -> float:
+    """log(1 + x + low), also where x is small; low is what x lost when it was rounded."""
     u = 1.0 + x
-    if u == 1.0 or not (x > -1.0) or x == INF:
-        return x if (x > -1.0 and u == 1.0) or x == INF else own_log(u)
+    if u == 1.0:
+        return x + low if low != 0.0 else x
     # what 1 + x lost when it was rounded, to first order
     lost = (1.0 - (u - x)) if x > 1.0 else x - (u - 1.0)
-    return own_log(u) + lost / u
+    return own_log(u) + (lost + low) / u
+
+
+def own_log1p(x: float) -> float:
+    """log(1 + x), also where x is small."""
+    if not (x > -1.0) or x == INF:
+        return x if x == INF else own_log(1.0 + x)
+    return log_past_one(x, 0.0)
 
 
 def own_sinh(x: float) -> float:
@@ -298,15 +306,25 @@ def own_pow(x: float, y: float) -> float:
     return float(sign * (value + value * tail))
 
 
+def past_quarter(x: float, turns: float) -> float:
+    """x - turns pi/2, for |x| up to 1e5."""
+    return float(fma(-turns, 1.5707963267948966, x) - turns * 6.123233995736766e-17)
+
+
+def past_quarter_rest(x: float, turns: float) -> float:
+    """What `past_quarter` lost when it was rounded."""
+    near = fma(-turns, 1.5707963267948966, x)
+    step = turns * 6.123233995736766e-17
+    high = near - step
+    return float(((near - high) - step) + fma(-turns, 6.123233995736766e-17, step) + turns * 1.4973849048591833e-33)
+
+
 def own_sine_pair(x: float, quarter: int) -> float:
     """sin(x + quarter pi/2), for |x| up to 1e5; nan beyond."""
     if not (abs(x) <= 1e5):
         return NAN
     turns = floor(x * 0.6366197723675814 + 0.5)
-    near = fma(-turns, 1.5707963267948966, x)
-    step = turns * 6.123233995736766e-17
-    high = near - step
-    low = ((near - high) - step) + fma(-turns, 6.123233995736766e-17, step) + turns * 1.4973849048591833e-33
+    high, low = past_quarter(x, turns), past_quarter_rest(x, turns)
     z = high * high
     cube = z * high
     rest = 8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
@@ -330,7 +348,156 @@ def own_cos(x: float) -> float:
     return own_sine_pair(x, 1)
 
 
-OWN = (scaled, own_exp, own_log, own_expm1, own_log1p, own_sinh, own_cosh, own_tanh, own_atan, own_atan2, own_asin_rest, own_asin,
-       own_acos, own_hypot, own_pow, own_sine_pair, own_sin, own_cos)  # fmt: skip
-FUNCTIONS = frozenset(function.__name__.removeprefix("own_") for function in OWN)
+def own_tan(x: float) -> float:
+    """For |x| up to 1e5; nan beyond."""
+    if not (abs(x) <= 1e5) or x == 0.0:
+        return x if x == 0.0 else NAN
+    turns = floor(x * 0.6366197723675814 + 0.5)
+    high, low = past_quarter(x, turns), past_quarter_rest(x, turns)
+    sign = copysign(1.0, high)
+    far = abs(high) >= 0.67434
+    if far:  # tan(r) = (1 - tan(pi/4 - r))/(1 + tan(pi/4 - r)), and the polynomial is of pi/4 - r
+        high, low = (7.85398163397448278999e-01 - sign * high) + (3.06161699786838301793e-17 - sign * low), 0.0
+    z = high * high
+    w = z * z
+    odd = 1.33333333333201242699e-01 + w * (2.18694882948595424599e-02 + w * (3.59207910759131235356e-03
+        + w * (5.88041240820264096874e-04 + w * (7.81794442939557092300e-05 + w * -1.85586374855275456654e-05))))  # fmt: skip
+    even = z * (5.39682539762260521377e-02 + w * (8.86323982359930005737e-03 + w * (1.45620945432529025516e-03
+        + w * (2.46463134818469906812e-04 + w * (7.14072491382608190305e-05 + w * 2.59073051863633712884e-05)))))  # fmt: skip
+    cube = z * high
+    rest = low + z * (cube * (odd + even) + low) + 3.33333333333334091986e-01 * cube
+    value = high + rest
+    flipped = (int(turns) & 1) == 1  # an odd number of quarter turns on: -1/tan
+    if far:
+        unit = -1.0 if flipped else 1.0
+        return float(sign * (unit - 2.0 * (high - (value * value / (value + unit) - rest))))
+    if not flipped:
+        return float(value)
+    lost = rest - (value - high)
+    inverse = -1.0 / value
+    return float(inverse + inverse * (fma(inverse, value, 1.0) + inverse * lost))
+
+
+def own_asinh(x: float) -> float:
+    size = abs(x)
+    if not (size < 268435456.0):
+        return copysign(own_log(size) + LN2, x) if x == x else x
+    square = size * size
+    if size > 2.0:
+        return copysign(own_log(2.0 * size + 1.0 / (sqrt(square + 1.0) + size)), x)
+    more = square / (1.0 + sqrt(1.0 + square))
+    a = size + more
+    return copysign(log_past_one(a, more - (a - size)), x)
+
+
+def own_acosh(x: float) -> float:
+    if not (x >= 1.0):
+        return NAN
+    if x > 268435456.0:
+        return own_log(x) + LN2
+    if x > 2.0:
+        return own_log(2.0 * x - 1.0 / (x + sqrt(x * x - 1.0)))
+    if x == 1.0:
+        return 0.0
+    t = x - 1.0
+    square = fma(t, t, 2.0 * t)
+    root = sqrt(square)
+    root_low = (fma(-root, root, square) + fma(t, t, 2.0 * t - square)) / (2.0 * root)
+    a = root + t
+    return log_past_one(a, (t - (a - root)) + root_low)
+
+
+def own_atanh(x: float) -> float:
+    size = abs(x)
+    if not (size <= 1.0):
+        return NAN
+    t = 2.0 * size
+    if size < 0.5:
+        more = t * size / (1.0 - size)
+        a = t + more
+        return copysign(0.5 * log_past_one(a, more - (a - t)), x)
+    return copysign(0.5 * own_log1p(t / (1.0 - size)), x)
+
+
+def exponent(x: float) -> int:
+    """Of x > 0: k with 2^k <= x < 2^(k + 1), up to a shift that all numbers share."""
+    if x < 2.2250738585072014e-308:
+        return int((bits(x * 18014398509481984.0) >> 52) & 2047) - 54
+    return int((bits(x) >> 52) & 2047)
+
+
+def own_fmod(x: float, y: float) -> float:
+    """Exact: every turn takes a whole number below 2^52 of y 2^k away, by one product and sum that lose nothing."""
+    rest, size = abs(x), abs(y)
+    if not (rest < INF) or not (size > 0.0):
+        return NAN
+    while rest >= size:
+        apart = exponent(rest) - exponent(size)
+        step = scaled(size, apart - 51) if apart > 51 else size
+        rest = fma(-floor(rest / step), step, rest)
+        if rest < 0.0:  # the quotient was rounded up to a whole number
+            rest = rest + step
+    return copysign(rest, x)
+
+
+def own_remainder(x: float, y: float) -> float:
+    """x - n y with n the whole number nearest to x/y, the even one of two; exact."""
+    size = abs(y)
+    if not (abs(x) < INF) or not (size > 0.0):
+        return NAN
+    rest = abs(x)
+    if size < 8.98846567431158e307:
+        rest = own_fmod(rest, 2.0 * size)
+    # below 2 |y|: n is 0, 1 or 2; halves of numbers near the smallest would be rounded, doubles of them are not
+    small = size < 4.450147717014403e-308
+    if (rest + rest > size) if small else (rest > 0.5 * size):
+        rest = rest - size
+        if (rest + rest >= size) if small else (rest >= 0.5 * size):
+            rest = rest - size
+    return rest if copysign(1.0, x) > 0.0 else -rest
+
+
+def own_erf(x: float) -> float:
+    size = abs(x)
+    if not (size < 6.0):
+        return copysign(1.0, x) if x == x else x
+    if size < 0.84375:
+        z = x * x
+        p = 1.28379167095512558561e-01 + z * (-3.25042107247001499370e-01 + z * (-2.84817495755985104766e-02
+            + z * (-5.77027029648944159157e-03 + z * -2.37630166566501626084e-05)))  # fmt: skip
+        q = 1.0 + z * (3.97917223959155352819e-01 + z * (6.50222499887672944485e-02 + z * (5.08130628187576562776e-03
+            + z * (1.32494738004321644526e-04 + z * -3.96022827877536812320e-06))))  # fmt: skip
+        return x + x * (p / q)
+    if size < 1.25:
+        s = size - 1.0
+        p = -2.36211856075265944077e-03 + s * (4.14856118683748331666e-01 + s * (-3.72207876035701323847e-01
+            + s * (3.18346619901161753674e-01 + s * (-1.10894694282396677476e-01 + s * (3.54783043256182359371e-02
+            + s * -2.16637559486879084300e-03)))))  # fmt: skip
+        q = 1.0 + s * (1.06420880400844228286e-01 + s * (5.40397917702171048937e-01 + s * (7.18286544141962662868e-02
+            + s * (1.26171219808761642112e-01 + s * (1.36370839120290507362e-02 + s * 1.19844998467991074170e-02)))))  # fmt: skip
+        return copysign(8.45062911510467529297e-01 + p / q, x)
+    s = 1.0 / (size * size)
+    if size < 2.857142857142857:
+        p = -9.86494403484714822705e-03 + s * (-6.93858572707181764372e-01 + s * (-1.05586262253232909814e01
+            + s * (-6.23753324503260060396e01 + s * (-1.62396669462573470355e02 + s * (-1.84605092906711035994e02
+            + s * (-8.12874355063065934246e01 + s * -9.81432934416914548592e00))))))  # fmt: skip
+        q = 1.0 + s * (1.96512716674392571292e01 + s * (1.37657754143519042600e02 + s * (4.34565877475229228821e02
+            + s * (6.45387271733267880336e02 + s * (4.29008140027567833386e02 + s * (1.08635005541779435134e02
+            + s * (6.57024977031928170135e00 + s * -6.04244152148580987438e-02)))))))  # fmt: skip
+    else:
+        p = -9.86494292470009928597e-03 + s * (-7.99283237680523006574e-01 + s * (-1.77579549177547519889e01
+            + s * (-1.60636384855821916062e02 + s * (-6.37566443368389627722e02 + s * (-1.02509513161107724954e03
+            + s * -4.83519191608651397019e02)))))  # fmt: skip
+        q = 1.0 + s * (3.03380607434824582924e01 + s * (3.25792512996573918826e02 + s * (1.53672958608443695994e03
+            + s * (3.19985821950859553908e03 + s * (2.55305040643316442583e03 + s * (4.74528541206955367215e02
+            + s * -2.24409524465858183362e01))))))  # fmt: skip
+    # size^2 in two parts, the first of which is exact
+    near = from_bits(bits(size) & -4294967296)
+    beyond = own_exp(-near * near - 0.5625) * own_exp((near - size) * (near + size) + p / q)
+    return copysign(1.0 - beyond / size, x)
+
+
+OWN = (scaled, own_exp, own_log, own_expm1, log_past_one, own_log1p, own_sinh, own_cosh, own_tanh, own_atan, own_atan2,
+       own_asin_rest, own_asin, own_acos, own_hypot, own_pow, past_quarter, past_quarter_rest, own_sine_pair, own_sin, own_cos,
+       own_tan, own_asinh, own_acosh, own_atanh, exponent, own_fmod, own_remainder, own_erf)  # fmt: skip
 CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}

@@ -14,6 +14,7 @@ from pliant.integrate.methods import (
     Radau9,
     RealTime,
     Rodas5P,
+    Tsit5,
     TwoLoop,
 )  # fmt: skip
 from pliant.integrate.status import Status
@@ -38,5 +39,6 @@ __all__ = [
     "Statistics",
     "Status",
     "Stepper",
+    "Tsit5",
     "TwoLoop",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,14 @@ class LockstepMembers:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def of(self, which: NDArray[np.intp]) -> LockstepMembers:
+        """Some of them."""
+
+        def part(rows: Floats) -> Floats:
+            return rows[which] if len(rows) > 1 else rows
+
+        return replace(self, y=self.y[which], constants=part(self.constants), weight=part(self.weight), floors=part(self.floors))
 
 
 @dataclass(frozen=True)

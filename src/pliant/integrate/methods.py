@@ -103,6 +103,13 @@ class DormandPrince(_Adaptive):
 
 
 @dataclass(frozen=True)
+class Tsit5(_Adaptive):
+    """Tsitouras 5(4), first same as last, dense output for free: smaller error than `DormandPrince` for the same work."""
+
+    tableau = tableaus.TSIT5
+
+
+@dataclass(frozen=True)
 class DOP853(_Adaptive):
     """Dormand and Prince 8(5,3): the one to take for tight tolerances on smooth motion."""
 
@@ -259,7 +266,7 @@ class Auto(_Adaptive):
 
 
 METHODS: tuple[type[Method], ...] = (
-    Auto, RKF45, DormandPrince, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
+    Auto, RKF45, DormandPrince, Tsit5, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
 )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ class Resistance:
         """kinetic: the place of the kinetic energy in the observed row."""
         traced = compiled.traced
         self._code, self._kinetic, self._n_q = compiled.observe, kinetic, len(traced.free_q)
-        self._groups, self._pairs = _judged(traced)
+        self._groups, self._pairs = judged_rates(traced)
         self._names = [traced.tree.rates[k] for k in traced.free_v]
         self._largest = np.zeros(len(self._names))  # the largest diagonal entries so far, for scale
         self._prescribes = bool(traced.tree.prescribed)
@@ -93,7 +93,7 @@ class Resistance:
         return found
 
 
-def _judged(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole, Whole]]:
+def judged_rates(traced: TracedSystem) -> tuple[Sequence[Sequence[int]], tuple[Whole, Whole]]:
     """Groups of rates, by their number among the free rates, whose part of M is checked together; and all pairs in them."""
     count = len(traced.free_v)
     if not 0 < count <= MOST_JUDGED:

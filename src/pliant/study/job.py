@@ -28,6 +28,7 @@ from pliant.version import VERSION
 SETTINGS = ("t_end", "method", "save", "t_start", "formulation", "max_steps", "max_seconds", "cache")  # arguments of simulate
 Run = Mapping[str, Any] | Callable[..., Result]
 Stopping = Callable[[], bool]
+LOCKSTEP = "in lock-step"
 
 _COMPILING = threading.Lock()  # threads that need the same structure wait for the one that compiles it
 
@@ -56,6 +57,7 @@ class Job:
     run: Run
     keep: Keep
     of_run: frozenset[str] = frozenset()  # numbers of a case that are passed to `run` instead of the subject
+    lockstep: bool = False  # cases run side by side, and differ from separate runs within the tolerance
 
     def check(self, over: Over) -> None:
         """Raise an error for names and values that neither the subject nor `run` takes."""
@@ -64,7 +66,8 @@ class Job:
 
     @cached_property
     def run_identity(self) -> str:
-        return fingerprint("sweep", "run", self.run if callable(self.run) else _normal(self.run))
+        own = fingerprint("sweep", "run", self.run if callable(self.run) else _normal(self.run))
+        return short_hash([own, LOCKSTEP]) if self.lockstep else own
 
     @cached_property
     def _common(self) -> tuple[str, ...]:

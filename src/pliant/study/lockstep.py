@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
@@ -27,6 +27,8 @@ from pliant.run.simulate import Run, simulate, weight_of
 from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
+from pliant.study.member_pieces import members_by_knots
+from pliant.study.member_starts import doubtful_starts
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ Ints = NDArray[np.int64]
 
 FEWEST = 256  # members for which "auto" builds the loop: fewer are done before it is
 FEWEST_ALIKE = 16  # members of one structure that are worth a loop of their own
+MOST_TRIED = 8  # members of which one must be able to start
+SLIVER = 1e-9  # of a run: steps end at no two times that are nearer
 LEDGER_ROWS = 24  # rows inside a run at which the energy is balanced, besides its end
 MOST_TOGETHER = 32_768  # members at a time, so that memory stays small
 MOST_NUMBERS = 2**26  # of rows that are kept of them: 512 MB
@@ -73,12 +77,14 @@ class LockstepEnsemble:
     max_steps: int | None
     store: EnsembleStore
     runner: Callable[[Compiled, bool], Runner]
+    by_itself: Callable[[int], None] | None = None  # who runs such members; `simulate`, into the store, unless given
+    fewest_alike: int = FEWEST_ALIKE
     interrupted: bool = False
     alone: int = 0  # members that `simulate` ran
 
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
-        self._now: Runner | None = None
+        self._begun = 0  # members of a batch, in parts that were run before
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
         try:
@@ -106,19 +112,22 @@ class LockstepEnsemble:
         return times
 
     def _take(self, members: Ints, threads: int, progress: Callable[[int], None] | None) -> None:
+        self._begun = 0
         if not self.plan.parameters:
             self._together_or_alone(members, [self.plan.first], self.plan.states(self.plan.first, members), threads, progress)
             return
         if self._numbers is not None:
             members = self._take_plain(self._numbers, members, threads, progress)
-        groups: dict[int, dict[int, Compiled]] = {}
+        groups: dict[tuple[object, ...], dict[int, Compiled]] = {}  # of one structure, with the same breakpoints and tables
         for member in members.tolist():
             try:
                 compiled = self.plan.compiled(member)
             except (ModelError, SolveError) as trouble:
-                self.store.failed(member, str(trouble))
+                self._refused(member, str(trouble))
             else:
-                groups.setdefault(id(compiled.structure), {})[member] = compiled
+                stops = self._stops(compiled)
+                key = id(compiled.structure), *stops, _heads(compiled.traced, stops).tobytes()
+                groups.setdefault(key, {})[member] = compiled
         for group in groups.values():
             own = list(group.values())
             rows = np.array([self.plan.states(compiled, np.array([member]))[0] for member, compiled in group.items()])
@@ -143,27 +152,17 @@ class LockstepEnsemble:
     def _together_or_alone(
         self, members: Ints, compiled: list[Compiled], states: Floats, threads: int, progress: Callable[[int], None] | None
     ) -> None:
-        """Of one structure; those with other breakpoints or tables than the first run alone."""
-        stops = self._stops(compiled[0])
-        alike = np.array([own is compiled[0] or self._is_alike(own, compiled[0], stops) for own in compiled])
-        own_constants = len(compiled) > 1
-        few = own_constants and len(compiled) < FEWEST_ALIKE
+        """Of one structure, with the same breakpoints and tables."""
+        few = bool(self.plan.parameters) and len(members) < self.fewest_alike
         if few or why_not(compiled[0], self.method):
-            alike[:] = False
-        if own_constants:
-            for k in np.flatnonzero(~alike).tolist():
-                self._alone(int(members[k]), compiled[k])
-            members, states, compiled = members[alike], states[alike], [compiled[k] for k in np.flatnonzero(alike)]
-        if len(members):
-            self._run_together(members, compiled, states, stops, threads, progress)
+            for k, member in enumerate(members.tolist()):
+                self._alone(member, compiled[k if len(compiled) > 1 else 0])
+            return
+        self._run_together(members, compiled, states, self._stops(compiled[0]), threads, progress)
 
     def _stops(self, compiled: Compiled) -> list[float]:
         inside = [b for b in compiled.traced.breakpoints if self.plan.t_start < b < self.t_end]
         return [self.plan.t_start, *inside, self.t_end]
-
-    def _is_alike(self, own: Compiled, first: Compiled, stops: list[float]) -> bool:
-        heads = _heads(own.traced, stops), _heads(first.traced, stops)
-        return own.traced.breakpoints == first.traced.breakpoints and np.array_equal(*heads)
 
     def _run_together(
         self,
@@ -176,29 +175,72 @@ class LockstepEnsemble:
         numbers: Floats | None = None,
     ) -> None:
         """numbers: p at the start, a row for each member, where they are known already."""
-        tolerances = self._tolerances(compiled[0], states[0])
+        traced, own = compiled[0].traced, bool(self.plan.parameters)
+        changing = traced.layout.n_changing
+        if numbers is None:
+            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
+        if own:
+            doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, threads)
+            for k in np.flatnonzero(doubtful).tolist():
+                self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
+            members, states, numbers = members[~doubtful], states[~doubtful], numbers[~doubtful]
+            compiled = [compiled[k] for k in np.flatnonzero(~doubtful)] if len(compiled) > 1 else compiled
+        if not len(members):
+            return
+        tolerances = self._tolerances(compiled, states)
         if tolerances is None:
             for k, member in enumerate(members.tolist()):
                 self._alone(member, compiled[k] if len(compiled) > 1 else None)
             return
-        traced, known = compiled[0].traced, numbers is not None
-        own, changing = known or len(compiled) > 1, traced.layout.n_changing
-        if numbers is None:
-            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
-        runner = self._runner(compiled[0], own)
-        ends = runner.run(
-            LockstepMembers(
-                y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
-                weight=np.array([weight_of(one.traced) for one in compiled]),
-                floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
-                ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
-            ), tolerances, threads, progress,
+        whole = LockstepMembers(
+            y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
+            weight=np.array([weight_of(one.traced) for one in compiled]),
+            floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
+            ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
         )  # fmt: skip
-        self.interrupted |= ends.interrupted
-        good = (ends.code == REACHED) | (ends.code == STOPPED)
-        self._put(members, ends, good, compiled, numbers)
-        for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
-            self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
+        for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):
+            part = [compiled[k] for k in which] if len(compiled) > 1 else compiled
+            if knots is None:  # whose run by itself says so
+                for k, member in enumerate(members[which].tolist()):
+                    self._alone(member, part[k] if len(part) > 1 else None)
+            elif not self.interrupted:
+                self._run_alike(members[which], part, whole.of(which), knots, tolerances, threads, progress)
+
+    def _run_alike(
+        self,
+        members: Ints,
+        compiled: list[Compiled],
+        own: LockstepMembers,
+        knots: Floats,
+        tolerances: LockstepTolerances,
+        threads: int,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        """knots: times at which steps must end, besides those of rows."""
+        runner = self._runner(compiled[0], bool(self.plan.parameters))
+        times = self._with_knots(knots)
+        width = len(own.y[0]) + own.p.size
+        most = max(MOST_NUMBERS // (1 + times.size * width), 64)
+        for first in range(0, len(members), most):
+            part = np.arange(first, min(first + most, len(members)))
+            tell = None if progress is None else partial(_from, progress, self._begun)
+            ends = runner.run(replace(own.of(part), plan=times), tolerances, threads, tell)
+            self._begun += part.size
+            rows = np.searchsorted(times, self._plan_times)
+            ends.row_y, ends.row_p = ends.row_y[:, rows], ends.row_p[:, rows]
+            self.interrupted |= ends.interrupted
+            good = (ends.code == REACHED) | (ends.code == STOPPED)
+            ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
+            self._put(members[part], ends, good, ready, own.of(part).constants)
+            for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
+                self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
+
+    def _with_knots(self, knots: Floats) -> Floats:
+        """The times of rows, and knots that are not as good as one of them."""
+        times = self._plan_times
+        taken = np.array([self.plan.t_start, *times, self.t_end])
+        far = [np.abs(taken - knot).min() > SLIVER * (self.t_end - self.plan.t_start) for knot in knots.tolist()]
+        return np.union1d(times, knots[np.array(far, dtype=np.bool_)])
 
     def _runner(self, compiled: Compiled, own: bool) -> Runner:
         key = id(compiled.structure), own
@@ -206,16 +248,22 @@ class LockstepEnsemble:
             self._runners[key] = self.runner(compiled, own)
         return self._runners[key]
 
-    def _tolerances(self, compiled: Compiled, y: Floats) -> LockstepTolerances | None:
-        """As a single run has them; None where the first member cannot start."""
+    def _tolerances(self, compiled: list[Compiled], states: Floats) -> LockstepTolerances | None:
+        """As a single run has them; None where none of the first members can start."""
         from pliant.integrate.stepper import MAX_STEPS
 
-        start = start_at(compiled, self.plan.t_start, y)
-        try:
-            run = Run(compiled, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
-        except SolveError:
+        run = None
+        for k, y in enumerate(states[:MOST_TRIED]):
+            own = compiled[k if len(compiled) > 1 else 0]
+            start = start_at(own, self.plan.t_start, y)
+            try:
+                run = Run(own, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
+                break
+            except SolveError:  # told in words when it is run by itself
+                continue
+        if run is None:
             return None
-        memory, n = run.stepper.memory, compiled.traced.n_controlled
+        memory, n = run.stepper.memory, run.traced.n_controlled
         atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
         return LockstepTolerances(
             rtol=float(memory.run["rtol"]), atol=atol, asked_rtol=self.method.rtol, loosened=memory.loosened,
@@ -225,12 +273,12 @@ class LockstepEnsemble:
     # ---- what is kept
 
     def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
+        """numbers: constants, a row for each member or one for all."""
         traced, observe = compiled[0].traced, compiled[0].observe
-        changing = traced.layout.n_changing
 
         def observed(which: Ints, times: Floats, y: Floats, p: Floats) -> Floats:
             """Of states of these members."""
-            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64), changing:]
+            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64)]
             out = np.empty((times.size, observe.n_out))
             evaluate_rows(observe.address, times, y, np.hstack([p, constants]), out, observe.n_work)
             return out
@@ -288,9 +336,18 @@ class LockstepEnsemble:
         scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
         self.store.ledger["balance_scale"][members[rows]] = scale
 
+    def _refused(self, member: int, message: str) -> None:
+        if self.by_itself is None:
+            self.store.failed(member, message)
+        else:
+            self.by_itself(member)
+
     def _alone(self, member: int, compiled: Compiled | None) -> None:
         """By `simulate`: what does not fit, fails, or must be looked at closely."""
         self.alone += 1
+        if self.by_itself is not None:
+            self.by_itself(member)
+            return
         save = self.kept.times.tolist() or [self.t_end]
         try:
             compiled = self.plan.compiled(member) if compiled is None else compiled
@@ -320,6 +377,10 @@ def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled,
 
 def _heads(traced: TracedSystem, stops: list[float]) -> Floats:
     return np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
+
+
+def _from(progress: Callable[[int], None], before: int, done: int) -> None:
+    progress(before + done)
 
 
 @dataclass

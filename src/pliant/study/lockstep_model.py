@@ -9,8 +9,6 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from pliant.codegen.operations import LIBRARY
-from pliant.codegen.own_functions import FUNCTIONS
 from pliant.integrate.lockstep_judge import CUT, FLAG, GAP, NEVER, PEAK, STOP
 from pliant.integrate.lockstep_text import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
@@ -34,7 +32,7 @@ def why_not(compiled: Compiled, method: Method) -> str:
     """Why a System runs in the general loop; "" where lock-step serves it."""
     traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
     if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
-        return f"{name} is not an explicit method with an error estimate: take DOP853, DormandPrince or RKF45"
+        return f"{name} is not an explicit method with an error estimate: take Tsit5, DOP853, DormandPrince or RKF45"
     if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
         return f"{name} changes its precision or its coordinates along a run"
     if traced.implied:
@@ -45,15 +43,9 @@ def why_not(compiled: Compiled, method: Method) -> str:
         return "friction inside joints is settled with the reactions that press them"
     if traced.system.controllers:
         return "sampled controllers run at instants of their own"
-    if traced.timed is not None:
-        return "formulas of time are looked at in pieces"
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"
-    model = lockstep_model(compiled)
-    called = {LIBRARY[kind] for program in model.programs for kind in program.kind if kind in LIBRARY}
-    if called - FUNCTIONS:
-        return f"its formulas use {', '.join(sorted(called - FUNCTIONS))}, of which there is no version but the C library's"
     return ""
 
 

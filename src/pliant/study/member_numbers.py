@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +21,11 @@ from pliant.trace.tracing import lower_system
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
     from pliant.study.members import MemberPlan
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
+MOST_TRIED = 8  # members of which one must be a mechanism
+MOST_AXES = 8  # parameters of which all corners are tried, half a second
 SAME = 1e-14  # relative tolerance of a test result on which a trace depends: see `trace.preparation`
 
 
@@ -35,36 +40,34 @@ class MemberNumbers:
     compiled: Compiled
     numbers: Floats  # numbers of the first member
     places: dict[str, NDArray[np.int64]]  # by parameter: the indices of its value among them
+    accepted: NDArray[np.bool_]  # by member: the model takes its values
 
     @classmethod
     def of(cls, plan: MemberPlan) -> MemberNumbers | None:
         """None if some parameter is not a plain number."""
-        first = {name: float(values[0]) for name, values in plan.parameters.items()}
-        try:
-            compiled = plan.compiled(0)
+        plain = ~np.any([np.isin(values, UNITS) for values in plan.parameters.values()], axis=0)
+        for member in np.flatnonzero(plain)[:MOST_TRIED].tolist():
+            try:
+                compiled = plan.compiled(member)
+            except (ModelError, SolveError):
+                continue
+            first = {name: float(values[member]) for name, values in plan.parameters.items()}
+            accepted = accepted_members(compiled.traced, first, plan.parameters)
             numbers, structure = _numbers(compiled, first)
-            places = {}
-            for name, values in plan.parameters.items():
-                others = values[values != values[0]]
-                if not others.size:
-                    places[name] = np.empty(0, dtype=np.int64)
-                    continue
-                place = _place(compiled, numbers, structure, first, name, float(others[others.size // 2]))
-                if place is None:
-                    return None
-                places[name] = place
-        except (ModelError, SolveError):
-            return None
-        return cls(compiled, numbers, places)
+            places = _places(
+                compiled, numbers, structure, first, {name: x[plain & accepted] for name, x in plan.parameters.items()}
+            )
+            return None if places is None else cls(compiled, numbers, places, accepted)
+        return None
 
     def constants(self, plan: MemberPlan, members: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
         """Constants (member, constant), and the members for which they are valid."""
         numbers = np.tile(self.numbers, (members.size, 1))
-        good = np.ones(members.size, dtype=np.bool_)
+        good = self.accepted[members]
         for name, place in self.places.items():
             values = plan.parameters[name][members]
             numbers[:, place] = values[:, None]
-            good &= ~np.isin(values, UNITS) & self._allowed(name, values)
+            good &= ~np.isin(values, UNITS)
         good &= self._distinct(numbers)
         code = self.compiled.traced.preparation.code
         out = np.empty((members.size, code.n_out))
@@ -74,13 +77,6 @@ class MemberNumbers:
         good &= np.all(np.isclose(given, preparation.answers, rtol=SAME, atol=0.0), axis=1) if given.size else True
         constants = np.ascontiguousarray(out[:, : preparation.count])
         return constants, good & np.all(np.isfinite(constants), axis=1)
-
-    def _allowed(self, name: str, values: Floats) -> NDArray[np.bool_]:
-        """Whether values lie within the parameter's own bounds; others raise an error member by member."""
-        parameter = self.compiled.traced.original.parameters[name]
-        low = -np.inf if parameter.low is None else parameter.low
-        high = np.inf if parameter.high is None else parameter.high
-        return np.asarray((values >= low) & (values <= high))
 
     def _distinct(self, numbers: Floats) -> NDArray[np.bool_]:
         """Whether no value happens to equal another number, since equal numbers are part of the structure."""
@@ -93,15 +89,82 @@ class MemberNumbers:
         return good
 
 
-def _numbers(compiled: Compiled, values: dict[str, float]) -> tuple[Floats, object]:
+def accepted_members(traced: TracedSystem, first: Mapping[str, float], series: Mapping[str, Floats]) -> NDArray[np.bool_]:
+    """Of which members the model takes the values, as it does those of the first; the others are prepared, or refused, one by one.
+
+    Rules of the model are bounds and inequalities between numbers, so what it takes is convex: if it takes all corners of a box of
+    values, it takes what is inside. Where it does not, every member is asked.
+    """
+
+    def takes(values: Mapping[str, float]) -> bool:
+        try:
+            resolved(traced.original, checked_values(traced.original.parameters, {**traced.parameter_values, **values}))
+        except ModelError:
+            return False
+        return True
+
+    varied = {name: np.asarray(values) for name, values in series.items() if np.any(values != values[0])}
+    good = np.ones(max((values.size for values in series.values()), default=1), dtype=np.bool_)
+    for name, values in varied.items():
+        low, high = (_last_taken(values, first, name, up, takes) for up in (False, True))
+        good &= (values >= low) & (values <= high)  # nan is in no interval
+    ends = [(float(values[good].min()), float(values[good].max())) for values in varied.values()]
+    boxed = len(varied) <= MOST_AXES and all(
+        takes({**first, **dict(zip(varied, corner, strict=True))}) for corner in product(*ends)
+    )  # fmt: skip
+    if not boxed:
+        for k in range(good.size):
+            good[k] = takes({**first, **{name: float(values[k]) for name, values in varied.items()}})
+    return good
+
+
+def _last_taken(
+    values: Floats, others: Mapping[str, float], name: str, up: bool, takes: Callable[[Mapping[str, float]], bool]
+) -> float:
+    """The value furthest from the first on one side of it that is taken: those between are too."""
+    first = others[name]
+    side = np.unique(values[values > first] if up else -values[values < first])  # ascending from the first on
+    own = side if up else -side
+    good, bad = -1, len(own)  # own[good] is taken, -1: the first itself; own[bad] is not
+    if len(own) and takes({**others, name: float(own[-1])}):
+        return float(own[-1])
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if takes({**others, name: float(own[middle])}):
+            good = middle
+        else:
+            bad = middle
+    return first if good < 0 else float(own[good])
+
+
+def _numbers(compiled: Compiled, values: Mapping[str, float]) -> tuple[Floats, object]:
     traced = compiled.traced
     every = checked_values(traced.original.parameters, {**traced.parameter_values, **values})
     lowered = lower_system(resolved(traced.original, every), traced.formulation, False, traced.near, traced.t_start, every)
     return lowered.numbers, lowered.lowered.structure
 
 
+def _places(
+    compiled: Compiled, numbers: Floats, structure: object, first: Mapping[str, float], series: Mapping[str, Floats]
+) -> dict[str, NDArray[np.int64]] | None:
+    """By parameter; None where one does more than stand somewhere."""
+    places = {}
+    for name, values in series.items():
+        others, place = values[values != first[name]], np.empty(0, dtype=np.int64)
+        if others.size:
+            try:
+                found = _place(compiled, numbers, structure, first, name, float(others[others.size // 2]))
+            except (ModelError, SolveError):
+                return None
+            if found is None:
+                return None
+            place = found
+        places[name] = place
+    return places
+
+
 def _place(
-    compiled: Compiled, numbers: Floats, structure: object, first: dict[str, float], name: str, value: float
+    compiled: Compiled, numbers: Floats, structure: object, first: Mapping[str, float], name: str, value: float
 ) -> NDArray[np.int64] | None:
     """The indices of a parameter's value; None if the parameter has any other effect."""
     from pliant.run.prepare import compile_system

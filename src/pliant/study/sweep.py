@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from pliant.errors import ModelError, PliantError, SolveError
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.batch import MemoryBatch, gather
-from pliant.study.executors import Task, compute_all
+from pliant.study.executors import Done, Task, compute_all
 from pliant.study.job import Job, Record, check_settings, checked_run, names_of_run
 from pliant.study.keep import MESSAGE, OK, RESULT, TAKEN, What, keep_of
 from pliant.study.over import Case, Cases, Grid, Over, Value, over_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pliant.model.system import System
 
 Progress = Callable[[int, int, int], None]
+Computing = Callable[[Sequence[Task], Done], None]
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -39,6 +41,7 @@ def sweep(
     *,
     batch: int | None = None,
     progress: Progress | None = None,
+    device: str | None = None,
 ) -> xarray.Dataset:
     """Run a mechanism over a grid, a list or a sample of numbers, and keep what is asked for of each run, as one Dataset.
 
@@ -53,11 +56,15 @@ def sweep(
     - executor: threads here unless given; anything that meets concurrent.futures.Executor.
     - batch: how many cases are computed and stored together.
     - progress: called with the numbers of cases done, of all, and of those that failed.
+    - device: "cpu" runs cases side by side, in lock-step, in vectors on all cores; "gpu" on NVIDIA GPUs; "auto" on a GPU if one
+      answers, else on the CPU, and one by one where lock-step cannot serve; `attrs["loop"]` says which it was, and why. Unless
+      given: one by one.
 
     The Dataset has `ok`, `message`, `warnings` and `balance_error` of every case beside what is kept. With a store it is lazy.
     """
     subject, cases = subject_of(system_or_function), over_of(over)
-    return sweep_subject(subject, cases, run, keep, None if store is None else Path(store), executor, batch, progress)
+    folder = None if store is None else Path(store)
+    return sweep_subject(subject, cases, run, keep, folder, executor, batch, progress, device)
 
 
 def sweep_subject(
@@ -69,28 +76,30 @@ def sweep_subject(
     executor: Any,
     size: int | None,
     progress: Progress | None,
+    device: str | None = None,
 ) -> xarray.Dataset:
     job = _job(subject, over, run, keep)
     if size is not None:
         check.count("sweep", "batch", size)
+    job, computing, attributes = _computing(job, over, executor, device)
     manifest = manifest_of(job, over)
     if folder is None:
         from pliant.study.dataset import dataset_of
 
-        memory = _Sweep(job, planned(manifest, (), size), progress)
-        return dataset_of(memory.manifest, memory.in_memory(executor)).load()
+        memory = _Sweep(planned(manifest, (), size), computing, progress)
+        return dataset_of(memory.manifest, memory.in_memory()).load().assign_attrs(attributes)
     store = Store(folder)
     manifest = store.begin(manifest, size)
     stored = store.stored(manifest)
     store.check(stored)
-    under_way = _Sweep(job, manifest, progress)
+    under_way = _Sweep(manifest, computing, progress)
     try:
-        under_way.compute(stored, executor, store.write)
+        under_way.compute(stored, store.write)
     except KeyboardInterrupt:
         there = under_way.among(store.stored(manifest))  # looked at, for it may have come between writing and counting
         words = f"interrupted; {there} of {under_way.total} cases are in {folder}: the same sweep goes on from there"
         raise SweepInterrupted(words) from None
-    return open_sweep(folder)
+    return open_sweep(folder).assign_attrs(attributes)
 
 
 def open_sweep(store: str | Path) -> xarray.Dataset:
@@ -119,9 +128,9 @@ def sweep_results(
     """The whole Results of a sweep as a plain list, in the order of its cases; one that failed is raised."""
     cases = over_of(over)
     job = _job(subject_of(function), cases, run, RESULT)
-    memory = _Sweep(job, planned(manifest_of(job, cases), (), None), progress)
+    memory = _Sweep(planned(manifest_of(job, cases), (), None), _one_by_one(job, executor), progress)
     results: dict[str, Result] = {}
-    for batch in memory.in_memory(executor):
+    for batch in memory.in_memory():
         for row, (key, ok, message) in enumerate(zip(batch.keys, batch.values[OK], batch.values[MESSAGE], strict=True)):
             result = batch.result(row)
             if not ok or result is None:
@@ -158,21 +167,43 @@ def _check(job: Job, over: Over) -> None:
         job.keep.check(system)
 
 
+def _computing(job: Job, over: Over, executor: Any, device: str | None) -> tuple[Job, Computing, dict[str, str]]:
+    """The job as it is computed, who computes it, and what its Dataset says of that."""
+    if device is None:
+        return job, _one_by_one(job, executor), {}
+    from pliant.study.loop_choice import DEVICES  # casadi comes in with it
+    from pliant.study.side_by_side import side_by_side
+
+    check.choice("sweep", "device", device, DEVICES)
+    if executor is not None:
+        raise ModelError.of(
+            "sweep", "executor", f"must be left out where device is given ({device!r}): it runs cases here", executor
+        )
+    together, words = side_by_side(job, over, device)
+    if together is None:
+        return job, _one_by_one(job, None), {"loop": words}
+    return replace(job, lockstep=True), together.compute, {"loop": words}
+
+
+def _one_by_one(job: Job, executor: Any) -> Computing:
+    return lambda tasks, done: compute_all(job, tasks, executor, done)
+
+
 class _Sweep:
     """A sweep under way."""
 
-    def __init__(self, job: Job, manifest: Manifest, progress: Progress | None) -> None:
-        self.job, self.manifest, self._progress = job, manifest, progress
+    def __init__(self, manifest: Manifest, computing: Computing, progress: Progress | None) -> None:
+        self.manifest, self._computing, self._progress = manifest, computing, progress
         self._cases: dict[str, Case] = dict(zip(manifest.keys, manifest.over, strict=True))
         self.total, self._done, self._failed = len(self._cases), 0, 0
 
-    def in_memory(self, executor: Any) -> list[MemoryBatch]:
+    def in_memory(self) -> list[MemoryBatch]:
         """All batches, in the order of the cases, whatever the order they were done in."""
         done: dict[Keys, MemoryBatch] = {}
-        self.compute((), executor, lambda batch: done.update({batch.keys: batch}))
+        self.compute((), lambda batch: done.update({batch.keys: batch}))
         return [done[keys] for keys in self.manifest.batches]
 
-    def compute(self, stored: Sequence[Keys], executor: Any, hand_over: Callable[[MemoryBatch], None]) -> None:
+    def compute(self, stored: Sequence[Keys], hand_over: Callable[[MemoryBatch], None]) -> None:
         """Those batches that are not stored, as far as they belong to what is asked for."""
         self._count(stored)
         known = set(stored)
@@ -183,7 +214,7 @@ class _Sweep:
             hand_over(gather(keys, records))
             self._count([keys], sum(not record.ok for record in records))
 
-        compute_all(self.job, tasks, executor, done)
+        self._computing(tasks, done)
 
     def _count(self, batches: Sequence[Keys], failed: int = 0) -> None:
         self._done += self.among(batches)

@@ -1,0 +1,263 @@
+"""Cases of a sweep in lock-step: members of an ensemble, run side by side in vectors on every core, or on a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.errors import ModelError, PliantError, SolveError
+from pliant.results.table import QUANTITIES
+from pliant.run.prepare import Compiled, compile_system
+from pliant.run.save_times import save_plan
+from pliant.run.simulate import method_of
+from pliant.study.ensemble_keep import LEDGER, KeepPlan, ValuesAt, shape_of
+from pliant.study.ensemble_store import EnsembleStore
+from pliant.study.executors import Done, Task, compute_all, processors
+from pliant.study.job import Job, Record
+from pliant.study.keep import TIME, Keep, Piece
+from pliant.study.lockstep import LockstepEnsemble, Runner, host_runner, reason_against
+from pliant.study.loop_choice import AUTO, CPU, GPU, LOCKSTEP
+from pliant.study.members import MemberPlan
+from pliant.study.over import Case, Over
+from pliant.study.subject import FunctionSubject
+
+if TYPE_CHECKING:
+    from pliant.integrate.methods import Method
+    from pliant.model.system import System
+
+RunnerOf = Callable[[Compiled, bool], Runner]
+
+MOST_NUMBERS = 2**24  # that are kept of cases before their batches are handed over: 128 MB
+LOOKED_AT = 16  # cases of which one at least must be a mechanism that can be prepared
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One mechanism of a sweep, and how all of its cases are run."""
+
+    compiled: Compiled
+    method: Method
+    kept: KeepPlan
+    t_start: float
+    t_end: float
+    max_steps: int | None
+
+    @classmethod
+    def of(cls, job: Job, case: Case) -> Setting:
+        """Of a job against whose settings nothing speaks; a PliantError where the mechanism of this case cannot be."""
+        given, mechanism = job.options(case), job.mechanism(case)
+        method, t_start, t_end = method_of(given.get("method")), float(given.get("t_start", 0.0)), float(given["t_end"])
+        compiled = compile_system(
+            mechanism.system, given.get("formulation", "articulated"), given.get("cache", True), near=method.near,
+            t_start=t_start, parameters=mechanism.parameters,
+        )  # fmt: skip
+        keep = (LEDGER, ValuesAt(save_plan(given.get("save"), t_start, t_end), *_quantities(job.keep)))
+        return cls(compiled, method, KeepPlan.of(keep, t_start, t_end), t_start, t_end, given.get("max_steps"))
+
+    def plan(self, parameters: Mapping[str, Any]) -> MemberPlan:
+        formulation = self.compiled.traced.formulation
+        return MemberPlan.of(self.compiled, formulation, self.method.near, self.t_start, parameters, None, None)
+
+    @property
+    def reason_against(self) -> str:
+        """Why its cases run one by one; "" where lock-step serves them."""
+        return reason_against(self.plan({}), self.method, self.kept)
+
+    @property
+    def numbers(self) -> int:
+        """That are kept of one case."""
+        traced = self.compiled.traced
+        return 1 + self.kept.times.size * sum(math.prod(shape_of(traced, name)) for name in self.kept.quantities)
+
+
+def _quantities(keep: Keep) -> tuple[str, ...]:
+    """That rows must hold for what is kept: of a coordinate, all of them."""
+    return tuple(dict.fromkeys(what if what in QUANTITIES else "q" for what in keep.what.values() if isinstance(what, str)))
+
+
+def _reason_of_settings(job: Job, case: Case) -> str:
+    """What the sweep asks for and only runs by themselves have."""
+    if callable(job.run):
+        return "run is a function, which makes a Result of every case"
+    if isinstance(job.subject, FunctionSubject):
+        return "a function makes another System for every case: sweep parameters of one System, or a model file"
+    if job.keep.whole or not all(isinstance(what, str) for what in job.keep.what.values()):
+        return "whole results and functions of them are kept, which only runs by themselves have: keep quantities or coordinates"
+    given = job.options(case)
+    if given.get("max_seconds") is not None:
+        return "max_seconds limits every run by the clock, which cases in lock-step share"
+    if isinstance(given.get("save"), str):
+        return f"save={given['save']!r} asks for rows at every step, and every case has steps of its own"
+    return ""
+
+
+@dataclass
+class SideBySide:
+    """Computes cases of a sweep; what lock-step cannot serve, or what comes to no good end there, is run by itself."""
+
+    job: Job
+    make: Callable[[Method], RunnerOf]
+    _made: dict[Method, RunnerOf] = field(default_factory=dict)
+    _settings: dict[int, Setting | None] = field(default_factory=dict)  # by System, which its subject keeps
+    _templates: dict[int, dict[str, Piece]] = field(default_factory=dict)
+    _runners: dict[tuple[int, bool, Method], Runner] = field(default_factory=dict)
+
+    def compute(self, tasks: Sequence[Task], done: Done) -> None:
+        """As many tasks at a time as memory holds; each is handed over in its turn."""
+        waiting, count = list[Task](), 0
+        for task in tasks:
+            waiting.append(task)
+            count += len(task.cases) * self._numbers(task.cases[0])
+            if count >= MOST_NUMBERS:
+                self._together(waiting, done)
+                waiting, count = [], 0
+        self._together(waiting, done)
+
+    def _numbers(self, case: Case) -> int:
+        """That are kept of one case."""
+        try:
+            setting = self._setting(self.job.mechanism(case).system, case)
+        except PliantError:
+            return 1
+        return 1 if setting is None else setting.numbers
+
+    def _together(self, tasks: Sequence[Task], done: Done) -> None:
+        cases = [case for task in tasks for case in task.cases]
+        groups: dict[int, tuple[System, list[int]]] = {}
+        for k, case in enumerate(cases):
+            with contextlib.suppress(PliantError):  # its record will say why
+                system = self.job.mechanism(case).system
+                groups.setdefault(id(system), (system, []))[1].append(k)
+        records: dict[int, Record] = {}
+        for system, members in groups.values():
+            own = self._records(system, [cases[k] for k in members])
+            records.update((members[k], record) for k, record in own.items())
+        records |= self._one_by_one({k: case for k, case in enumerate(cases) if k not in records})
+        first = 0
+        for task in tasks:
+            done(task.keys, [records[k] for k in range(first, first + len(task.cases))])
+            first += len(task.cases)
+
+    def _setting(self, system: System, case: Case) -> Setting | None:
+        """None where cases of this System run by themselves."""
+        if id(system) not in self._settings:
+            try:
+                setting = Setting.of(self.job, case)
+            except PliantError:
+                return None  # of this case alone, maybe
+            self._settings[id(system)] = None if setting.reason_against else setting
+        return self._settings[id(system)]
+
+    def _one_by_one(self, cases: Mapping[int, Case]) -> dict[int, Record]:
+        records: dict[int, Record] = {}
+        tasks = [Task((str(k),), (case,)) for k, case in cases.items()]
+        compute_all(self.job, tasks, None, lambda keys, own: records.update({int(keys[0]): own[0]}))
+        return records
+
+    def _records(self, system: System, cases: Sequence[Case]) -> dict[int, Record]:
+        """Of one System with numbers of its parameters; those of cases that must run by themselves are left out."""
+        setting = next((found for case in cases if (found := self._setting(system, case)) is not None), None)
+        template = None if setting is None else self._template(system, cases)
+        if setting is None or template is None:
+            return {}
+        values = [self.job.mechanism(case).parameters for case in cases]
+        names = [name for name in values[0] if any(own[name] != values[0][name] for own in values)]
+        constant = {name: values[0][name] for name in values[0] if name not in names}
+        plan = setting.plan({**constant, **{name: [own[name] for own in values] for name in names}})
+        store, alone = EnsembleStore(plan, setting.kept), set[int]()
+        study = LockstepEnsemble(
+            plan,
+            setting.method,
+            setting.t_end,
+            setting.kept,
+            setting.max_steps,
+            store,
+            self._runner(setting),
+            alone.add,
+            fewest_alike=1,  # so that no case depends on those it is computed with
+        )
+        study.run(min(processors(), plan.count), None)
+        if study.interrupted:
+            raise KeyboardInterrupt
+        alone |= set(np.flatnonzero(store.t_end != setting.t_end).tolist())  # an event ended them: their last row is at its time
+        return {k: self._record(setting, template, store, k) for k in range(len(cases)) if k not in alone}
+
+    def _template(self, system: System, cases: Sequence[Case]) -> dict[str, Piece] | None:
+        """What is kept of one run: dimensions, labels and units are those of all runs of a System."""
+        if id(system) not in self._templates:
+            for case in cases[:LOOKED_AT]:
+                record = self.job.compute(case)
+                if record.ok:
+                    self._templates[id(system)] = dict(record.pieces)
+                    break
+        return self._templates.get(id(system))
+
+    def _runner(self, setting: Setting) -> RunnerOf:
+        if setting.method not in self._made:
+            self._made[setting.method] = self.make(setting.method)
+        make = self._made[setting.method]
+
+        def of(compiled: Compiled, own_constants: bool) -> Runner:
+            key = id(compiled.structure), own_constants, setting.method
+            if key not in self._runners:
+                self._runners[key] = make(compiled, own_constants)
+            return self._runners[key]
+
+        return of
+
+    def _record(self, setting: Setting, template: Mapping[str, Piece], store: EnsembleStore, member: int) -> Record:
+        error, scale = (float(store.ledger[name][member]) for name in ("balance_error", "balance_scale"))
+        pieces = {}
+        for name, piece in template.items():
+            what = self.job.keep.what[name]
+            assert isinstance(what, str)
+            if what in QUANTITIES:
+                values = store.values[what][member]
+            else:
+                values = store.values["q"][member][:, list(setting.compiled.traced.columns["coordinate"]).index(what)]
+            pieces[name] = replace(piece, values=values, coordinates={**piece.coordinates, TIME: setting.kept.times})
+        balance = 0.0 if scale == 0.0 else error / scale
+        return Record(True, store.message[member], balance_error=balance, pieces=pieces)
+
+
+def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, str]:
+    """What computes cases in lock-step, and words that say where; None where "auto" leaves them to runs by themselves.
+
+    A ModelError where lock-step must be and cannot; a SolveError where no GPU answers.
+    """
+    reason = _reason_against(job, over)
+    if reason and device != AUTO:
+        raise ModelError.of("sweep", "device", f"must be left out here: {reason}", device)
+    if reason:
+        return None, f"one by one: {reason}"
+    if device == CPU:
+        return SideBySide(job, host_runner), LOCKSTEP
+    from pliant.study.gpu import gpu_runner
+
+    method = method_of(job.options(next(iter(over))).get("method"))
+    try:
+        return SideBySide(job, gpu_runner, {method: gpu_runner(method)}), f"{LOCKSTEP} on a GPU"
+    except SolveError as trouble:
+        if device == GPU:
+            raise
+        return SideBySide(job, host_runner), f"{LOCKSTEP} on the CPU: {trouble}"
+
+
+def _reason_against(job: Job, over: Over) -> str:
+    """Of the first case that is a mechanism; cases of other structures are looked at when their turn comes."""
+    reason = _reason_of_settings(job, next(iter(over)))
+    if reason:
+        return reason
+    trouble: PliantError | None = None
+    for case in islice(iter(over), LOOKED_AT):
+        try:
+            return Setting.of(job, case).reason_against
+        except PliantError as other:
+            trouble = trouble or other
+    return f"none of the first cases can be run: {trouble}"
