@@ -100,7 +100,7 @@ def test_what_the_data_cannot_tell_is_named():
     found = pl.fit(still, {"time": TIME, "s.displacement": exact(TIME, 30.0, 0.0)}, ["mass", "unused"])
     assert found.unidentifiable == {"unused": "no measured value depends on it"}
     assert found.values["mass"] == pytest.approx(1.0, rel=1e-7)
-    assert "not determined: unused: nothing" in str(found)
+    assert "not determined: unused: no measured value" in str(found)
 
 
 def test_a_value_at_its_bound_is_said():
