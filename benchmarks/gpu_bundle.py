@@ -133,7 +133,8 @@ def bundle(
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
-    from pliant.integrate.lockstep_text import DEVICE_ENTRY, SHARED
+    from pliant.integrate.lockstep_tables import SHARED
+    from pliant.integrate.lockstep_text import DEVICE_ENTRY
     from pliant.run.contact_phases import pair_numbers
     from pliant.run.simulate import Run, weight_of
     from pliant.study.lockstep_model import lockstep_model

@@ -25,7 +25,8 @@ from pliant.integrate.lockstep_runs import (
     inputs_of,
     optimised,
 )
-from pliant.integrate.lockstep_text import DEVICE_ENTRY, SHARED, LockstepModel, LockstepText
+from pliant.integrate.lockstep_tables import SHARED, LockstepModel
+from pliant.integrate.lockstep_text import DEVICE_ENTRY, LockstepText
 from pliant.integrate.tableaus import Tableau
 
 TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # what every GPU since 2017 and every driver of today serve

@@ -17,7 +17,8 @@ from pliant.codegen.member_lanes import Lanes
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object
 from pliant.integrate.lockstep_judge import TALLIED
-from pliant.integrate.lockstep_text import HOST_ENTRY, SHARED, LockstepModel, LockstepText
+from pliant.integrate.lockstep_tables import SHARED, LockstepModel
+from pliant.integrate.lockstep_text import HOST_ENTRY, LockstepText
 from pliant.integrate.tableaus import Tableau
 
 Floats = NDArray[np.float64]

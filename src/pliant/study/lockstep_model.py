@@ -12,7 +12,7 @@ import casadi as ca
 from pliant.codegen.operations import LIBRARY
 from pliant.codegen.own_functions import FUNCTIONS
 from pliant.integrate.lockstep_judge import CUT, FLAG, GAP, NEVER, PEAK, STOP
-from pliant.integrate.lockstep_text import EventTable, LockstepModel, PairTable
+from pliant.integrate.lockstep_tables import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.tableaus import Tableau
 from pliant.trace.layout import CONSTANTS
