@@ -132,6 +132,7 @@ def bundle(
     from pliant.host.cache_folder import user_cache
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
+    from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
     from pliant.integrate.lockstep_tables import SHARED
     from pliant.integrate.lockstep_text import DEVICE_ENTRY
@@ -166,7 +167,7 @@ def bundle(
     facts = {"entry": DEVICE_ENTRY, "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
-             "constants": p[changing:].tolist(), "own": own}  # fmt: skip
+             "constants": p[changing:].tolist(), "own": own, "shared_bytes": text.shared_bytes, "symbol": CONSTANTS_SYMBOL}  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(facts))
     arrays = {f"input {key}": value for key, value in inputs.items()} | {f"host {key}": value for key, value in ends.arrays.items()}
     arrays |= {f"start {k}": column for k, column in starts.items()} | {f"constant {k}": c for k, c in (constants or {}).items()}
@@ -206,7 +207,9 @@ def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None
 
 def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     facts, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
-    kernel = cuda.Kernel(device, path.with_suffix(".ptx").read_bytes(), facts["entry"], block)
+    kernel = cuda.Kernel(device, path.with_suffix(".ptx").read_bytes(), facts["entry"], facts["shared_bytes"], block)
+    if not facts["own"]:
+        kernel.fill(facts["symbol"], np.array(facts["constants"]))
     made = kernel.facts
     print(f"{path.stem}: {made.registers} registers, {made.local_bytes} B local, {made.blocks} blocks of {kernel.block}, "
           f"{made.load_seconds:.1f} s to load", flush=True)  # fmt: skip
@@ -284,7 +287,7 @@ def main() -> None:
     parser.add_argument("--run", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", default="")
-    parser.add_argument("--block", type=int, default=128)
+    parser.add_argument("--block", type=int, default=64)
     options = parser.parse_args()
     if options.make is not None:
         make(options.make)

@@ -70,7 +70,7 @@ class Setting:
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
     declared: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # functions of the text besides: signature
     attributes: str = "nounwind"
-    apart: bool = False  # every name of the slots is memory of its own, `lane` a list of their addresses
+    elsewhere: Mapping[str, str] = field(default_factory=dict)  # names that are no slots of the lane -> `ptr function()`: where they are
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
@@ -415,9 +415,9 @@ class _Writer:
         return self.let(f"getelementptr {kind}, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index[0]}"), kind
 
     def lane_address(self, name: str, index: Value) -> str:
-        if self.setting.apart:
-            at = self.let(f"getelementptr ptr, ptr %lane, i64 {list(self.setting.slots.places).index(name)}")
-            return self.let(f"getelementptr double, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index[0]}")
+        if name in self.setting.elsewhere:
+            base = self.let(f"call ptr @{self.setting.elsewhere[name]}()")
+            return self.let(f"getelementptr double, ptr {base}, i64 {index[0]}")
         first, stride = self.setting.slots.first(name), self.setting.stride
         if index[0].isdigit():
             return self.let(f"getelementptr double, ptr %lane, i64 {stride * (first + int(index[0]))}")

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1")}
 OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX that is written here
 OLDEST_CAPABILITY = (7, 0)  # Volta: threads of a warp that wait for each other by name
-BLOCK = 128  # threads: a warp for each of a multiprocessor's four schedulers
+BLOCK = 64  # threads: small blocks fill a multiprocessor's memory best
 SHARE_OF_MEMORY = 0.8  # of what is free on a GPU
 _MULTIPROCESSORS, _MAJOR, _MINOR = 16, 75, 76  # attributes of a device
-_LOCAL_BYTES, _REGISTERS = 3, 4  # attributes of a function
-_PREFER_L1 = 2
+_LOCAL_BYTES, _REGISTERS, _MOST_SHARED = 3, 4, 8  # attributes of a function
 _LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its words of error
 _NAMES = 256
 
@@ -104,14 +103,18 @@ class KernelFacts:
 
     registers: int
     local_bytes: int
+    shared_bytes: int  # of a block
     blocks: int  # that all multiprocessors hold together
     load_seconds: float
 
 
 class Kernel:
-    """One kernel of a PTX text on one GPU; it takes the address of a record."""
+    """One kernel of a PTX text on one GPU; it takes the address of a record.
 
-    def __init__(self, device: Device, ptx: bytes, name: str, block: int = BLOCK) -> None:
+    shared_bytes: of each thread, in the memory that the threads of a multiprocessor share.
+    """
+
+    def __init__(self, device: Device, ptx: bytes, name: str, shared_bytes: int = 0, block: int = BLOCK) -> None:
         device.enter()
         self.device, self.block = device, block
         self._module, self._function = c_void_p(), c_void_p()
@@ -124,12 +127,14 @@ class Kernel:
         except DeviceError as trouble:
             raise DeviceError(f"{trouble}; {log.value.decode(errors='replace').strip()[:400]}") from None
         device.call("cuModuleGetFunction", byref(self._function), self._module, name.encode())
-        device.call("cuFuncSetCacheConfig", self._function, _PREFER_L1)
-        blocks = c_int()
-        device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(0))
+        blocks, shared = c_int(), shared_bytes * block
+        if shared:
+            device.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared)
+        device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(shared))
         if blocks.value == 0:
-            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
-        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), blocks.value * device.multiprocessors,
+            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers, or more than the "
+                              f"{shared} bytes of shared memory, than {device.name} has")  # fmt: skip
+        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks.value * device.multiprocessors,
                                  time.perf_counter() - began)  # fmt: skip
 
     def _fact(self, which: int) -> int:
@@ -137,12 +142,21 @@ class Kernel:
         self.device.call("cuFuncGetAttribute", byref(value), which, self._function)
         return value.value
 
+    def fill(self, symbol: str, array: NDArray[Any]) -> None:
+        """Memory that the PTX names, such as constants."""
+        address, size = c_uint64(), c_size_t()
+        self.device.call("cuModuleGetGlobal_v2", byref(address), byref(size), self._module, symbol.encode())
+        if array.nbytes > size.value:
+            raise DeviceError(f"{symbol} holds {size.value} bytes, not {array.nbytes}")
+        if array.nbytes:
+            self.device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
+
     def __call__(self, record: int, threads: int) -> None:
         """So many threads, or as many as the GPU holds at once; returns when all have ended."""
         blocks = max(1, min(self.facts.blocks, -(-threads // self.block)))
         address = c_uint64(record)
         passed = (c_void_p * 1)(ctypes.cast(byref(address), c_void_p))
-        sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, 0))
+        sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, self.facts.shared_bytes))
         self.device.call("cuLaunchKernel", self._function, *sizes, None, passed, None)
         self.device.call("cuCtxSynchronize")
 

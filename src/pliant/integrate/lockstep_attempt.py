@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from pliant.integrate.lockstep_tables import SHARED
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText
 
+CONSTANT_SPACE = 4  # of a GPU: memory that all threads read at the same place at the same time
 PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 
 
@@ -22,6 +24,7 @@ class AttemptWriter:
     def __init__(self, text: LockstepText) -> None:
         self.owner, self.model, self.scheme, self.lanes, self.slots = text, text.model, text.scheme, text.lanes, text.slots
         self.lines: list[str] = []
+        self.rooms = text.rooms  # what lives in one attempt only, where everything is in line: registers
         self.names = 0
         self.coefficients: dict[float, int] = {}
 
@@ -43,9 +46,10 @@ class AttemptWriter:
         return self.call("fma", a, b, c)
 
     def at(self, name: str, index: int = 0) -> str:
-        if self.lanes.whole:
-            at = self.let(f"getelementptr ptr, ptr %memory, i64 {list(self.slots.places).index(name)}")
-            return self.let(f"getelementptr double, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index}")
+        if name in self.rooms:
+            return self.let(f"getelementptr double, ptr %{name}.room, i64 {index}")
+        if name in self.owner.elsewhere:
+            return self.let(f"getelementptr double, ptr {self.let(f'call ptr @{self.owner.elsewhere[name]}()')}, i64 {index}")
         return self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.width}")
 
     def load(self, name: str, index: int = 0) -> str:
@@ -61,9 +65,10 @@ class AttemptWriter:
         first = self.let(f"insertelement {kind} poison, double {scalar}, i64 0")
         return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
 
-    def table(self, name: str, size: int, index: str) -> str:
-        at = self.let(f"getelementptr [{size} x double], ptr @{name}, i64 0, i64 {index}")
-        return self.splat(self.let(f"load double, ptr {at}"))
+    def table(self, name: str, index: str, kind: str = "double") -> str:
+        """An entry of a constant table; only where everything is in line."""
+        at = self.let(f"getelementptr {kind}, ptr addrspace({CONSTANT_SPACE}) @{name}, i64 {index}")
+        return self.let(f"load {kind}, ptr addrspace({CONSTANT_SPACE}) {at}")
 
     def shared(self, name: str) -> str:
         at = self.let(f"getelementptr i64, ptr %shared, i64 {list(SHARED).index(name)}")
@@ -88,15 +93,29 @@ class AttemptWriter:
         self._end()
         self._errors()
         attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        tables = []
-        for name, values in (("scheme.rows", scheme.rows), ("scheme.double", scheme.double_rows), ("scheme.nodes", scheme.nodes)):
-            entries = ", ".join(f"double {real(float(x))}" for x in np.ravel(values))
-            tables.append(f"@{name} = internal unnamed_addr constant [{np.size(values)} x double] [{entries}]")
-        if self.coefficients:
-            entries = ", ".join(f"double {real(x)}" for x in self.coefficients)
-            tables.append(f"@lockstep_coefficients = global [{len(self.coefficients)} x double] [{entries}]")
         head = f"define internal void @attempt(ptr nonnull %memory, ptr nonnull %shared) {attribute} nounwind {{"
-        return "\n".join([*tables, head, "entry:", *self.lines, "  ret void", "}", ""])
+        rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]
+        return "\n".join([*self._tables(), head, "entry:", *rooms, *self.lines, "  ret void", "}", ""])
+
+    def _tables(self) -> list[str]:
+        if not self.lanes.whole:
+            entries = ", ".join(f"double {real(x)}" for x in self.coefficients)
+            return [f"@lockstep_coefficients = global [{len(self.coefficients)} x double] [{entries}]"]
+        scheme, model = self.scheme, self.model
+        terms = [scheme.terms(row) for row in range(len(scheme.rows))]
+        bounds = np.cumsum([0, *(n for row in terms for n in (sum(bool(x.plain and x.double) for x in row),
+                                                            sum(bool(x.plain and not x.double) for x in row),
+                                                            sum(bool(x.double and not x.plain) for x in row)))])  # fmt: skip
+        listed = [x for row in terms for x in row]
+        return [
+            _constant_table("scheme.nodes", "double", scheme.nodes),
+            _constant_table("scheme.bounds", "i64", bounds.tolist()),
+            _constant_table("scheme.read", "i64", [scheme.places[x.stage] * len(model.rows) for x in listed]),
+            _constant_table("scheme.plain", "double", [x.plain for x in listed]),
+            _constant_table("scheme.double", "double", [x.double for x in listed]),
+            _constant_table("scheme.written", "i64", [place * len(model.rows) for place in scheme.places]),
+            _constant_table("scheme.carried", "i64", [place * model.n_carried for place in scheme.carried_places]),
+        ]
 
     def _begin(self) -> None:
         self.h, self.t, self.t_new = self.load("step"), self.load("t"), self.load("t_new")
@@ -106,7 +125,7 @@ class AttemptWriter:
         if self.lanes.own_constants:
             self.constants = self.at("c")
         else:
-            self.constants = self.shared("constants")
+            self.constants = self.let("call ptr @constants_here(ptr %shared)") if self.lanes.whole else self.shared("constants")
         self.p, self.work = self.at("p"), self.at("work")
         self.y = {i: self.load("y", i) for i in range(self.model.n_controlled)}
 
@@ -122,21 +141,20 @@ class AttemptWriter:
                     h = self.select(self.starting, probe, self.h)
                 self._stage(i, h, self.lanes.splat(self.scheme.nodes[i]), self.at("k", i * self.model.n_out))
                 if i == 1:
-                    self._survey(self.some_start, "begun")
+                    self._survey(self.some_start, "surveyed")
+                if i == 2:
+                    self._bend(self.some_start, "begun")
             return
-        self.lines += ["  br label %stage", "stage:"]
-        head = len(self.lines)
-        c = self.table("scheme.nodes", s + 1, "%i")
+        self.lines += ["  br label %stage", "stage:", "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]", *self.owner.together]
+        c = self.table("scheme.nodes", "%i")
         probe = self.op("fdiv", self.load("trial"), c)
-        h = self.select(self.starting, self.select(self._truth_of(self.let("icmp eq i64 %i, 2")), probe, zero), self.h)
-        offset = self.let(f"mul i64 %i, {self.model.n_out * self.lanes.width}")
-        out = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {offset}")
-        self._stage("%i", h, c, out)
-        first = self.let("icmp eq i64 %i, 1")
-        self._survey(self.let(f"and i1 {first}, {self.some_start}"), "stage.next")
+        h = self.select(self.starting, self.select(self.let("icmp eq i64 %i, 2"), probe, zero), self.h)
+        self._stage("%i", h, c, self.at("out"))
+        self._keep_rates()
+        self._survey(self.let(f"and i1 {self.let('icmp eq i64 %i, 1')}, {self.some_start}"), "surveyed")
+        self._bend(self.let(f"and i1 {self.let('icmp eq i64 %i, 2')}, {self.some_start}"), "stage.next")
         self.lines += ["  %i.next = add i64 %i, 1", f"  %more = icmp slt i64 %i.next, {s}",
                        "  br i1 %more, label %stage, label %end", "end:"]  # fmt: skip
-        self.lines.insert(head, "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]")
 
     def _stage(self, i: int | str, h: str, c: str, out: str) -> None:
         """One evaluation inside the step."""
@@ -145,28 +163,42 @@ class AttemptWriter:
         # no stage looks beyond the end of the step
         t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
-        # the first two tell how works set out at a start
-        carries = isinstance(i, str) or i <= 2 or bool(self.scheme.rows[self.scheme.stages :, i].any())
-        name = "member_rhs" if carries else "member_lean"
+        name = "member_rhs" if isinstance(i, str) or self.scheme.carries[i] else "member_lean"
         self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments})")
+
+    def _keep_rates(self) -> None:
+        """Of stage i, from registers to memory: those that later stages read, and those of what is carried along where they count."""
+        m = self.model
+        rates = [self.load("out", r) for r in range(m.n_out)]
+        place = self.table("scheme.written", "%i", "i64")
+        target = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {place}")
+        for r, rate in enumerate(rates[: len(m.rows)]):
+            self.lines.append(f"  store double {rate}, ptr {self.let(f'getelementptr double, ptr {target}, i64 {r}')}")
+        place = self.table("scheme.carried", "%i", "i64")
+        self.lines += [f"  br i1 {self.let(f'icmp sge i64 {place}, 0')}, label %carry, label %carried", "carry:"]
+        target = self.let(f"getelementptr double, ptr {self.at('w')}, i64 {place}")
+        for r, rate in enumerate(rates[len(m.rows) :]):
+            self.lines.append(f"  store double {rate}, ptr {self.let(f'getelementptr double, ptr {target}, i64 {r}')}")
+        self.lines += ["  br label %carried", "carried:"]
 
     def _survey(self, condition: str, after: str) -> None:
         """After the first evaluation, where members start."""
         self.lines += [f"  br i1 {condition}, label %begin, label %{after}", "begin:"]
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('survey')}, ptr {self.work}"
         self.lines.append(f"  call void @member_survey({self.lanes.kind} {self.t}, {arguments})")
-        for lane in range(self.lanes.width):
-            at = "%memory" if self.lanes.whole else self.let(f"getelementptr double, ptr %memory, i64 {lane}")
-            self.lines.append(f"  call void @set_probe(ptr {at}, ptr %shared)")
+        self._each_lane("set_probe")
         self.lines += [f"  br label %{after}", f"{after}:"]
 
-    def _truth_of(self, bit: str) -> str:
-        """A truth in all lanes."""
-        if self.lanes.width == 1:
-            return bit
-        kind = self.lanes.truth
-        first = self.let(f"insertelement {kind} poison, i1 {bit}, i64 0")
-        return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
+    def _bend(self, condition: str, after: str) -> None:
+        """After the second evaluation, where members start."""
+        self.lines += [f"  br i1 {condition}, label %bend, label %{after}", "bend:"]
+        self._each_lane("set_bend")
+        self.lines += [f"  br label %{after}", f"{after}:"]
+
+    def _each_lane(self, function: str) -> None:
+        for lane in range(self.lanes.width):
+            at = self.let(f"getelementptr double, ptr %memory, i64 {lane}")
+            self.lines.append(f"  call void @{function}(ptr {at}, ptr %shared)")
 
     @cached_property
     def _chaining(self) -> list[int]:
@@ -179,16 +211,15 @@ class AttemptWriter:
         m = self.model
         plain = {r: "" for r in range(len(m.rows))}
         twice = {r: "" for r in self._chaining}
-        a, b = self.scheme.rows[row], self.scheme.double_rows[row]
-        for j in range(self.scheme.stages + 1):
-            if a[j] == 0.0 and b[j] == 0.0:
-                continue
+        for term in self.scheme.terms(row):
             for r in plain:
-                rate = self.load("k", j * m.n_out + r)
-                if a[j] != 0.0:
-                    plain[r] = self._added(plain[r], float(a[j]), rate)
-                if b[j] != 0.0 and r in twice:
-                    twice[r] = self._added(twice[r], float(b[j]), rate)
+                if not term.plain and r not in twice:
+                    continue
+                rate = self.load("k", term.stage * m.n_out + r)
+                if term.plain:
+                    plain[r] = self._added(plain[r], term.plain, rate)
+                if term.double and r in twice:
+                    twice[r] = self._added(twice[r], term.double, rate)
         zero = self.lanes.zero
         return {r: x or zero for r, x in plain.items()}, {r: x or zero for r, x in twice.items()}
 
@@ -203,50 +234,57 @@ class AttemptWriter:
         place = self.coefficients.setdefault(a, len(self.coefficients))
         return self.splat(self.let(f"load double, ptr getelementptr (double, ptr @lockstep_coefficients, i64 {place})"))
 
-    def _sums(self, row: int | str, count: int | str) -> tuple[dict[int, str], dict[int, str]]:
-        """Sums over stages j < count of a row's coefficients times stored rates: of all rows; of those that coordinates chain."""
+    def _sums(self, row: int | str) -> tuple[dict[int, str], dict[int, str]]:
+        """Sums over stages of a row's coefficients times stored rates: of all rows; of those that coordinates chain."""
         if not self.lanes.whole:
             assert isinstance(row, int)
             return self._sums_in_line(row)
-        m, kind, width = self.model, self.lanes.kind, self.lanes.width
-        columns = self.scheme.stages + 1
+        zero = self.lanes.zero
+        plain, twice = dict.fromkeys(range(len(self.model.rows)), zero), dict.fromkeys(self._chaining, zero)
+        first = self.let(f"mul i64 {row}, 3")
+        for kind in range(3):  # terms of both, of the plain sums only, of the double ones only
+            begin = self.table("scheme.bounds", self.let(f"add i64 {first}, {kind}"), "i64")
+            end = self.table("scheme.bounds", self.let(f"add i64 {first}, {kind + 1}"), "i64")
+            if kind == 1:
+                plain = self._sum_loop(begin, end, plain, {})[0]
+            elif kind == 2 and not twice:
+                continue
+            else:
+                plain, twice = self._sum_loop(begin, end, plain if kind == 0 else {}, twice, plain)
+        return plain, twice
+
+    def _sum_loop(
+        self, begin: str, end: str, plain: dict[int, str], twice: dict[int, str], kept: dict[int, str] | None = None
+    ) -> tuple[dict[int, str], dict[int, str]]:
+        """The terms from begin to end added; sums that take no part are given back as they are."""
         self.names += 1
         loop = f"sum{self.names}"
-        before = f"{loop}.before"
-        first = self.let(f"mul i64 {row}, {columns}")
-        base = self.at("k")
-        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{loop}", f"{loop}:",
-                       f"  %{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.n, %{loop} ]"]  # fmt: skip
-        plain = {r: f"%{loop}.v{r}" for r in range(len(m.rows))}
-        twice = {r: f"%{loop}.q{r}" for r in self._chaining}
-        for name in [*plain.values(), *twice.values()]:
-            self.lines.append(f"  {name} = phi {kind} [ {self.lanes.zero}, %{before} ], [ {name}.n, %{loop} ]")
-        index = self.let(f"add i64 {first}, %{loop}.j")
-        size = self.scheme.rows.size
-        a = self.table("scheme.rows", size, index)
-        b = self.table("scheme.double", size, index) if twice else ""
-        stage = self.let(f"mul i64 %{loop}.j, {m.n_out * width}")
-        k = self.let(f"getelementptr double, ptr {base}, i64 {stage}")
-        for r, name in plain.items():
-            at = self.let(f"getelementptr double, ptr {k}, i64 {r * width}")
-            rate = self.let(f"load {kind}, ptr {at}, align 8")
-            passed = f"{kind} {a}, {kind} {self._unless_zero(a, rate)}, {kind} {name}"
-            self.lines.append(f"  {name}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
-            if r in twice:
-                passed = f"{kind} {b}, {kind} {self._unless_zero(b, rate)}, {kind} {twice[r]}"
-                self.lines.append(f"  {twice[r]}.n = call {kind} @llvm.fma.{self.lanes.suffix}({passed})")
-        self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  %{loop}.more = icmp slt i64 %{loop}.n, {count}",
-                       f"  br i1 %{loop}.more, label %{loop}, label %{loop}.done", f"{loop}.done:"]  # fmt: skip
-        return {r: f"{name}.n" for r, name in plain.items()}, {r: f"{name}.n" for r, name in twice.items()}
-
-    def _unless_zero(self, a: str, rate: str) -> str:
-        """A rate that counts; beside a coefficient of zero none does, not even one that is inf or nan."""
-        return self.select(self.let(f"fcmp une {self.lanes.kind} {a}, {self.lanes.zero}"), rate, self.lanes.zero)
+        base, totals = self.at("k"), {f"v{r}": x for r, x in plain.items()} | {f"q{r}": x for r, x in twice.items()}
+        self.lines += [f"  br label %{loop}.test", f"{loop}.test:", f"  br label %{loop}", f"{loop}:",
+                       f"  %{loop}.j = phi i64 [ {begin}, %{loop}.test ], [ %{loop}.n, %{loop}.body ]"]  # fmt: skip
+        for name, x in totals.items():
+            self.lines.append(f"  %{loop}.{name} = phi double [ {x}, %{loop}.test ], [ %{loop}.{name}.n, %{loop}.body ]")
+        self.lines += [f"  %{loop}.more = icmp slt i64 %{loop}.j, {end}",
+                       f"  br i1 %{loop}.more, label %{loop}.body, label %{loop}.done", f"{loop}.body:"]  # fmt: skip
+        stage = self.let(f"getelementptr double, ptr {base}, i64 {self.table('scheme.read', f'%{loop}.j', 'i64')}")
+        a = self.table("scheme.plain", f"%{loop}.j") if plain else ""
+        b = self.table("scheme.double", f"%{loop}.j") if twice else ""
+        for r in range(len(self.model.rows)):
+            if r not in plain and r not in twice:
+                continue
+            rate = self.let(f"load double, ptr {self.let(f'getelementptr double, ptr {stage}, i64 {r}')}, align 8")
+            for factor, name in ((a, f"v{r}"), (b, f"q{r}")):
+                if name in totals:
+                    passed = f"double {factor}, double {rate}, double %{loop}.{name}"
+                    self.lines.append(f"  %{loop}.{name}.n = call double @llvm.fma.f64({passed})")
+        self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  br label %{loop}", f"{loop}.done:"]
+        sums = {r: f"%{loop}.v{r}" for r in plain} or (kept or {})
+        return sums, {r: f"%{loop}.q{r}" for r in twice}
 
     def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
         """The controlled components of a stage or of the end, into `target`."""
         m = self.model
-        plain, twice = self._sums(row, row)
+        plain, twice = self._sums(row)
         values: dict[int, str] = {}
         for i in range(m.n_controlled):
             if m.chained[i] < 0:
@@ -269,10 +307,20 @@ class AttemptWriter:
         arguments = f"ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
         self.lines.append(f"  call void @member_look({self.lanes.kind} {t}, ptr {self.at('y_new')}, {arguments})")
         if self.lanes.whole:  # elsewhere these stand one behind the other
-            targets = [("k", s * m.n_out + r) for r in range(m.n_out)]
+            targets = [("k", self.scheme.places[s] * len(m.rows) + r) for r in range(len(m.rows))]
+            targets += [("w", self.scheme.carried_places[s] * m.n_carried + r) for r in range(m.n_carried)]
             targets += [(name, k) for name in ("g_new", "gd_new", "force", "limit") for k in range(self.slots.places[name][1])]
             for k, (name, index) in enumerate(targets):
                 self.store(self.load("seen", k), name, index)
+
+    def _rate(self, stage: int, r: int) -> str:
+        """A stored rate."""
+        m = self.model
+        return self.load("k", self.scheme.places[stage] * len(m.rows) + r if self.lanes.whole else stage * m.n_out + r)
+
+    def _carried_rate(self, stage: int, k: int) -> str:
+        m = self.model
+        return self.load("w", self.scheme.carried_places[stage] * m.n_carried + k if self.lanes.whole else stage * m.n_out + k)
 
     def _project(self, t: str) -> None:
         """Put the end of the step back on closed loops: Newton steps from so near that two leave nothing but round-off."""
@@ -283,44 +331,47 @@ class AttemptWriter:
                 self.y_new[i] = self.load("projected", i)
                 self.store(self.y_new[i], "y_new", i)
 
-    def _carried(self, row: int) -> dict[int, str]:
-        """Sums of the rates of what is carried along, by a row of the scheme, whose zeros cost nothing."""
-        m, sums = self.model, {}
-        coefficients = self.scheme.rows[row]
-        used = np.flatnonzero(coefficients).tolist()
-        for k in range(m.n_carried):
+    def _carried_sums(self, k: int) -> list[str]:
+        """Of one component that is carried along: its change over the step, then its error estimates, over h."""
+        s = self.scheme.stages
+        used = np.flatnonzero(self.scheme.rows[s:].any(axis=0)).tolist()
+        rates = {j: self._carried_rate(j, k) for j in used}
+        sums = []
+        for row in range(s, len(self.scheme.rows) if k < self.model.n_works else s + 1):
             total = ""
             for j in used:
-                rate = self.load("k", j * m.n_out + len(m.rows) + k)
-                total = self._added(total, float(coefficients[j]), rate)
-            sums[k] = total
+                if self.scheme.rows[row, j] != 0.0:
+                    total = self._added(total, float(self.scheme.rows[row, j]), rates[j])
+            sums.append(total)
         return sums
 
     def _errors(self) -> None:
         """The carried components, and the norm of the error; nan or inf where something is not finite."""
         m, s, zero = self.model, self.scheme.stages, self.lanes.zero
-        rtol, works = self.splat(self.shared("rtol")), self.load("atol_works")
-        atol, added = self.shared("atol"), self._carried(s)
+        self.rtol = self.splat(self.shared("rtol"))
+        atol = self.shared("atol")
         scales: dict[int, str] = {}
         finite = zero
-        for i in range(m.n):
-            if i < m.n_controlled:
-                old, new = self.y[i], self.y_new[i]
-            else:
-                old = self.load("y", i)
-                new = self.fma(self.h_end, added[i - m.n_controlled], old)
-                self.store(new, "y_new", i)
-            finite = self.fma(new, zero, finite)
-            if i < m.n_controlled + m.n_works:
-                size = self._largest(self.call("fabs", old), self.call("fabs", new))
-                own = works
-                if i < m.n_controlled:
-                    at = self.let(f"getelementptr double, ptr {atol}, i64 {i}")
-                    own = self.splat(self.let(f"load double, ptr {at}"))
-                scales[i] = self.op("fdiv", self.lanes.splat(1.0), self.fma(rtol, size, own))
-        for r in range(m.n_out):
-            finite = self.fma(self.load("k", s * m.n_out + r), zero, finite)
+        for i in range(m.n_controlled):
+            at = self.let(f"getelementptr double, ptr {atol}, i64 {i}")
+            scales[i] = self._scale(self.y[i], self.y_new[i], self.splat(self.let(f"load double, ptr {at}")))
+            finite = self.fma(self.y_new[i], zero, finite)
+        for r in range(len(m.rows)):
+            finite = self.fma(self._rate(s, r), zero, finite)
+        mismatch = self._mismatch(scales)
         sums = [self._squares(s + 1 + k, scales) for k in range(len(self.scheme.tableau.error))]
+        works = self.load("atol_works")
+        for k in range(m.n_carried):
+            change, *errors = self._carried_sums(k)
+            old = self.load("y", m.n_controlled + k)
+            new = self.fma(self.h_end, change, old)
+            self.store(new, "y_new", m.n_controlled + k)
+            finite = self.fma(self._carried_rate(s, k), zero, self.fma(new, zero, finite))
+            if k < m.n_works:
+                scale = self._scale(old, new, works)
+                for number, estimate in enumerate(errors):
+                    share = self.op("fmul", self.op("fmul", self.h_end, estimate), scale)
+                    sums[number] = self.fma(share, share, sums[number])
         mean = self.lanes.splat(float(m.n_controlled))
         if len(sums) == 1:
             error = self.call("sqrt", self.op("fdiv", sums[0], mean))
@@ -329,21 +380,24 @@ class AttemptWriter:
             error = self.op("fdiv", sums[0], self.call("sqrt", self.op("fmul", both, mean)))
             none = self.let(f"fcmp oeq {self.lanes.kind} {sums[0]}, {zero}")
             error = self.select(none, zero, error)
-        error = self._largest(self._mismatch(scales, rtol), error)
+        error = self._largest(mismatch, error)
         self.store(self.op("fadd", error, finite), "error")
+
+    def _scale(self, old: str, new: str, atol: str) -> str:
+        """One over the tolerance of a component."""
+        size = self._largest(self.call("fabs", old), self.call("fabs", new))
+        return self.op("fdiv", self.lanes.splat(1.0), self.fma(self.rtol, size, atol))
 
     def _largest(self, a: str, b: str) -> str:
         """The larger one; b where one is nan."""
         return self.select(self.let(f"fcmp ogt {self.lanes.kind} {a}, {b}"), a, b)
 
     def _squares(self, row: int, scales: dict[int, str]) -> str:
-        m = self.model
-        plain, twice = self._sums(row, self.scheme.stages + 1)
-        carried, total = self._carried(row), self.lanes.zero
+        """Of the controlled components' errors by a row of the scheme."""
+        m, total = self.model, self.lanes.zero
+        plain, twice = self._sums(row)
         for i, scale in scales.items():
-            if i >= m.n_controlled:
-                estimate = carried[i - m.n_controlled]
-            elif m.chained[i] < 0:
+            if m.chained[i] < 0:
                 estimate = plain[m.rows.index(i)]
             else:
                 estimate = self.op("fmul", self.h_end, twice[m.rows.index(m.chained[i])])
@@ -351,7 +405,7 @@ class AttemptWriter:
             total = self.fma(share, share, total)
         return total
 
-    def _mismatch(self, scales: dict[int, str], rtol: str) -> str:
+    def _mismatch(self, scales: dict[int, str]) -> str:
         """How far the derivative at the end is from that of the stage at the same time, times the size of the state.
 
         See `runge_kutta._mismatch`: below 1 it says nothing.
@@ -361,8 +415,13 @@ class AttemptWriter:
         if last == 0:
             return worst
         for r, i in enumerate(m.rows):
-            apart = self.op("fsub", self.load("k", s * m.n_out + r), self.load("k", last * m.n_out + r))
-            apart = self.op("fmul", self.op("fmul", self.call("fabs", self.op("fmul", apart, self.h_end)), rtol), scales[i])
+            apart = self.op("fsub", self._rate(s, r), self._rate(last, r))
+            apart = self.op("fmul", self.op("fmul", self.call("fabs", self.op("fmul", apart, self.h_end)), self.rtol), scales[i])
             worst = self._largest(apart, worst)
         one = self.let(f"fcmp ogt {self.lanes.kind} {worst}, {self.lanes.splat(1.0)}")
         return self.select(one, worst, self.lanes.zero)
+
+
+def _constant_table(name: str, kind: str, entries: Sequence[float]) -> str:
+    listed = ", ".join(f"{kind} {real(float(x)) if kind == 'double' else int(x)}" for x in entries)
+    return f"@{name} = internal addrspace({CONSTANT_SPACE}) constant [{len(entries)} x {kind}] [{listed}]"

@@ -32,10 +32,12 @@ DEAD = 2.0**-50  # of the size of the state: a gap that is neither open nor clos
 CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}
 CONSTANTS |= {"INF": inf, "NAN": nan}
 # What a structure brings along (`lockstep_text`): tables, and how many there are of states, of those that decide the step, of
-# works, stored rates, events, pairs, entries of p that change, constants of a member's own, entries of a head, tips, limits,
-# stages.
+# works, of stored rates of what is controlled and of what is carried along, of events, pairs, entries of p that change, constants of
+# a member's own, entries of a head, tips, limits.
 table: Any = None
-N = N_C = N_W = N_OUT = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = S = 0
+N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = 0
+# Where the rates of stages 1 and 2 and of the step's end begin in `lane.k` and in `lane.w`; those of its start stand first.
+K_1 = K_2 = K_END = W_1 = W_2 = W_END = 0
 INF, NAN = inf, nan
 
 
@@ -80,12 +82,24 @@ def restart(lane: Any) -> None:
     lane.step, lane.t_new = 0.0, lane.t
 
 
-def rate_of(lane: Any, row: int, i: int) -> float:
-    """The rate of component i as stored in a row; of a coordinate whose rate is a state, that state."""
+def rate_of(lane: Any, i: int) -> float:
+    """The rate of component i where the member is; of a coordinate whose rate is a state, that state."""
     chain = table.chained[i]
     if chain >= 0:
         return float(lane.y[chain])
-    return float(lane.k[row * N_OUT + table.row_of[i]])
+    if i < N_C:
+        return float(lane.k[table.row_of[i]])
+    return float(lane.w[i - N_C])
+
+
+def probed_change(lane: Any, i: int) -> float:
+    """By how much the rate of component i differs at the end of the probe."""
+    chain = table.chained[i]
+    if chain >= 0:
+        return float(lane.trial * lane.k[table.row_of[chain]])
+    if i < N_C:
+        return float(lane.k[K_2 + table.row_of[i]] - lane.k[table.row_of[i]])
+    return float(lane.w[W_2 + i - N_C] - lane.w[i - N_C])
 
 
 def scale_of(lane: Any, shared: Any, i: int) -> float:
@@ -98,14 +112,16 @@ def set_probe(lane: Any, shared: Any) -> None:
     """After the first evaluation of a start: the derivative is known; how far the Euler step goes that tells the second one."""
     if lane.start == 0.0:
         return
-    for r in range(N_OUT):
-        lane.k[r] = lane.k[N_OUT + r]
+    for r in range(N_ROWS):
+        lane.k[r] = lane.k[K_1 + r]
+    for r in range(N_CARRIED):
+        lane.w[r] = lane.w[W_1 + r]
     if lane.fresh != 0.0:
         measure_works(lane, shared)
     slope, size = 0.0, 0.0
     for i in range(N_C + N_W):
         scale = scale_of(lane, shared, i)
-        a, b = rate_of(lane, 0, i) / scale, lane.y[i] / scale
+        a, b = rate_of(lane, i) / scale, lane.y[i] / scale
         slope += a * a
         size += b * b
     slope, size = sqrt(slope / N_C), sqrt(size / N_C)
@@ -114,6 +130,17 @@ def set_probe(lane: Any, shared: Any) -> None:
         trial = 1e-6
     trial = min(trial, min(shared.max_step, lane.t_stop - lane.t))
     lane.trial, lane.slope = trial * lane.nearer, slope
+
+
+def set_bend(lane: Any, shared: Any) -> None:
+    """After the second evaluation of a start: how fast the derivative changes (Hairer, Norsett, Wanner I, II.4)."""
+    if lane.start == 0.0:
+        return
+    bend = 0.0
+    for i in range(N_C + N_W):
+        change = probed_change(lane, i) / scale_of(lane, shared, i)
+        bend += change * change
+    lane.bend = sqrt(bend / N_C) / lane.trial
 
 
 def measure_works(lane: Any, shared: Any) -> None:
@@ -175,19 +202,15 @@ def smallest(t: float) -> float:
 
 def take_up(lane: Any, shared: Any) -> None:
     """The derivative, the event functions and the first step are known (Hairer, Norsett, Wanner I, II.4)."""
-    for r in range(N_OUT):
-        if not abs(lane.k[r]) < INF:
-            finish(lane, NOT_FINITE)
-            return
-    bend = 0.0
-    for i in range(N_C + N_W):
-        chain = table.chained[i]
-        change = lane.trial * lane.k[table.row_of[max(chain, 0)]]
-        if chain < 0:
-            change = lane.k[2 * N_OUT + table.row_of[i]] - lane.k[table.row_of[i]]
-        change = change / scale_of(lane, shared, i)
-        bend += change * change
-    bend = sqrt(bend / N_C) / lane.trial
+    unsound = 0.0
+    for r in range(N_ROWS):
+        unsound += 0.0 * lane.k[r]
+    for r in range(N_CARRIED):
+        unsound += 0.0 * lane.w[r]
+    if unsound != 0.0:  # one that is inf or nan
+        finish(lane, NOT_FINITE)
+        return
+    bend = lane.bend
     lane.probes += 1.0
     if not bend < INF:
         if lane.probes < PROBES:
@@ -418,8 +441,10 @@ def move(lane: Any, shared: Any) -> None:
     lane.accepted += 1.0
     for i in range(N):
         lane.y[i] = lane.y_new[i]
-    for r in range(N_OUT):
-        lane.k[r] = lane.k[S * N_OUT + r]
+    for r in range(N_ROWS):
+        lane.k[r] = lane.k[K_END + r]
+    for r in range(N_CARRIED):
+        lane.w[r] = lane.w[W_END + r]
     for i in range(N_W):
         work = lane.y[N_C + i]
         lane.lowest[i], lane.highest[i] = min(lane.lowest[i], work), max(lane.highest[i], work)
@@ -582,7 +607,7 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, dead_of, required, refuse, propose, choose,
+    restart, rate_of, probed_change, scale_of, set_probe, set_bend, measure_works, smallest, set_out, watched, dead_of, required, refuse, propose, choose,
     first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take, end_member,
     take_up, move, judge_attempt, judge,
 )  # fmt: skip

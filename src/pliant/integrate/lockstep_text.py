@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
@@ -10,6 +10,7 @@ from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, intrinsics_text, plain_text
 from pliant.integrate.lockstep_attempt import AttemptWriter
+from pliant.integrate.lockstep_glue import STAGES, Glue, apart_by, gpu_glue
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
 from pliant.integrate.lockstep_scheme import Scheme
 from pliant.integrate.lockstep_tables import SHARED, LockstepModel
@@ -18,51 +19,105 @@ from pliant.integrate.tableaus import Tableau
 
 HOST_ENTRY, DEVICE_ENTRY = "lockstep_members", "lockstep_members"
 
+MOST_SHARED = 2048  # bytes a thread of the memory that a multiprocessor's threads share: more would leave too few threads
+
+GlueOf = Callable[[int, int, str], Glue]  # of the doubles of a member's stages, the number of constants, the kernel's name
+
 _NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes",
             "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns",
-            "turned", "longest", "atol_works", "dead", "sure", "changed", "due", "over")  # fmt: skip
+            "turned", "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend")  # fmt: skip
 
 
 class LockstepText:
     """The text of one loop."""
 
-    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes) -> None:
+    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes, glue: GlueOf = gpu_glue) -> None:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
+        self.glue = glue(self.stage_doubles, model.n_constants, DEVICE_ENTRY)
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
         self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # where nothing is carried along
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
         self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
 
+    # ---- where things are kept
+
+    @property
+    def stage_doubles(self) -> int:
+        """Rates of the stages of one member, on a GPU."""
+        return (max(self.scheme.places) + 1) * len(self.model.rows)
+
+    @property
+    def elsewhere(self) -> dict[str, str]:
+        """What is no part of the lane: rates of stages, where the memory that threads share holds them."""
+        return {"k": STAGES} if self.lanes.whole and self.shared_bytes else {}
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of one thread, in the memory that the threads of a multiprocessor share; 0 where that would leave too few threads."""
+        size = 8 * apart_by(self.stage_doubles)
+        return size if self.lanes.whole and size <= MOST_SHARED else 0
+
+    @property
+    def rooms(self) -> dict[str, int]:
+        """What lives in one attempt only, where everything is in line: registers."""
+        if not self.lanes.whole:
+            return {}
+        m, works = self.model, (self.rhs, self.lean, self.look, self.survey, self.project)
+        seen = m.n_out + 2 * len(m.events) + len(m.pairs) + 1
+        return {"stage": m.n_controlled, "out": m.n_out, "seen": seen, "work": max(x.n_work for x in works if x is not None),
+                "projected": m.n_controlled}  # fmt: skip
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        return self.glue.together
+
     @cached_property
     def slots(self) -> Slots:
-        m, s = self.model, self.scheme.stages
-        pairs, events = len(m.pairs), len(m.events)
+        m, whole = self.model, self.lanes.whole
+        pairs, events, rates = len(m.pairs), len(m.events), (self.scheme.stages + 1) * m.n_out
         numbers = dict.fromkeys(_NUMBERS, 1)
+        works = (self.rhs, self.lean, self.look, self.survey, self.project)
         arrays = {
             "y": m.n, "y_new": m.n, "stage": m.n_controlled, "p": m.n_changing,
             "c": m.n_constants if self.lanes.own_constants else 0,
-            "k": (s + 1) * m.n_out, "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
+            "k": self.stage_doubles if whole else rates, "w": (max(self.scheme.carried_places) + 1) * m.n_carried if whole else 0,
+            "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
             "g": events, "gd": events, "side": events, "watch": events, "hit": events, "survey": 3 * m.n_tips + 3,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
-            "lowest": m.n_works, "highest": m.n_works, "seen": (m.n_out + 2 * events + pairs + 1) if self.lanes.whole else 0,
+            "lowest": m.n_works, "highest": m.n_works,
             "projected": 0 if self.project is None else m.n_controlled,
-            "work": max(x.n_work for x in (self.rhs, self.lean, self.look, self.survey, self.project) if x is not None),
+            "work": max(x.n_work for x in works if x is not None),
         }  # fmt: skip
-        return Slots.of({**arrays, **numbers})
+        slots = Slots.of({name: n for name, n in {**arrays, **numbers}.items() if name not in (*self.rooms, *self.elsewhere)})
+        if whole:
+            return slots
+        # rates of what is carried along stand behind those of their stage
+        return Slots({**slots.places, "w": (slots.first("k") + len(m.rows), rates - len(m.rows))})
+
+    @property
+    def _offsets(self) -> dict[str, int]:
+        """Where rates of stages 1 and 2 and of the end stand in `k` and in `w`."""
+        m, scheme, s = self.model, self.scheme, self.scheme.stages
+        stages = {"1": 1, "2": 2, "END": s}
+        if not self.lanes.whole:
+            return {f"{array}_{name}": j * m.n_out for name, j in stages.items() for array in "KW"}
+        return {f"K_{name}": scheme.places[j] * len(m.rows) for name, j in stages.items()} | {
+            f"W_{name}": scheme.carried_places[j] * m.n_carried for name, j in stages.items()
+        }
 
     @property
     def setting(self) -> Setting:
         m, events, pairs = self.model, self.model.events, self.model.pairs
         constants = {
-            **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_OUT": m.n_out, "N_E": len(events), "N_P": len(pairs),
+            **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried, "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
-            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "S": self.scheme.stages,
+            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), **self._offsets,
         }  # fmt: skip
         row_of = [m.rows.index(i) if m.chained[i] < 0 else -1 for i in range(m.n_controlled)]
         tables: dict[str, Sequence[float] | Sequence[int]] = {
             "chained": [*m.chained, *[-1] * m.n_works],
-            "row_of": [*row_of, *(len(m.rows) + k for k in range(m.n_works))],
+            "row_of": row_of,
             "order": [float(self.scheme.tableau.order)], "least_old": [LEAST_OLD_ERROR], "control": self.scheme.control,
         }  # fmt: skip
         for name in ("does", "number", "pair", "flag", "pressed", "direction", "has_rate"):
@@ -72,7 +127,7 @@ class LockstepText:
         return Setting(
             slots=self.slots, stride=self.lanes.width, shared=SHARED, constants=constants, tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
-            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind", apart=self.lanes.whole,
+            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind", elsewhere=self.elsewhere,
         )  # fmt: skip
 
     def parts(self) -> list[str]:
@@ -112,21 +167,17 @@ class LockstepText:
 
     def device(self) -> str:
         """The kernel of a GPU, `DEVICE_ENTRY(ptr shared)`: one member a thread, each warp until none of its threads has one."""
-        places = self.slots.places
-        lines = [f"define ptx_kernel void @{DEVICE_ENTRY}(ptr %shared) nounwind {{", "entry:",
-                 f"  %lane = alloca [{len(places)} x ptr], align 8"]  # fmt: skip
-        for k, (name, (_, width)) in enumerate(places.items()):
-            lines += [f"  %{name} = alloca [{max(width, 1)} x double], align 8",
-                      f"  %{name}.at = getelementptr ptr, ptr %lane, i64 {k}", f"  store ptr %{name}, ptr %{name}.at"]  # fmt: skip
-        lines += [
+        glue = self.glue
+        lines = [
+            glue.entry, "entry:", f"  %room = alloca [{self.slots.size} x double], align 16", *glue.lane,
+            f"  %active = getelementptr double, ptr %lane, i64 {self.slots.first('active')}",
             "  call void @take(ptr %lane, ptr %shared)", "  br label %test", "test:",
             "  %active.now = load double, ptr %active", "  %own = fcmp une double %active.now, 0.0",
-            "  %some = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", "  br i1 %some, label %go, label %done", "go:",
+            f"  %some = {glue.some}", "  br i1 %some, label %go, label %done", "go:",
             "  call void @attempt(ptr %lane, ptr %shared)", "  call void @judge(ptr %lane, ptr %shared)", "  br label %test",
             "done:", "  ret void", "}",
         ]  # fmt: skip
-        vote = "declare i1 @llvm.nvvm.vote.any.sync(i32, i1) convergent nounwind"
-        return "\n".join([vote, *self.parts(), *lines, ""])
+        return "\n".join([glue.functions, *self.parts(), *lines, ""])
 
 
 _CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
