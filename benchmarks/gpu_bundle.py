@@ -132,7 +132,7 @@ def bundle(
     from pliant.host.cache_folder import user_cache
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
-    from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL
+    from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
     from pliant.integrate.lockstep_tables import SHARED
     from pliant.integrate.lockstep_text import DEVICE_ENTRY
@@ -167,7 +167,7 @@ def bundle(
     facts = {"entry": DEVICE_ENTRY, "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
-             "constants": p[changing:].tolist(), "own": own, "shared_bytes": text.shared_bytes, "symbol": CONSTANTS_SYMBOL}  # fmt: skip
+             "constants": p[changing:].tolist(), "own": own, "shared_bytes": text.shared_bytes, "symbol": CONSTANTS_SYMBOL, "record": RECORD_SYMBOL}  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(facts))
     arrays = {f"input {key}": value for key, value in inputs.items()} | {f"host {key}": value for key, value in ends.arrays.items()}
     arrays |= {f"start {k}": column for k, column in starts.items()} | {f"constant {k}": c for k, c in (constants or {}).items()}
@@ -215,7 +215,7 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
           f"{made.load_seconds:.1f} s to load", flush=True)  # fmt: skip
     inputs = {key[6:]: arrays[key] for key in arrays.files if key.startswith("input ")}
     small = ends_of(facts, len(inputs["y"]), inputs["plan"].size)
-    cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]))
+    cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]), facts["record"])
     agree = {key: float(np.nanmax(np.abs(small[key] - arrays[f"host {key}"]), initial=0.0)) for key in ("y_end", "t_end", "tally")}
     compared = ("y_end", "t_end", "tally", "code", "steps")
     bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in compared)
@@ -224,11 +224,18 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     count = len(members["y"])
     ends = ends_of(facts, count, inputs["plan"].size)
     seconds, whole = [], []
+    import os
+    if "COUNT" in os.environ:
+        count = int(os.environ["COUNT"])
+        members = {k: v[:count] if len(v) > 1 else v for k, v in members.items()}
+        ends = ends_of(facts, count, inputs["plan"].size)
     for _ in range(1 if count >= MILLION and "million" in path.stem else 3):
         began = time.perf_counter()
         numbers = {**facts["numbers"], "members": count}
-        seconds.append(cuda.run_batch(kernel, facts["fields"], numbers, {**inputs, **members}, ends, count))
+        seconds.append(cuda.run_batch(kernel, facts["fields"], numbers, {**inputs, **members}, ends, count, facts["record"]))
         whole.append(time.perf_counter() - began)
+    attempts = np.sort(ends["steps"] + ends["refused"])
+    print(f"  steps and refusals {attempts.mean():.0f}, at most {attempts[-3:]}; seconds {seconds}")
     figures = {"members": count, "per_second": count / min(seconds), "per_second_with_copies": count / min(whole),
                "registers": made.registers, "local_bytes": made.local_bytes, "load_seconds": made.load_seconds, "bit_for_bit": bits,
                "difference": agree, "codes": np.bincount(ends["code"] + 1).tolist(), "steps": float(ends["steps"].mean()),

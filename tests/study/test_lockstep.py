@@ -117,9 +117,8 @@ def test_the_text_of_the_gpu_gives_the_same_bits_here(chain, angles, side_by_sid
         from pliant.host.processor import host, load_object
 
         text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants, emulated_glue)
-        source = re.sub(r" addrspace\(\d\)", "", text.device())
         machine = host().machine(2)
-        return HostRuns(HostLoop(text, load_object(bytes(machine.emit_object(optimised(source, machine, 1))), host())))
+        return HostRuns(HostLoop(text, load_object(bytes(machine.emit_object(optimised(text.device(), machine, 1))), host())))
 
     assert_same(side_by_side, run(chain, {"a.angle": angles}, 0.8, emulated))
 

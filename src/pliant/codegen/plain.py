@@ -35,6 +35,12 @@ _COMPARE = {
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1, "copysign": 2}
 
 Function = Callable[..., Any]
+ROLLED = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}\n'
+
+
+def in_space(space: int) -> str:
+    """The type of an address."""
+    return f"ptr addrspace({space})" if space else "ptr"
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,8 @@ class Setting:
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
     declared: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # functions of the text besides: signature
     attributes: str = "nounwind"
+    table_space: int = 0  # address space of tables
+    rolled: bool = False  # loops stay loops, as code that must be short wants them: the text needs `ROLLED`
     elsewhere: Mapping[str, str] = field(default_factory=dict)  # names that are no slots of the lane -> `ptr function()`: where they are
 
 
@@ -78,7 +86,8 @@ def plain_text(functions: Sequence[Function], setting: Setting) -> str:
     trees = [_parsed(function) for function in functions]
     signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
     texts = [_Writer(tree, setting, signatures).text() for tree in trees]
-    tables = [_table(name, entries) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)]
+    space = setting.table_space
+    tables = [_table(name, entries, space) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)]
     return "\n".join([*tables, *texts, ""])
 
 
@@ -87,10 +96,10 @@ def intrinsics_text() -> str:
     return "\n".join(f"declare double @llvm.{name}.f64({', '.join(['double'] * n)})" for name, n in _INTRINSICS.items()) + "\n"
 
 
-def _table(name: str, entries: Sequence[float] | Sequence[int]) -> str:
+def _table(name: str, entries: Sequence[float] | Sequence[int], space: int) -> str:
     whole = all(isinstance(x, int) for x in entries)
     listed = ", ".join(f"i64 {x}" if whole else f"double {real(float(x))}" for x in entries)
-    return f"@table.{name} = internal unnamed_addr constant [{len(entries)} x {WHOLE if whole else REAL}] [{listed}]"
+    return f"@table.{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {WHOLE if whole else REAL}] [{listed}]"
 
 
 def _parsed(function: Function) -> ast.FunctionDef:
@@ -238,9 +247,14 @@ class _Writer:
         self.loops.append((test, done))
         self.block(node.body)
         self.loops.pop()
-        self.jump(f"br label %{test}")
+        self.jump(f"br label %{test}{self.again}")
         self.lines.append(f"{done}:")
         self.ended = False
+
+    @property
+    def again(self) -> str:
+        """Behind the branch that goes round a loop."""
+        return ", !llvm.loop !0" if self.setting.rolled else ""
 
     def for_loop(self, node: ast.For) -> None:
         assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
@@ -260,7 +274,7 @@ class _Writer:
         self.begin(further)
         k = self.let(f"load i64, ptr {self.locals[name][0]}")
         self.store_local(name, (self.let(f"add nsw i64 {k}, 1"), WHOLE))
-        self.jump(f"br label %{test}")
+        self.jump(f"br label %{test}{self.again}")
         self.lines.append(f"{done}:")
         self.ended = False
 
@@ -406,7 +420,9 @@ class _Writer:
         if owner == "table":
             entries = self.setting.tables[name]
             kind = WHOLE if all(isinstance(x, int) for x in entries) else REAL
-            return self.let(f"getelementptr [{len(entries)} x {kind}], ptr @table.{name}, i64 0, i64 {index[0]}"), kind
+            kind_of = in_space(self.setting.table_space)
+            at = self.let(f"getelementptr [{len(entries)} x {kind}], {kind_of} @table.{name}, i64 0, i64 {index[0]}")
+            return (self.let(f"addrspacecast {kind_of} {at} to ptr") if self.setting.table_space else at), kind
         place, code = list(self.setting.shared).index(name), self.setting.shared[name]
         at = self.let(f"getelementptr i64, ptr %shared, i64 {place}")
         kind = REAL if code.startswith("f8") else WHOLE

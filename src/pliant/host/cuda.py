@@ -109,7 +109,7 @@ class KernelFacts:
 
 
 class Kernel:
-    """One kernel of a PTX text on one GPU; it takes the address of a record.
+    """One kernel of a PTX text on one GPU; it has no arguments, `fill` writes what it reads.
 
     shared_bytes: of each thread, in the memory that the threads of a multiprocessor share.
     """
@@ -144,6 +144,7 @@ class Kernel:
 
     def fill(self, symbol: str, array: NDArray[Any]) -> None:
         """Memory that the PTX names, such as constants."""
+        self.device.enter()
         address, size = c_uint64(), c_size_t()
         self.device.call("cuModuleGetGlobal_v2", byref(address), byref(size), self._module, symbol.encode())
         if array.nbytes > size.value:
@@ -151,13 +152,11 @@ class Kernel:
         if array.nbytes:
             self.device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
 
-    def __call__(self, record: int, threads: int) -> None:
+    def __call__(self, threads: int) -> None:
         """So many threads, or as many as the GPU holds at once; returns when all have ended."""
         blocks = max(1, min(self.facts.blocks, -(-threads // self.block)))
-        address = c_uint64(record)
-        passed = (c_void_p * 1)(ctypes.cast(byref(address), c_void_p))
         sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, self.facts.shared_bytes))
-        self.device.call("cuLaunchKernel", self._function, *sizes, None, passed, None)
+        self.device.call("cuLaunchKernel", self._function, *sizes, None, None, None)
         self.device.call("cuCtxSynchronize")
 
 
@@ -195,8 +194,12 @@ def run_batch(
     inputs: Mapping[str, NDArray[Any]],
     outputs: Mapping[str, NDArray[Any]],
     threads: int,
+    symbol: str,
 ) -> float:
-    """The kernel on a record of numbers and of arrays; outputs are filled. Returns the seconds that the kernel itself took."""
+    """The kernel on a record of numbers and of arrays, which it knows as a symbol; outputs are filled.
+
+    Returns the seconds that the kernel itself took.
+    """
     record = np.zeros(1, dtype=[(name, "i8" if code.endswith("*") else code) for name, code in fields.items()])
     for name, value in numbers.items():
         record[0][name] = value
@@ -205,9 +208,9 @@ def run_batch(
         for name, array in {**inputs, **outputs}.items():
             buffers.put(name, np.ascontiguousarray(array))
             record[0][name] = buffers.addresses[name]
-        buffers.put("record", record)
+        kernel.fill(symbol, record)
         began = time.perf_counter()
-        kernel(buffers.addresses["record"], threads)
+        kernel(threads)
         seconds = time.perf_counter() - began
         for name, array in outputs.items():
             buffers.get(name, array)

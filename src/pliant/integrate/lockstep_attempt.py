@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.codegen.plain import in_space
 from pliant.codegen.sincos import real
 from pliant.integrate.lockstep_tables import SHARED
 
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText
 
-CONSTANT_SPACE = 4  # of a GPU: memory that all threads read at the same place at the same time
+LOOP_AGAIN = ", !llvm.loop !0"  # the loop stays a loop, see `plain.ROLLED`
 PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 
 
@@ -52,11 +53,17 @@ class AttemptWriter:
             return self.let(f"getelementptr double, ptr {self.let(f'call ptr @{self.owner.elsewhere[name]}()')}, i64 {index}")
         return self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.width}")
 
-    def load(self, name: str, index: int = 0) -> str:
-        return self.let(f"load {self.lanes.kind}, ptr {self.at(name, index)}, align 8")
+    def load(self, name: str, index: int = 0, further: int | str = 0) -> str:
+        return self.let(f"load {self.lanes.kind}, ptr {self.entry(name, index, further)}, align 8")
 
-    def store(self, x: str, name: str, index: int = 0) -> None:
-        self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.at(name, index)}, align 8")
+    def store(self, x: str, name: str, index: int = 0, further: int | str = 0) -> None:
+        self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.entry(name, index, further)}, align 8")
+
+    def entry(self, name: str, index: int, further: int | str) -> str:
+        """An entry of a slot; further on by a number that only the loop knows."""
+        if isinstance(further, int):
+            return self.at(name, index + further)
+        return self.let(f"getelementptr double, ptr {self.at(name, index)}, i64 {further}")
 
     def splat(self, scalar: str) -> str:
         if self.lanes.width == 1:
@@ -67,8 +74,9 @@ class AttemptWriter:
 
     def table(self, name: str, index: str, kind: str = "double") -> str:
         """An entry of a constant table; only where everything is in line."""
-        at = self.let(f"getelementptr {kind}, ptr addrspace({CONSTANT_SPACE}) @{name}, i64 {index}")
-        return self.let(f"load {kind}, ptr addrspace({CONSTANT_SPACE}) {at}")
+        address = in_space(self.owner.glue.constant_space)
+        at = self.let(f"getelementptr {kind}, {address} @{name}, i64 {index}")
+        return self.let(f"load {kind}, {address} {at}")
 
     def shared(self, name: str) -> str:
         at = self.let(f"getelementptr i64, ptr %shared, i64 {list(SHARED).index(name)}")
@@ -107,15 +115,17 @@ class AttemptWriter:
                                                             sum(bool(x.plain and not x.double) for x in row),
                                                             sum(bool(x.double and not x.plain) for x in row)))])  # fmt: skip
         listed = [x for row in terms for x in row]
-        return [
-            _constant_table("scheme.nodes", "double", scheme.nodes),
-            _constant_table("scheme.bounds", "i64", bounds.tolist()),
-            _constant_table("scheme.read", "i64", [scheme.places[x.stage] * len(model.rows) for x in listed]),
-            _constant_table("scheme.plain", "double", [x.plain for x in listed]),
-            _constant_table("scheme.double", "double", [x.double for x in listed]),
-            _constant_table("scheme.written", "i64", [place * len(model.rows) for place in scheme.places]),
-            _constant_table("scheme.carried", "i64", [place * model.n_carried for place in scheme.carried_places]),
-        ]
+        tables: dict[str, tuple[str, Sequence[float]]] = {
+            "nodes": ("double", scheme.nodes),
+            "bounds": ("i64", bounds.tolist()),
+            "read": ("i64", [scheme.places[x.stage] * len(model.rows) for x in listed]),
+            "plain": ("double", [x.plain for x in listed]),
+            "double": ("double", [x.double for x in listed]),
+            "written": ("i64", [place * len(model.rows) for place in scheme.places]),
+            "carried": ("i64", [place * model.n_carried for place in scheme.carried_places]),
+        }
+        space = self.owner.glue.constant_space
+        return [constant_table(f"scheme.{name}", *table, space) for name, table in tables.items()]
 
     def _begin(self) -> None:
         self.h, self.t, self.t_new = self.load("step"), self.load("t"), self.load("t_new")
@@ -277,7 +287,7 @@ class AttemptWriter:
                 if name in totals:
                     passed = f"double {factor}, double {rate}, double %{loop}.{name}"
                     self.lines.append(f"  %{loop}.{name}.n = call double @llvm.fma.f64({passed})")
-        self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  br label %{loop}", f"{loop}.done:"]
+        self.lines += [f"  %{loop}.n = add i64 %{loop}.j, 1", f"  br label %{loop}{LOOP_AGAIN}", f"{loop}.done:"]
         sums = {r: f"%{loop}.v{r}" for r in plain} or (kept or {})
         return sums, {r: f"%{loop}.q{r}" for r in twice}
 
@@ -318,9 +328,9 @@ class AttemptWriter:
         m = self.model
         return self.load("k", self.scheme.places[stage] * len(m.rows) + r if self.lanes.whole else stage * m.n_out + r)
 
-    def _carried_rate(self, stage: int, k: int) -> str:
+    def _carried_rate(self, stage: int, k: int | str) -> str:
         m = self.model
-        return self.load("w", self.scheme.carried_places[stage] * m.n_carried + k if self.lanes.whole else stage * m.n_out + k)
+        return self.load("w", self.scheme.carried_places[stage] * m.n_carried if self.lanes.whole else stage * m.n_out, k)
 
     def _project(self, t: str) -> None:
         """Put the end of the step back on closed loops: Newton steps from so near that two leave nothing but round-off."""
@@ -331,19 +341,64 @@ class AttemptWriter:
                 self.y_new[i] = self.load("projected", i)
                 self.store(self.y_new[i], "y_new", i)
 
-    def _carried_sums(self, k: int) -> list[str]:
-        """Of one component that is carried along: its change over the step, then its error estimates, over h."""
-        s = self.scheme.stages
-        used = np.flatnonzero(self.scheme.rows[s:].any(axis=0)).tolist()
-        rates = {j: self._carried_rate(j, k) for j in used}
-        sums = []
-        for row in range(s, len(self.scheme.rows) if k < self.model.n_works else s + 1):
+    def _carried_sums(self, rates: dict[int, str], with_errors: bool) -> list[str]:
+        """Of a component that is carried along: its change over the step, then its error estimates, over h."""
+        s, sums = self.scheme.stages, []
+        for row in range(s, len(self.scheme.rows) if with_errors else s + 1):
             total = ""
-            for j in used:
+            for j, rate in rates.items():
                 if self.scheme.rows[row, j] != 0.0:
-                    total = self._added(total, float(self.scheme.rows[row, j]), rates[j])
+                    total = self._added(total, float(self.scheme.rows[row, j]), rate)
             sums.append(total)
         return sums
+
+    def _carry(self, k: int | str, sums: list[str], finite: str, works: str) -> tuple[list[str], str]:
+        """One component carried along, whose error counts where sums of squares are given."""
+        m, s = self.model, self.scheme.stages
+        used = np.flatnonzero(self.scheme.rows[s:].any(axis=0)).tolist()
+        rates = {j: self._carried_rate(j, k) for j in used}
+        change, *errors = self._carried_sums(rates, bool(sums))
+        old = self.load("y", m.n_controlled, k)
+        new = self.fma(self.h_end, change, old)
+        self.store(new, "y_new", m.n_controlled, k)
+        end = rates.get(s) or self._carried_rate(s, k)
+        finite = self.fma(end, self.lanes.zero, self.fma(new, self.lanes.zero, finite))
+        if sums:
+            scale = self._scale(old, new, works)
+            shares = [self.op("fmul", self.op("fmul", self.h_end, estimate), scale) for estimate in errors]
+            sums = [self.fma(share, share, total) for share, total in zip(shares, sums, strict=True)]
+        return sums, finite
+
+    def _carry_all(self, sums: list[str], finite: str) -> tuple[list[str], str]:
+        """Works, then what nobody controls."""
+        m, works = self.model, self.load("atol_works")
+        for first, last, counts in ((0, m.n_works, True), (m.n_works, m.n_carried, False)):
+            if first == last:
+                continue
+            if self.lanes.whole:
+                finite, *totals = self._carry_loop(first, last, [finite, *(sums if counts else [])], works)
+                sums = totals or sums
+            else:
+                for k in range(first, last):
+                    totals, finite = self._carry(k, sums if counts else [], finite, works)
+                    sums = totals or sums
+        return sums, finite
+
+    def _carry_loop(self, first: int, last: int, totals: list[str], works: str) -> list[str]:
+        """The same, round a loop: its code is short."""
+        self.names += 1
+        loop = f"carry{self.names}"
+        self.lines += [f"  br label %{loop}.before", f"{loop}.before:", f"  br label %{loop}", f"{loop}:",
+                       f"  %{loop}.k = phi i64 [ {first}, %{loop}.before ], [ %{loop}.n, %{loop} ]"]  # fmt: skip
+        places = len(self.lines)
+        names = [f"%{loop}.t{number}" for number in range(len(totals))]
+        (sums, finite) = self._carry(f"%{loop}.k", names[1:], names[0], works)
+        phis = [f"  {name} = phi double [ {begin}, %{loop}.before ], [ {end}, %{loop} ]"
+                for name, begin, end in zip(names, totals, [finite, *sums], strict=True)]  # fmt: skip
+        self.lines[places:places] = phis
+        self.lines += [f"  %{loop}.n = add i64 %{loop}.k, 1", f"  %{loop}.more = icmp slt i64 %{loop}.n, {last}",
+                       f"  br i1 %{loop}.more, label %{loop}, label %{loop}.done{LOOP_AGAIN}", f"{loop}.done:"]  # fmt: skip
+        return [finite, *sums]
 
     def _errors(self) -> None:
         """The carried components, and the norm of the error; nan or inf where something is not finite."""
@@ -360,18 +415,7 @@ class AttemptWriter:
             finite = self.fma(self._rate(s, r), zero, finite)
         mismatch = self._mismatch(scales)
         sums = [self._squares(s + 1 + k, scales) for k in range(len(self.scheme.tableau.error))]
-        works = self.load("atol_works")
-        for k in range(m.n_carried):
-            change, *errors = self._carried_sums(k)
-            old = self.load("y", m.n_controlled + k)
-            new = self.fma(self.h_end, change, old)
-            self.store(new, "y_new", m.n_controlled + k)
-            finite = self.fma(self._carried_rate(s, k), zero, self.fma(new, zero, finite))
-            if k < m.n_works:
-                scale = self._scale(old, new, works)
-                for number, estimate in enumerate(errors):
-                    share = self.op("fmul", self.op("fmul", self.h_end, estimate), scale)
-                    sums[number] = self.fma(share, share, sums[number])
+        sums, finite = self._carry_all(sums, finite)
         mean = self.lanes.splat(float(m.n_controlled))
         if len(sums) == 1:
             error = self.call("sqrt", self.op("fdiv", sums[0], mean))
@@ -422,6 +466,6 @@ class AttemptWriter:
         return self.select(one, worst, self.lanes.zero)
 
 
-def _constant_table(name: str, kind: str, entries: Sequence[float]) -> str:
+def constant_table(name: str, kind: str, entries: Sequence[float], space: int) -> str:
     listed = ", ".join(f"{kind} {real(float(x)) if kind == 'double' else int(x)}" for x in entries)
-    return f"@{name} = internal addrspace({CONSTANT_SPACE}) constant [{len(entries)} x {kind}] [{listed}]"
+    return f"@{name} = internal addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"

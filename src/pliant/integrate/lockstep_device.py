@@ -17,7 +17,7 @@ from pliant.errors import SolveError
 from pliant.host.cuda import Device, DeviceError, Driver, Kernel, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
-from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, gpu_glue
+from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL, gpu_glue
 from pliant.integrate.lockstep_runs import (
     LOCKSTEP_VERSION,
     LockstepEnds,
@@ -130,6 +130,6 @@ class DeviceRuns:
         outputs = {name: np.ascontiguousarray(array[own]) for name, array in ends.arrays.items()}
         if not self._text.lanes.own_constants:
             self._kernels[number].fill(CONSTANTS_SYMBOL, inputs["constants"])
-        run_batch(self._kernels[number], SHARED, numbers, inputs, outputs, len(batch))
+        run_batch(self._kernels[number], SHARED, numbers, inputs, outputs, len(batch), RECORD_SYMBOL)
         for name, array in ends.arrays.items():
             array[own] = outputs[name]

@@ -11,7 +11,7 @@ from pliant.integrate.lockstep_tables import SHARED
 
 STAGES = "stages_here"  # ptr (): rates of a thread's stages, in the memory that the threads of a multiprocessor share
 CONSTANTS = "constants_here"  # ptr (ptr shared): numbers of the model that all members have in common
-CONSTANTS_SYMBOL = "model_constants"  # the driver's name of them
+CONSTANTS_SYMBOL, RECORD_SYMBOL = "model_constants", "shared_record"  # the driver's names of them, and of what members share
 BANKED = 2  # doubles: an odd number of them from thread to thread keeps a warp's threads in banks of their own
 
 
@@ -24,6 +24,7 @@ class Glue:
     lane: tuple[str, ...]  # from %room to %lane
     some: str  # i1: whether %own is true in a thread that runs beside this one
     together: tuple[str, ...] = ()  # threads wait for each other
+    constant_space: int = 0  # of addresses that all threads read at the same place at the same time
 
 
 def apart_by(doubles: int) -> int:
@@ -38,6 +39,7 @@ declare void @llvm.nvvm.bar.warp.sync(i32) convergent nounwind
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x() nounwind memory(none)
 @stages = external addrspace(3) global [0 x double], align 16
 @{CONSTANTS_SYMBOL} = addrspace(4) externally_initialized global [{max(constants, 1)} x double] zeroinitializer, align 8
+@{RECORD_SYMBOL} = addrspace(4) externally_initialized global [{len(SHARED)} x i64] zeroinitializer, align 8
 define internal ptr @{STAGES}() alwaysinline nounwind {{
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %wide = zext i32 %thread to i64
@@ -55,8 +57,9 @@ define internal ptr @{CONSTANTS}(ptr %shared) alwaysinline nounwind {{
         '  %kept = call ptr addrspace(5) asm "mov.b64 $0, $1;", "=l,l"(ptr addrspace(5) %own.room)',
         "  %lane = addrspacecast ptr addrspace(5) %kept to ptr",
     )
-    return Glue(functions, f"define ptx_kernel void @{name}(ptr %shared) nounwind {{", lane,
-                "call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", ("  call void @llvm.nvvm.bar.warp.sync(i32 -1)",))  # fmt: skip
+    shared = f"  %shared = addrspacecast ptr addrspace(4) @{RECORD_SYMBOL} to ptr"
+    return Glue(functions, f"define ptx_kernel void @{name}() nounwind {{", (shared, *lane),
+                "call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", ("  call void @llvm.nvvm.bar.warp.sync(i32 -1)",), 4)  # fmt: skip
 
 
 def emulated_glue(stage_doubles: int, constants: int, name: str) -> Glue:

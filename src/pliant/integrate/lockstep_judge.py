@@ -405,10 +405,17 @@ def turning_point(lane: Any, e: int, side: float) -> float:
 
 
 def crossing(lane: Any, e: int, side: float, high: float) -> float:
-    """The step to the zero of an event function before the share `high` of this one, s: of its cubic, or of a straight line."""
-    g, g_new = lane.g[e] * side, lane.g_new[e] * side
+    """The step to the zero of an event function before the share `high` of this one, s: of its cubic, or of a straight line.
+
+    Where there is a zone around zero that is no change of side, the step goes to its far end: a shorter one, which ends inside the
+    zone, would be followed by another, and steps so short that coordinates do not move by one bit would never leave it.
+    """
+    beyond = 2.0 * dead_of(lane, e)
+    g, g_new = lane.g[e] * side + beyond, lane.g_new[e] * side + beyond
     if g <= 0.0:
         return 0.0
+    if g_new > 0.0 and high == 1.0:
+        return float(lane.step)
     low, s = 0.0, g / (g - g_new)
     if table.has_rate[e] == 0:
         return float(s * lane.step)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
-from pliant.codegen.plain import Setting, Slots, intrinsics_text, plain_text
+from pliant.codegen.plain import ROLLED, Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep_attempt import AttemptWriter
 from pliant.integrate.lockstep_glue import STAGES, Glue, apart_by, gpu_glue
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
@@ -128,6 +129,7 @@ class LockstepText:
             slots=self.slots, stride=self.lanes.width, shared=SHARED, constants=constants, tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
             attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind", elsewhere=self.elsewhere,
+            table_space=self.glue.constant_space, rolled=self.lanes.whole,
         )  # fmt: skip
 
     def parts(self) -> list[str]:
@@ -177,7 +179,7 @@ class LockstepText:
             "  call void @attempt(ptr %lane, ptr %shared)", "  call void @judge(ptr %lane, ptr %shared)", "  br label %test",
             "done:", "  ret void", "}",
         ]  # fmt: skip
-        return "\n".join([glue.functions, *self.parts(), *lines, ""])
+        return in_memory("\n".join([glue.functions, *self.parts(), *lines, ROLLED]), glue.constant_space)
 
 
 _CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
@@ -187,3 +189,22 @@ _CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
   ret i64 %member
 }}
 """
+
+
+def in_memory(text: str, space: int) -> str:
+    """Numbers that take two instructions to write are read from constant memory, which costs none; short ones stay."""
+    places: dict[str, int] = {}
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith("  ") and "phi" not in line:
+            for literal in dict.fromkeys(re.findall(r"\b0x[0-9A-F]{16}\b", line)):
+                if literal.endswith("00000000"):
+                    continue
+                place = places.setdefault(literal, len(places))
+                at = f"getelementptr (double, {in_space(space)} @literals, i64 {place})"
+                lines.append(f"  %literal{len(lines)} = load double, {in_space(space)} {at}")
+                line = line.replace(literal, f"%literal{len(lines) - 1}")
+        lines.append(line)
+    listed = ", ".join(f"double {literal}" for literal in places)
+    table = f"@literals = addrspace({space}) externally_initialized global [{len(places)} x double] [{listed}]"
+    return "\n".join([*lines, table, ""])
