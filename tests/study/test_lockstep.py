@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
 from pliant.host.cuda import DeviceError, batches
+from pliant.integrate import lockstep_judge
 from pliant.integrate.lockstep_device import device_text, ptx_of
 from pliant.integrate.lockstep_glue import emulated_glue
 from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, optimised
@@ -238,3 +240,15 @@ def test_nothing_passes_unseen_and_steps_stay_as_long(case) -> None:
     np.testing.assert_array_equal(own.touches, general.touches)
     assert typical(own.q_end - exact.q_end) <= 3.0 * typical(general.q_end - exact.q_end) + 1e-8
     assert int(own.steps.sum()) <= 2 * int(general.steps.sum())
+
+
+def test_a_contact_at_zero_that_parts_slowly_leaves_the_zone_around_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step goes beyond the zone, where the event counts: one inside it moves no coordinate by a bit, and never ends."""
+    table = {"does": [lockstep_judge.GAP], "has_rate": [1], "direction": [-1], "pair": [0]}
+    monkeypatch.setattr(lockstep_judge, "table", SimpleNamespace(**table))
+    lane = SimpleNamespace(g=[3.9e-16], gd=[5.6e-4], g_new=[5.6e-7], gd_new=[5.6e-4], step=1e-3, dead=2.3e-15, t=1.46, t_new=1.461,
+                           tries=0.0, side=[-1.0], hit=[0.0], n_watched=1.0, watching=[0.0])  # fmt: skip
+    cut = lockstep_judge.first_event(lane)
+    assert cut > 0.0
+    assert lane.g[0] + lane.gd[0] * cut > 1.5 * lane.dead
+    assert cut < 1e-11

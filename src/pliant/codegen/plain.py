@@ -35,7 +35,13 @@ _COMPARE = {
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1, "copysign": 2}
 
 Function = Callable[..., Any]
-ROLLED = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}\n'
+# What goes with a text of rolled loops: those that stay loops, and those that copy within a lane, whose loads need not wait for
+# each other in line.
+ROLLED = """!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
+!2 = distinct !{!2, !3}
+!3 = !{!"llvm.loop.unroll.full"}
+"""
 
 
 def in_space(space: int) -> str:
@@ -78,7 +84,9 @@ class Setting:
     attributes: str = "nounwind"
     table_space: int = 0  # address space of tables
     rolled: bool = False  # loops stay loops, as code that must be short wants them: the text needs `ROLLED`
-    elsewhere: Mapping[str, str] = field(default_factory=dict)  # names that are no slots of the lane -> `ptr function()`: where they are
+    elsewhere: Mapping[str, str] = field(
+        default_factory=dict
+    )  # names that are no slots of the lane -> `ptr function()`: their memory
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
@@ -87,7 +95,9 @@ def plain_text(functions: Sequence[Function], setting: Setting) -> str:
     signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
     texts = [_Writer(tree, setting, signatures).text() for tree in trees]
     space = setting.table_space
-    tables = [_table(name, entries, space) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)]
+    tables = [
+        _table(name, entries, space) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)
+    ]
     return "\n".join([*tables, *texts, ""])
 
 
@@ -99,13 +109,20 @@ def intrinsics_text() -> str:
 def _table(name: str, entries: Sequence[float] | Sequence[int], space: int) -> str:
     whole = all(isinstance(x, int) for x in entries)
     listed = ", ".join(f"i64 {x}" if whole else f"double {real(float(x))}" for x in entries)
-    return f"@table.{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {WHOLE if whole else REAL}] [{listed}]"
+    kind = WHOLE if whole else REAL
+    return f"@table.{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
 
 
 def _parsed(function: Function) -> ast.FunctionDef:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree
+
+
+def _copies(body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop only moves numbers of a lane."""
+    text = ast.unparse(body[0])
+    return len(body) == 1 and isinstance(body[0], ast.Assign) and text.startswith("lane.") and "lane." in text.split(" = ", 1)[1]
 
 
 def _signature(tree: ast.FunctionDef) -> tuple[tuple[str, ...], str]:
@@ -274,7 +291,7 @@ class _Writer:
         self.begin(further)
         k = self.let(f"load i64, ptr {self.locals[name][0]}")
         self.store_local(name, (self.let(f"add nsw i64 {k}, 1"), WHOLE))
-        self.jump(f"br label %{test}{self.again}")
+        self.jump(f"br label %{test}{', !llvm.loop !2' if self.again and _copies(node.body) else self.again}")
         self.lines.append(f"{done}:")
         self.ended = False
 

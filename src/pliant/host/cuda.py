@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1")}
 OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX that is written here
 OLDEST_CAPABILITY = (7, 0)  # Volta: threads of a warp that wait for each other by name
-BLOCK = 64  # threads: small blocks fill a multiprocessor's memory best
+BLOCK, WARP = 128, 32  # threads: a warp for each of a multiprocessor's four schedulers; fewer where shared memory is short
 SHARE_OF_MEMORY = 0.8  # of what is free on a GPU
-_MULTIPROCESSORS, _MAJOR, _MINOR = 16, 75, 76  # attributes of a device
+_MULTIPROCESSORS, _MAJOR, _MINOR, _SHARED_BYTES = 16, 75, 76, 97  # attributes of a device
 _LOCAL_BYTES, _REGISTERS, _MOST_SHARED = 3, 4, 8  # attributes of a function
 _LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its words of error
 _NAMES = 256
@@ -76,6 +76,7 @@ class Device:
         if (major, minor) < OLDEST_CAPABILITY:
             raise DeviceError(f"the GPU {self.name} has compute capability {major}.{minor}, {OLDEST_CAPABILITY[0]}.0 is needed")
         self.multiprocessors = self._attribute(_MULTIPROCESSORS)
+        self.shared_bytes = self._attribute(_SHARED_BYTES)  # that one block may have
         driver.call("cuDevicePrimaryCtxRetain", byref(self._context), self._device)
 
     def _attribute(self, which: int) -> int:
@@ -116,6 +117,8 @@ class Kernel:
 
     def __init__(self, device: Device, ptx: bytes, name: str, shared_bytes: int = 0, block: int = BLOCK) -> None:
         device.enter()
+        while block > WARP and shared_bytes * block > device.shared_bytes:
+            block //= 2
         self.device, self.block = device, block
         self._module, self._function = c_void_p(), c_void_p()
         began = time.perf_counter()
@@ -128,12 +131,14 @@ class Kernel:
             raise DeviceError(f"{trouble}; {log.value.decode(errors='replace').strip()[:400]}") from None
         device.call("cuModuleGetFunction", byref(self._function), self._module, name.encode())
         blocks, shared = c_int(), shared_bytes * block
+        if shared > device.shared_bytes:
+            raise DeviceError(f"the model does not fit: {block} threads ask for {shared} bytes of shared memory, {device.name} has "
+                              f"{device.shared_bytes}")  # fmt: skip
         if shared:
             device.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared)
         device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(shared))
         if blocks.value == 0:
-            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers, or more than the "
-                              f"{shared} bytes of shared memory, than {device.name} has")  # fmt: skip
+            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
         self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks.value * device.multiprocessors,
                                  time.perf_counter() - began)  # fmt: skip
 

@@ -95,7 +95,6 @@ class AttemptWriter:
     # ---- the attempt
 
     def text(self) -> str:
-        scheme = self.scheme
         self._begin()
         self._stage_loop()
         self._end()
@@ -155,7 +154,12 @@ class AttemptWriter:
                 if i == 2:
                     self._bend(self.some_start, "begun")
             return
-        self.lines += ["  br label %stage", "stage:", "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]", *self.owner.together]
+        self.lines += [
+            "  br label %stage",
+            "stage:",
+            "  %i = phi i64 [ 1, %entry ], [ %i.next, %stage.next ]",
+            *self.owner.together,
+        ]
         c = self.table("scheme.nodes", "%i")
         probe = self.op("fdiv", self.load("trial"), c)
         h = self.select(self.starting, self.select(self.let("icmp eq i64 %i, 2"), probe, zero), self.h)
@@ -177,7 +181,7 @@ class AttemptWriter:
         self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments})")
 
     def _keep_rates(self) -> None:
-        """Of stage i, from registers to memory: those that later stages read, and those of what is carried along where they count."""
+        """Of stage i, from registers to memory: what later stages read, and rates of what is carried along where they count."""
         m = self.model
         rates = [self.load("out", r) for r in range(m.n_out)]
         place = self.table("scheme.written", "%i", "i64")

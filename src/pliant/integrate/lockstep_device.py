@@ -44,13 +44,18 @@ def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
     cache = None if folder is None else ObjectCache(folder)
     data = None if cache is None else cache.load(key)
     if data is None:
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
-        machine = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
+        machine = machine_of()
         data = machine.emit_assembly(optimised(source, machine, unroll=False)).encode()
         if cache is not None:
             cache.store(key, data)
     return data
+
+
+def machine_of() -> Any:
+    """LLVM's description of the GPUs that are written for."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
 
 
 def gpus() -> list[Device]:

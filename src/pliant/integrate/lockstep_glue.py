@@ -59,7 +59,8 @@ define internal ptr @{CONSTANTS}(ptr %shared) alwaysinline nounwind {{
     )
     shared = f"  %shared = addrspacecast ptr addrspace(4) @{RECORD_SYMBOL} to ptr"
     return Glue(functions, f"define ptx_kernel void @{name}() nounwind {{", (shared, *lane),
-                "call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", ("  call void @llvm.nvvm.bar.warp.sync(i32 -1)",), 4)  # fmt: skip
+                "call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)", ("  call void @llvm.nvvm.bar.warp.sync(i32 -1)",),
+                constant_space=4)  # fmt: skip
 
 
 def emulated_glue(stage_doubles: int, constants: int, name: str) -> Glue:

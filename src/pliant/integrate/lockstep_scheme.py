@@ -10,7 +10,6 @@ import numpy as np
 from pliant.integrate.setup import PI_CONTROLLER, PLAIN_CONTROLLER
 from pliant.integrate.tableaus import Tableau
 
-
 ROUND_OFF = 1e-15  # of coefficients of order 1
 
 
@@ -102,6 +101,6 @@ def _shared_places(last: list[int]) -> list[int]:
             places.append(-1)
             continue
         place = next((k for k, busy in enumerate(until) if busy <= j), len(until))
-        until[place:place + 1] = [end]
+        until[place : place + 1] = [end]
         places.append(place)
     return places

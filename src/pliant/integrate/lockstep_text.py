@@ -20,13 +20,13 @@ from pliant.integrate.tableaus import Tableau
 
 HOST_ENTRY, DEVICE_ENTRY = "lockstep_members", "lockstep_members"
 
-MOST_SHARED = 2048  # bytes a thread of the memory that a multiprocessor's threads share: more would leave too few threads
+MOST_SHARED = 1024  # bytes a thread of the memory that a multiprocessor's threads share: more would leave too few threads
 
 GlueOf = Callable[[int, int, str], Glue]  # of the doubles of a member's stages, the number of constants, the kernel's name
 
 _NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes",
             "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns",
-            "turned", "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend")  # fmt: skip
+            "turned", "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend", "n_watched")  # fmt: skip
 
 
 class LockstepText:
@@ -51,7 +51,7 @@ class LockstepText:
     @property
     def elsewhere(self) -> dict[str, str]:
         """What is no part of the lane: rates of stages, where the memory that threads share holds them."""
-        return {"k": STAGES} if self.lanes.whole and self.shared_bytes else {}
+        return {"k": STAGES} if self.shared_bytes else {}
 
     @property
     def shared_bytes(self) -> int:
@@ -84,7 +84,7 @@ class LockstepText:
             "c": m.n_constants if self.lanes.own_constants else 0,
             "k": self.stage_doubles if whole else rates, "w": (max(self.scheme.carried_places) + 1) * m.n_carried if whole else 0,
             "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
-            "g": events, "gd": events, "side": events, "watch": events, "hit": events, "survey": 3 * m.n_tips + 3,
+            "g": events, "gd": events, "side": events, "watching": events, "hit": events, "survey": 3 * m.n_tips + 3,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
             "lowest": m.n_works, "highest": m.n_works,
             "projected": 0 if self.project is None else m.n_controlled,
@@ -111,7 +111,8 @@ class LockstepText:
     def setting(self) -> Setting:
         m, events, pairs = self.model, self.model.events, self.model.pairs
         constants = {
-            **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried, "N_E": len(events), "N_P": len(pairs),
+            **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
+            "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
             "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), **self._offsets,
         }  # fmt: skip
@@ -172,9 +173,8 @@ class LockstepText:
         glue = self.glue
         lines = [
             glue.entry, "entry:", f"  %room = alloca [{self.slots.size} x double], align 16", *glue.lane,
-            f"  %active = getelementptr double, ptr %lane, i64 {self.slots.first('active')}",
             "  call void @take(ptr %lane, ptr %shared)", "  br label %test", "test:",
-            "  %active.now = load double, ptr %active", "  %own = fcmp une double %active.now, 0.0",
+            "  %own = call i1 @has_member(ptr %lane)",
             f"  %some = {glue.some}", "  br i1 %some, label %go, label %done", "go:",
             "  call void @attempt(ptr %lane, ptr %shared)", "  call void @judge(ptr %lane, ptr %shared)", "  br label %test",
             "done:", "  ret void", "}",
@@ -194,7 +194,7 @@ _CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
 def in_memory(text: str, space: int) -> str:
     """Numbers that take two instructions to write are read from constant memory, which costs none; short ones stay."""
     places: dict[str, int] = {}
-    lines = []
+    lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith("  ") and "phi" not in line:
             for literal in dict.fromkeys(re.findall(r"\b0x[0-9A-F]{16}\b", line)):
