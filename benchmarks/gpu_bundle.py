@@ -240,7 +240,8 @@ done:
   ret void
 }}
 """
-    parts = [intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), member_text("member_rows", member, lanes), kernel]
+    parts = [intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own)]
+    parts += [member_text("member_rows", member, lanes), kernel]
     text = "\n".join(parts)
     machine = machine_of()
     return bytes(machine.emit_assembly(optimised(text, machine)).encode())
