@@ -23,6 +23,7 @@ import numpy as np
 COMPARED = 64  # members that this machine runs too
 MILLION, NUMBERS = 1_000_000, 100_000
 LEDGER_ROWS = 8
+FLOOR = 0.01  # m: contacts are pressed in by a few mm at most
 
 
 def random_chains(count: int, links: int) -> dict[str, np.ndarray]:
@@ -132,8 +133,10 @@ def bundle(
     from pliant.host.cache_folder import user_cache
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
+    from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
-    from pliant.integrate.lockstep_text import DEVICE_ENTRY, SHARED
+    from pliant.integrate.lockstep_tables import SHARED
+    from pliant.integrate.lockstep_text import DEVICE_ENTRY
     from pliant.run.contact_phases import pair_numbers
     from pliant.run.simulate import Run, weight_of
     from pliant.study.lockstep_model import lockstep_model
@@ -165,12 +168,83 @@ def bundle(
     facts = {"entry": DEVICE_ENTRY, "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
-             "constants": p[changing:].tolist(), "own": own}  # fmt: skip
+             "constants": p[changing:].tolist(), "own": own, "shared_bytes": text.shared_bytes,
+             "symbol": CONSTANTS_SYMBOL, "record": RECORD_SYMBOL}  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(facts))
+    if plan is not None:
+        (folder / f"{name}.rows").write_bytes(rows_ptx(compiled))
     arrays = {f"input {key}": value for key, value in inputs.items()} | {f"host {key}": value for key, value in ends.arrays.items()}
     arrays |= {f"start {k}": column for k, column in starts.items()} | {f"constant {k}": c for k, c in (constants or {}).items()}
     np.savez(folder / f"{name}.npz", **arrays, **{f"bank {k}": column for k, column in (bank or {}).items()})
     print(f"{name}: host codes {np.bincount(ends.code + 1)}, steps {ends.steps.mean():.0f}", flush=True)
+
+
+ROWS = {"rows": "i8", "each": "i8", "y": "f8*", "p": "f8*", "constants": "f8*", "out": "f8*"}  # the record of the second kernel
+HELD = ("kinetic", "gravity", "strain", "spring", "contact")
+
+
+def rows_ptx(compiled: Any) -> bytes:
+    """A kernel of its own: energies and gaps of kept rows, one row a thread. `each` rows belong to one member."""
+    from dataclasses import replace
+
+    from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
+    from pliant.codegen.own_functions import CONSTANTS, OWN
+    from pliant.codegen.plain import Setting, intrinsics_text, plain_text
+    from pliant.integrate.lockstep_device import machine_of, optimised
+
+    traced, lanes = compiled.traced, Lanes(1, True, whole=True)
+    observe, places = traced.functions["observe"], traced.layout.observed
+    outputs = [x for name in (*HELD, "gap") for x in observe.outputs[places[name]]]
+    program = replace(observe, name="member_rows", outputs=outputs).program()
+    member = MemberProgram.of(program, traced.layout.n_changing, lanes)
+    own = Setting(constants=CONSTANTS, attributes="alwaysinline nounwind")
+    declared = "\n".join(line for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))
+    n, changing = traced.y0.size, traced.layout.n_changing
+    steps = {"y": n, "p": changing, "constants": compiled.traced.parameters(0.0, 1.0).size - changing, "out": len(outputs)}
+    read = "".join(f"""
+  %at.{name} = getelementptr i64, ptr addrspace(4) @rows_record, i64 {list(ROWS).index(name)}
+  %{name}.first = load ptr, ptr addrspace(4) %at.{name}
+  %{name}.index = mul i64 {"%member" if name == "constants" else "%row"}, {step}
+  %{name} = getelementptr double, ptr %{name}.first, i64 %{name}.index""" for name, step in steps.items())  # fmt: skip
+    kernel = f"""@rows_record = addrspace(4) externally_initialized global [{len(ROWS)} x i64] zeroinitializer, align 8
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+define ptx_kernel void @observe_rows() nounwind {{
+entry:
+  %work = alloca [{member.n_work} x double], align 8
+  %rows = load i64, ptr addrspace(4) @rows_record
+  %each.at = getelementptr i64, ptr addrspace(4) @rows_record, i64 1
+  %each = load i64, ptr addrspace(4) %each.at
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %before = mul i32 %block, %size
+  %own = add i32 %before, %thread
+  %first = zext i32 %own to i64
+  %threads = mul i32 %blocks, %size
+  %step = zext i32 %threads to i64
+  br label %test
+test:
+  %row = phi i64 [ %first, %entry ], [ %next, %go ]
+  %some = icmp slt i64 %row, %rows
+  br i1 %some, label %go, label %done
+go:
+  %member = sdiv i64 %row, %each{read}
+  call void @member_rows(double 0.0, ptr %y, ptr %p, ptr %constants, ptr %out, ptr %work)
+  %next = add i64 %row, %step
+  br label %test
+done:
+  ret void
+}}
+"""
+    parts = [intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own)]
+    parts += [member_text("member_rows", member, lanes), kernel]
+    text = "\n".join(parts)
+    machine = machine_of()
+    return bytes(machine.emit_assembly(optimised(text, machine)).encode())
 
 
 # ---- there
@@ -205,13 +279,15 @@ def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None
 
 def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     facts, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
-    kernel = cuda.Kernel(device, path.with_suffix(".ptx").read_bytes(), facts["entry"], block)
+    kernel = cuda.Kernel(device, path.with_suffix(".ptx").read_bytes(), facts["entry"], facts["shared_bytes"], block)
+    if not facts["own"]:
+        kernel.fill(facts["symbol"], np.array(facts["constants"]))
     made = kernel.facts
     print(f"{path.stem}: {made.registers} registers, {made.local_bytes} B local, {made.blocks} blocks of {kernel.block}, "
           f"{made.load_seconds:.1f} s to load", flush=True)  # fmt: skip
     inputs = {key[6:]: arrays[key] for key in arrays.files if key.startswith("input ")}
     small = ends_of(facts, len(inputs["y"]), inputs["plan"].size)
-    cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]))
+    cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]), facts["record"])
     agree = {key: float(np.nanmax(np.abs(small[key] - arrays[f"host {key}"]), initial=0.0)) for key in ("y_end", "t_end", "tally")}
     compared = ("y_end", "t_end", "tally", "code", "steps")
     bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in compared)
@@ -223,8 +299,10 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     for _ in range(1 if count >= MILLION and "million" in path.stem else 3):
         began = time.perf_counter()
         numbers = {**facts["numbers"], "members": count}
-        seconds.append(cuda.run_batch(kernel, facts["fields"], numbers, {**inputs, **members}, ends, count))
+        seconds.append(cuda.run_batch(kernel, facts["fields"], numbers, {**inputs, **members}, ends, count, facts["record"]))
         whole.append(time.perf_counter() - began)
+    attempts = np.sort(ends["steps"] + ends["refused"])
+    print(f"  steps and refusals {attempts.mean():.0f}, at most {attempts[-3:]}; seconds {seconds}")
     figures = {"members": count, "per_second": count / min(seconds), "per_second_with_copies": count / min(whole),
                "registers": made.registers, "local_bytes": made.local_bytes, "load_seconds": made.load_seconds, "bit_for_bit": bits,
                "difference": agree, "codes": np.bincount(ends["code"] + 1).tolist(), "steps": float(ends["steps"].mean()),
@@ -233,14 +311,37 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     if "million" in path.stem:
         touches = ends["tally"][..., 0].sum(axis=1).astype(np.int16)
         np.savez(path.with_name("million ends.npz"), y=ends["y_end"][:, :9].astype(np.float32), touches=touches)
+        figures |= ledger_and_floor(cuda, device, path, facts, ends, members["constants"])
         odd = np.flatnonzero((ends["code"] != 0) | np.isnan(ends["y_end"]).any(axis=1))
         np.savez(path.with_name("million odd.npz"), members=odd, code=ends["code"][odd], y=members["y"][odd])
-        sample = np.random.default_rng(0).choice(count, 4096, replace=False)
-        worst = {k: ends[k][sample] for k in ("row_y", "row_p", "y_end", "p_end", "t_end", "reach")}
-        np.savez(path.with_name("million sample.npz"), members=sample, constants=members["constants"][sample], **worst)
     print(f"  {count} members: {figures['per_second']:.4g} a second, {figures['per_second_with_copies']:.4g} with copies; codes "
           f"{figures['codes']}, steps {figures['steps']:.0f}, touches {figures['touches']:.2f}, nan {figures['nan']}",
           flush=True)  # fmt: skip
+    return figures
+
+
+def ledger_and_floor(
+    cuda: Any, device: Any, path: Path, facts: dict[str, Any], ends: dict[str, np.ndarray], constants: np.ndarray
+) -> dict[str, Any]:
+    """The error of the energy balance over its scale, as `pl.ensemble` measures it, and the deepest gap: over all rows and ends."""
+    kernel = cuda.Kernel(device, path.with_suffix(".rows").read_bytes(), "observe_rows")
+    count, rows, n, works = len(ends["code"]), ends["row_y"].shape[1], facts["controlled"], facts["works"]
+    y = np.concatenate([ends["row_y"], ends["y_end"][:, None]], axis=1)
+    p = np.concatenate([ends["row_p"], ends["p_end"][:, None]], axis=1)
+    out = np.empty((count, rows + 1, len(HELD) + facts["pairs"]))
+    inputs = {"y": y, "p": p, "constants": constants}
+    cuda.run_batch(kernel, ROWS, {"rows": count * (rows + 1), "each": rows + 1}, inputs, {"out": out}, count, "rows_record")
+    held, gaps = out[..., : len(HELD)], out[..., len(HELD) :]
+    balance = held.sum(axis=2) - y[..., n : n + works].sum(axis=2)
+    swings = (np.nanmax(held, axis=1) - np.nanmin(held, axis=1)).max(axis=1)
+    reach = (ends["reach"][..., 1] - ends["reach"][..., 0]).max(axis=1)
+    scale = np.maximum(np.maximum(swings, reach), np.nanmax(np.abs(held[..., 0]), axis=1))
+    error = np.nanmax(np.abs(balance - balance[:, :1]), axis=1) / scale
+    worst = np.sort(error)
+    figures = {"ledger_worst": float(worst[-1]), "ledger_median": float(np.median(error)), "ledger_99.9_percent":
+               float(worst[int(0.999 * count)]), "deepest_gap_m": float(np.nanmin(gaps)), "rows_looked_at": count * (rows + 1),
+               "through_the_floor": int((np.nanmin(gaps, axis=(1, 2)) < -FLOOR).sum())}  # fmt: skip
+    print("  " + ", ".join(f"{name} {value:.3g}" for name, value in figures.items()), flush=True)
     return figures
 
 

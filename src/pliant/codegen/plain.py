@@ -35,6 +35,18 @@ _COMPARE = {
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1, "copysign": 2}
 
 Function = Callable[..., Any]
+# What goes with a text of rolled loops: those that stay loops, and those that copy within a lane, whose loads need not wait for
+# each other in line.
+ROLLED = """!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
+!2 = distinct !{!2, !3}
+!3 = !{!"llvm.loop.unroll.full"}
+"""
+
+
+def in_space(space: int) -> str:
+    """The type of an address."""
+    return f"ptr addrspace({space})" if space else "ptr"
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,11 @@ class Setting:
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
     declared: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # functions of the text besides: signature
     attributes: str = "nounwind"
-    apart: bool = False  # every name of the slots is memory of its own, `lane` a list of their addresses
+    table_space: int = 0  # address space of tables
+    rolled: bool = False  # loops stay loops, as code that must be short wants them: the text needs `ROLLED`
+    elsewhere: Mapping[str, str] = field(
+        default_factory=dict
+    )  # names that are no slots of the lane -> `ptr function()`: their memory
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
@@ -78,7 +94,10 @@ def plain_text(functions: Sequence[Function], setting: Setting) -> str:
     trees = [_parsed(function) for function in functions]
     signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
     texts = [_Writer(tree, setting, signatures).text() for tree in trees]
-    tables = [_table(name, entries) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)]
+    space = setting.table_space
+    tables = [
+        _table(name, entries, space) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)
+    ]
     return "\n".join([*tables, *texts, ""])
 
 
@@ -87,16 +106,23 @@ def intrinsics_text() -> str:
     return "\n".join(f"declare double @llvm.{name}.f64({', '.join(['double'] * n)})" for name, n in _INTRINSICS.items()) + "\n"
 
 
-def _table(name: str, entries: Sequence[float] | Sequence[int]) -> str:
+def _table(name: str, entries: Sequence[float] | Sequence[int], space: int) -> str:
     whole = all(isinstance(x, int) for x in entries)
     listed = ", ".join(f"i64 {x}" if whole else f"double {real(float(x))}" for x in entries)
-    return f"@table.{name} = internal unnamed_addr constant [{len(entries)} x {WHOLE if whole else REAL}] [{listed}]"
+    kind = WHOLE if whole else REAL
+    return f"@table.{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
 
 
 def _parsed(function: Function) -> ast.FunctionDef:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree
+
+
+def _copies(body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop only moves numbers of a lane."""
+    text = ast.unparse(body[0])
+    return len(body) == 1 and isinstance(body[0], ast.Assign) and text.startswith("lane.") and "lane." in text.split(" = ", 1)[1]
 
 
 def _signature(tree: ast.FunctionDef) -> tuple[tuple[str, ...], str]:
@@ -238,9 +264,14 @@ class _Writer:
         self.loops.append((test, done))
         self.block(node.body)
         self.loops.pop()
-        self.jump(f"br label %{test}")
+        self.jump(f"br label %{test}{self.again}")
         self.lines.append(f"{done}:")
         self.ended = False
+
+    @property
+    def again(self) -> str:
+        """Behind the branch that goes round a loop."""
+        return ", !llvm.loop !0" if self.setting.rolled else ""
 
     def for_loop(self, node: ast.For) -> None:
         assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
@@ -260,7 +291,7 @@ class _Writer:
         self.begin(further)
         k = self.let(f"load i64, ptr {self.locals[name][0]}")
         self.store_local(name, (self.let(f"add nsw i64 {k}, 1"), WHOLE))
-        self.jump(f"br label %{test}")
+        self.jump(f"br label %{test}{', !llvm.loop !2' if self.again and _copies(node.body) else self.again}")
         self.lines.append(f"{done}:")
         self.ended = False
 
@@ -406,7 +437,9 @@ class _Writer:
         if owner == "table":
             entries = self.setting.tables[name]
             kind = WHOLE if all(isinstance(x, int) for x in entries) else REAL
-            return self.let(f"getelementptr [{len(entries)} x {kind}], ptr @table.{name}, i64 0, i64 {index[0]}"), kind
+            kind_of = in_space(self.setting.table_space)
+            at = self.let(f"getelementptr [{len(entries)} x {kind}], {kind_of} @table.{name}, i64 0, i64 {index[0]}")
+            return (self.let(f"addrspacecast {kind_of} {at} to ptr") if self.setting.table_space else at), kind
         place, code = list(self.setting.shared).index(name), self.setting.shared[name]
         at = self.let(f"getelementptr i64, ptr %shared, i64 {place}")
         kind = REAL if code.startswith("f8") else WHOLE
@@ -415,9 +448,9 @@ class _Writer:
         return self.let(f"getelementptr {kind}, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index[0]}"), kind
 
     def lane_address(self, name: str, index: Value) -> str:
-        if self.setting.apart:
-            at = self.let(f"getelementptr ptr, ptr %lane, i64 {list(self.setting.slots.places).index(name)}")
-            return self.let(f"getelementptr double, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index[0]}")
+        if name in self.setting.elsewhere:
+            base = self.let(f"call ptr @{self.setting.elsewhere[name]}()")
+            return self.let(f"getelementptr double, ptr {base}, i64 {index[0]}")
         first, stride = self.setting.slots.first(name), self.setting.stride
         if index[0].isdigit():
             return self.let(f"getelementptr double, ptr %lane, i64 {stride * (first + int(index[0]))}")

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1")}
 OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX version used here
 OLDEST_CAPABILITY = (7, 0)  # Volta: the oldest with explicit synchronisation of the threads of a warp
-BLOCK = 128  # threads: one warp for each of a multiprocessor's four schedulers
+BLOCK, WARP = 128, 32  # threads: one warp for each of a multiprocessor's four schedulers; fewer if shared memory is short
 SHARE_OF_MEMORY = 0.8  # fraction of the GPU's free memory that may be used
-_MULTIPROCESSORS, _MAJOR, _MINOR = 16, 75, 76  # attributes of a device
-_LOCAL_BYTES, _REGISTERS = 3, 4  # attributes of a function
-_PREFER_L1 = 2
+_MULTIPROCESSORS, _MAJOR, _MINOR, _SHARED_BYTES = 16, 75, 76, 97  # attributes of a device
+_LOCAL_BYTES, _REGISTERS, _MOST_SHARED = 3, 4, 8  # attributes of a function
 _LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its error log
 _NAMES = 256
 
@@ -77,6 +76,7 @@ class Device:
         if (major, minor) < OLDEST_CAPABILITY:
             raise DeviceError(f"the GPU {self.name} has compute capability {major}.{minor}, but {OLDEST_CAPABILITY[0]}.0 is needed")
         self.multiprocessors = self._attribute(_MULTIPROCESSORS)
+        self.shared_bytes = self._attribute(_SHARED_BYTES)  # that one block may have
         driver.call("cuDevicePrimaryCtxRetain", byref(self._context), self._device)
 
     def _attribute(self, which: int) -> int:
@@ -104,15 +104,21 @@ class KernelFacts:
 
     registers: int
     local_bytes: int
+    shared_bytes: int  # of a block
     blocks: int  # that run at once on all multiprocessors
     load_seconds: float
 
 
 class Kernel:
-    """A kernel of a PTX text on a GPU; its argument is the address of a record."""
+    """One kernel of a PTX text on one GPU; it has no arguments, `fill` writes what it reads.
 
-    def __init__(self, device: Device, ptx: bytes, name: str, block: int = BLOCK) -> None:
+    shared_bytes: of each thread, in the memory that the threads of a multiprocessor share.
+    """
+
+    def __init__(self, device: Device, ptx: bytes, name: str, shared_bytes: int = 0, block: int = BLOCK) -> None:
         device.enter()
+        while block > WARP and shared_bytes * block > device.shared_bytes:
+            block //= 2
         self.device, self.block = device, block
         self._module, self._function = c_void_p(), c_void_p()
         began = time.perf_counter()
@@ -124,12 +130,16 @@ class Kernel:
         except DeviceError as trouble:
             raise DeviceError(f"{trouble}; {log.value.decode(errors='replace').strip()[:400]}") from None
         device.call("cuModuleGetFunction", byref(self._function), self._module, name.encode())
-        device.call("cuFuncSetCacheConfig", self._function, _PREFER_L1)
-        blocks = c_int()
-        device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(0))
+        blocks, shared = c_int(), shared_bytes * block
+        if shared > device.shared_bytes:
+            raise DeviceError(f"the model does not fit: {block} threads ask for {shared} bytes of shared memory, {device.name} has "
+                              f"{device.shared_bytes}")  # fmt: skip
+        if shared:
+            device.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared)
+        device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(shared))
         if blocks.value == 0:
-            raise DeviceError(f"the model is too large: a block of {block} threads needs more registers than {device.name} has")
-        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), blocks.value * device.multiprocessors,
+            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
+        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks.value * device.multiprocessors,
                                  time.perf_counter() - began)  # fmt: skip
 
     def _fact(self, which: int) -> int:
@@ -137,13 +147,21 @@ class Kernel:
         self.device.call("cuFuncGetAttribute", byref(value), which, self._function)
         return value.value
 
-    def __call__(self, record: int, threads: int) -> None:
-        """Run with this number of threads, or as many as the GPU holds at once; returns when all have ended."""
+    def fill(self, symbol: str, array: NDArray[Any]) -> None:
+        """Memory that the PTX names, such as constants."""
+        self.device.enter()
+        address, size = c_uint64(), c_size_t()
+        self.device.call("cuModuleGetGlobal_v2", byref(address), byref(size), self._module, symbol.encode())
+        if array.nbytes > size.value:
+            raise DeviceError(f"{symbol} holds {size.value} bytes, not {array.nbytes}")
+        if array.nbytes:
+            self.device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
+
+    def __call__(self, threads: int) -> None:
+        """So many threads, or as many as the GPU holds at once; returns when all have ended."""
         blocks = max(1, min(self.facts.blocks, -(-threads // self.block)))
-        address = c_uint64(record)
-        passed = (c_void_p * 1)(ctypes.cast(byref(address), c_void_p))
-        sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, 0))
-        self.device.call("cuLaunchKernel", self._function, *sizes, None, passed, None)
+        sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, self.facts.shared_bytes))
+        self.device.call("cuLaunchKernel", self._function, *sizes, None, None, None)
         self.device.call("cuCtxSynchronize")
 
 
@@ -181,8 +199,12 @@ def run_batch(
     inputs: Mapping[str, NDArray[Any]],
     outputs: Mapping[str, NDArray[Any]],
     threads: int,
+    symbol: str,
 ) -> float:
-    """Run the kernel on a record of numbers and arrays and fill the outputs. Returns the seconds that the kernel itself took."""
+    """The kernel on a record of numbers and of arrays, which it knows as a symbol; outputs are filled.
+
+    Returns the seconds that the kernel itself took.
+    """
     record = np.zeros(1, dtype=[(name, "i8" if code.endswith("*") else code) for name, code in fields.items()])
     for name, value in numbers.items():
         record[0][name] = value
@@ -191,9 +213,9 @@ def run_batch(
         for name, array in {**inputs, **outputs}.items():
             buffers.put(name, np.ascontiguousarray(array))
             record[0][name] = buffers.addresses[name]
-        buffers.put("record", record)
+        kernel.fill(symbol, record)
         began = time.perf_counter()
-        kernel(buffers.addresses["record"], threads)
+        kernel(threads)
         seconds = time.perf_counter() - began
         for name, array in outputs.items():
             buffers.get(name, array)

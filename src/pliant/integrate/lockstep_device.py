@@ -17,6 +17,7 @@ from pliant.errors import SolveError
 from pliant.host.cuda import Device, DeviceError, Driver, Kernel, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
+from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL, gpu_glue
 from pliant.integrate.lockstep_runs import (
     LOCKSTEP_VERSION,
     LockstepEnds,
@@ -25,14 +26,15 @@ from pliant.integrate.lockstep_runs import (
     inputs_of,
     optimised,
 )
-from pliant.integrate.lockstep_text import DEVICE_ENTRY, SHARED, LockstepModel, LockstepText
+from pliant.integrate.lockstep_tables import SHARED, LockstepModel
+from pliant.integrate.lockstep_text import DEVICE_ENTRY, GlueOf, LockstepText
 from pliant.integrate.tableaus import Tableau
 
 TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # what every GPU since 2017 and every driver of today serve
 
 
-def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool) -> LockstepText:
-    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True))
+def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool, glue: GlueOf = gpu_glue) -> LockstepText:
+    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True), glue)
 
 
 def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
@@ -42,13 +44,18 @@ def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
     cache = None if folder is None else ObjectCache(folder)
     data = None if cache is None else cache.load(key)
     if data is None:
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
-        machine = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
-        data = machine.emit_assembly(optimised(source, machine)).encode()
+        machine = machine_of()
+        data = machine.emit_assembly(optimised(source, machine, unroll=False)).encode()
         if cache is not None:
             cache.store(key, data)
     return data
+
+
+def machine_of() -> Any:
+    """LLVM's description of the GPUs that are written for."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
 
 
 def gpus() -> list[Device]:
@@ -116,7 +123,7 @@ class DeviceRuns:
         self, number: int, members: LockstepMembers, tolerances: LockstepTolerances, ends: LockstepEnds, batch: range
     ) -> None:
         if number not in self._kernels:
-            self._kernels[number] = Kernel(self._devices[number], self._ptx, DEVICE_ENTRY)
+            self._kernels[number] = Kernel(self._devices[number], self._ptx, DEVICE_ENTRY, self._text.shared_bytes)
         own = slice(batch.start, batch.stop)
 
         def share(array: Any) -> Any:
@@ -126,6 +133,8 @@ class DeviceRuns:
                        floors=share(members.floors))  # fmt: skip
         numbers, inputs = inputs_of(part, tolerances)
         outputs = {name: np.ascontiguousarray(array[own]) for name, array in ends.arrays.items()}
-        run_batch(self._kernels[number], SHARED, numbers, inputs, outputs, len(batch))
+        if not self._text.lanes.own_constants:
+            self._kernels[number].fill(CONSTANTS_SYMBOL, inputs["constants"])
+        run_batch(self._kernels[number], SHARED, numbers, inputs, outputs, len(batch), RECORD_SYMBOL)
         for name, array in ends.arrays.items():
             array[own] = outputs[name]

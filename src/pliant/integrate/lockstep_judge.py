@@ -32,10 +32,12 @@ DEAD = 2.0**-50  # of the size of the state: a gap that is neither open nor clos
 CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}
 CONSTANTS |= {"INF": inf, "NAN": nan}
 # What a structure brings along (`lockstep_text`): tables, and how many there are of states, of those that decide the step, of
-# works, stored rates, events, pairs, entries of p that change, constants of a member's own, entries of a head, tips, limits,
-# stages.
+# works, of stored rates of what is controlled and of what is carried along, of events, pairs, entries of p that change, constants
+# of a member's own, entries of a head, tips, limits.
 table: Any = None
-N = N_C = N_W = N_OUT = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = S = 0
+N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = 0
+# Where the rates of stages 1 and 2 and of the step's end begin in `lane.k` and in `lane.w`; those of its start stand first.
+K_1 = K_2 = K_END = W_1 = W_2 = W_END = 0
 INF, NAN = inf, nan
 
 
@@ -62,10 +64,11 @@ def take(lane: Any, shared: Any) -> None:
         lane.c[i] = shared.constants[member * N_OWN + i]
     for i in range(TALLIED * N_P):
         lane.tally[i] = 0.0
+    for r in range(N_ROWS):
+        lane.k[r] = 0.0  # read once, times zero: what another member left there may be nan
     for i in range(N_W):
         lane.lowest[i], lane.highest[i] = lane.y[N_C + i], lane.y[N_C + i]
-    for e in range(N_E):
-        lane.side[e] = 0.0
+    lane.n_watched = 0.0
     lane.t, lane.t_new, lane.t_stop = shared.t_start, shared.t_start, shared.ends[0]
     lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
     lane.accepted, lane.rejected, lane.rejected_last, lane.tries = 0.0, 0.0, 0.0, 0.0
@@ -74,18 +77,34 @@ def take(lane: Any, shared: Any) -> None:
     restart(lane)
 
 
+def has_member(lane: Any) -> bool:
+    return bool(lane.active != 0.0)
+
+
 def restart(lane: Any) -> None:
     """The next attempt takes up the equations as they are now."""
     lane.start, lane.nearer, lane.probes, lane.tries = 1.0, 1.0, 0.0, 0.0
     lane.step, lane.t_new = 0.0, lane.t
 
 
-def rate_of(lane: Any, row: int, i: int) -> float:
-    """The rate of component i as stored in a row; of a coordinate whose rate is a state, that state."""
+def rate_of(lane: Any, i: int) -> float:
+    """The rate of component i where the member is; of a coordinate whose rate is a state, that state."""
     chain = table.chained[i]
     if chain >= 0:
         return float(lane.y[chain])
-    return float(lane.k[row * N_OUT + table.row_of[i]])
+    if i < N_C:
+        return float(lane.k[table.row_of[i]])
+    return float(lane.w[i - N_C])
+
+
+def probed_change(lane: Any, i: int) -> float:
+    """By how much the rate of component i differs at the end of the probe."""
+    chain = table.chained[i]
+    if chain >= 0:
+        return float(lane.trial * lane.k[table.row_of[chain]])
+    if i < N_C:
+        return float(lane.k[K_2 + table.row_of[i]] - lane.k[table.row_of[i]])
+    return float(lane.w[W_2 + i - N_C] - lane.w[i - N_C])
 
 
 def scale_of(lane: Any, shared: Any, i: int) -> float:
@@ -98,14 +117,16 @@ def set_probe(lane: Any, shared: Any) -> None:
     """After the first evaluation of a start: the derivative is known; how far the Euler step goes that tells the second one."""
     if lane.start == 0.0:
         return
-    for r in range(N_OUT):
-        lane.k[r] = lane.k[N_OUT + r]
+    for r in range(N_ROWS):
+        lane.k[r] = lane.k[K_1 + r]
+    for r in range(N_CARRIED):
+        lane.w[r] = lane.w[W_1 + r]
     if lane.fresh != 0.0:
         measure_works(lane, shared)
     slope, size = 0.0, 0.0
     for i in range(N_C + N_W):
-        scale = scale_of(lane, shared, i)
-        a, b = rate_of(lane, 0, i) / scale, lane.y[i] / scale
+        finer = 1.0 / scale_of(lane, shared, i)
+        a, b = rate_of(lane, i) * finer, lane.y[i] * finer
         slope += a * a
         size += b * b
     slope, size = sqrt(slope / N_C), sqrt(size / N_C)
@@ -114,6 +135,17 @@ def set_probe(lane: Any, shared: Any) -> None:
         trial = 1e-6
     trial = min(trial, min(shared.max_step, lane.t_stop - lane.t))
     lane.trial, lane.slope = trial * lane.nearer, slope
+
+
+def set_bend(lane: Any, shared: Any) -> None:
+    """After the second evaluation of a start: how fast the derivative changes (Hairer, Norsett, Wanner I, II.4)."""
+    if lane.start == 0.0:
+        return
+    bend = 0.0
+    for i in range(N_C + N_W):
+        change = probed_change(lane, i) / scale_of(lane, shared, i)
+        bend += change * change
+    lane.bend = sqrt(bend / N_C) / lane.trial
 
 
 def measure_works(lane: Any, shared: Any) -> None:
@@ -175,19 +207,15 @@ def smallest(t: float) -> float:
 
 def take_up(lane: Any, shared: Any) -> None:
     """The derivative, the event functions and the first step are known (Hairer, Norsett, Wanner I, II.4)."""
-    for r in range(N_OUT):
-        if not abs(lane.k[r]) < INF:
-            finish(lane, NOT_FINITE)
-            return
-    bend = 0.0
-    for i in range(N_C + N_W):
-        chain = table.chained[i]
-        change = lane.trial * lane.k[table.row_of[max(chain, 0)]]
-        if chain < 0:
-            change = lane.k[2 * N_OUT + table.row_of[i]] - lane.k[table.row_of[i]]
-        change = change / scale_of(lane, shared, i)
-        bend += change * change
-    bend = sqrt(bend / N_C) / lane.trial
+    unsound = 0.0
+    for r in range(N_ROWS):
+        unsound += 0.0 * lane.k[r]
+    for r in range(N_CARRIED):
+        unsound += 0.0 * lane.w[r]
+    if unsound != 0.0:  # one that is inf or nan
+        finish(lane, NOT_FINITE)
+        return
+    bend = lane.bend
     lane.probes += 1.0
     if not bend < INF:
         if lane.probes < PROBES:
@@ -216,14 +244,16 @@ def take_up(lane: Any, shared: Any) -> None:
         if shared.plan[row] <= lane.t:
             put_row(lane, shared)
     note_forces(lane)
+    count = 0
     for e in range(N_E):
-        lane.watch[e] = 0.0
         if watched(lane, e):
-            lane.watch[e] = 1.0
+            lane.watching[count] = float(e)
+            count += 1
             need, g = required(lane, e), lane.g[e]
             lane.side[e] = need
             if need == 0.0:
                 lane.side[e] = 1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)
+    lane.n_watched = float(count)
     lane.due = 1.0
 
 
@@ -280,8 +310,9 @@ def refuse(lane: Any) -> None:
     lane.h = lane.step * factor
     # a corner ahead is met just beyond, where it can be located
     ahead = lane.h
-    for e in range(N_E):
-        if table.has_rate[e] != 0 and lane.side[e] * lane.watch[e] != 0.0:
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        if table.has_rate[e] != 0 and lane.side[e] != 0.0:
             x = -BEYOND * lane.g[e] / lane.gd[e]
             if NEAREST * lane.step < x < ahead:
                 ahead = x
@@ -328,9 +359,10 @@ def choose(lane: Any, shared: Any) -> None:
 def first_event(lane: Any) -> float:
     """The step to take instead, s, where an event lies inside this one; 0 where the step stands, at whose end events may be."""
     earliest, nearness = INF, 0.0
-    for e in range(N_E):
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
         lane.hit[e] = 0.0
-        side = lane.side[e] * lane.watch[e]
+        side = lane.side[e]
         if side != 0.0:
             g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
             counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
@@ -382,10 +414,17 @@ def turning_point(lane: Any, e: int, side: float) -> float:
 
 
 def crossing(lane: Any, e: int, side: float, high: float) -> float:
-    """The step to the zero of an event function before the share `high` of this one, s: of its cubic, or of a straight line."""
-    g, g_new = lane.g[e] * side, lane.g_new[e] * side
+    """The step to the zero of an event function before the share `high` of this one, s: of its cubic, or of a straight line.
+
+    Where there is a zone around zero that is no change of side, the step goes to its far end: a shorter one, which ends inside the
+    zone, would be followed by another, and steps so short that coordinates do not move by one bit would never leave it.
+    """
+    beyond = 2.0 * dead_of(lane, e)
+    g, g_new = lane.g[e] * side + beyond, lane.g_new[e] * side + beyond
     if g <= 0.0:
         return 0.0
+    if g_new > 0.0 and high == 1.0:
+        return float(lane.step)
     low, s = 0.0, g / (g - g_new)
     if table.has_rate[e] == 0:
         return float(s * lane.step)
@@ -418,19 +457,23 @@ def move(lane: Any, shared: Any) -> None:
     lane.accepted += 1.0
     for i in range(N):
         lane.y[i] = lane.y_new[i]
-    for r in range(N_OUT):
-        lane.k[r] = lane.k[S * N_OUT + r]
+    for r in range(N_ROWS):
+        lane.k[r] = lane.k[K_END + r]
+    for r in range(N_CARRIED):
+        lane.w[r] = lane.w[W_END + r]
     for i in range(N_W):
-        work = lane.y[N_C + i]
-        lane.lowest[i], lane.highest[i] = min(lane.lowest[i], work), max(lane.highest[i], work)
+        lane.lowest[i] = min(lane.lowest[i], lane.y_new[N_C + i])
+    for i in range(N_W):
+        lane.highest[i] = max(lane.highest[i], lane.y_new[N_C + i])
     if N_LIMIT > 0:
         lane.longest = lane.limit[0]
     note_forces(lane)
     stops, changed = act(lane, shared), lane.changed != 0.0
-    for e in range(N_E):
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
         g = lane.g_new[e]
         dead = dead_of(lane, e)
-        if lane.watch[e] != 0.0 and not changed:
+        if not changed:
             side = lane.side[e]
             lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
         lane.g[e], lane.gd[e] = g, lane.gd_new[e]
@@ -466,7 +509,8 @@ def act(lane: Any, shared: Any) -> int:
     """What events at the end of the step ask for; the number of one that ends the run, or -1."""
     stops = -1
     lane.changed = 0.0
-    for e in range(N_E):
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
         if lane.hit[e] != 0.0:
             does, pair = table.does[e], table.pair[e]
             if does == GAP:
@@ -582,7 +626,7 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    restart, rate_of, scale_of, set_probe, measure_works, smallest, set_out, watched, dead_of, required, refuse, propose, choose,
-    first_event, turning_point, crossing, act, note_forces, close_pair, open_pair, count_touch, put_row, finish, take, end_member,
-    take_up, move, judge_attempt, judge,
+    has_member, restart, rate_of, probed_change, scale_of, set_probe, set_bend, measure_works, smallest, set_out, watched,
+    dead_of, required, refuse, propose, choose, first_event, turning_point, crossing, act, note_forces, close_pair, open_pair,
+    count_touch, put_row, finish, take, end_member, take_up, move, judge_attempt, judge,
 )  # fmt: skip

@@ -17,7 +17,8 @@ from pliant.codegen.member_lanes import Lanes
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object
 from pliant.integrate.lockstep_judge import TALLIED
-from pliant.integrate.lockstep_text import HOST_ENTRY, SHARED, LockstepModel, LockstepText
+from pliant.integrate.lockstep_tables import SHARED, LockstepModel
+from pliant.integrate.lockstep_text import HOST_ENTRY, LockstepText
 from pliant.integrate.tableaus import Tableau
 
 Floats = NDArray[np.float64]
@@ -35,13 +36,14 @@ def host_width() -> int:
     return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
 
 
-def optimised(text: str, machine: Any, level: int = 3) -> Any:
+def optimised(text: str, machine: Any, level: int = 3, unroll: bool = True) -> Any:
     """The module of a text after LLVM's passes for a target."""
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_unrolling = unroll
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

@@ -1,0 +1,87 @@
+"""What the lock-step loop knows of a model and of its members: programs, tables of events and pairs, the record that is shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pliant.codegen.program import Program
+
+# What members share: numbers, and addresses of arrays. See `lockstep_runs`.
+SHARED = {
+    "members": "i8", "n_plan": "i8", "n_pieces": "i8", "max_steps": "i8", "weight_step": "i8", "floors_step": "i8",
+    "t_start": "f8", "rtol": "f8", "asked_rtol": "f8", "loosened": "f8", "max_step": "f8",
+    "next": "i8*", "cancelled": "i8*",
+    "y": "f8*", "p": "f8*", "constants": "f8*", "weight": "f8*", "floors": "f8*", "atol": "f8*", "ends": "f8*", "heads": "f8*",
+    "plan": "f8*", "row_y": "f8*", "row_p": "f8*",
+    "y_end": "f8*", "p_end": "f8*", "t_end": "f8*", "tally": "f8*", "reach": "f8*",
+    "code": "i8*", "steps": "i8*", "refused": "i8*", "event": "i8*",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Where a pair's entries stand, in p and in y."""
+
+    closed: int
+    entry: int
+    bristles: int
+    n_bristles: int
+    impulse: int
+    lost: int
+    rubbed: int
+
+
+@dataclass(frozen=True)
+class EventTable:
+    """What an event function does (`lockstep_judge`), and where."""
+
+    does: int
+    number: int = 0  # among the System's events
+    pair: int = -1
+    flag: int = 0
+    pressed: int = 0
+    direction: int = 0
+    has_rate: bool = False
+
+
+@dataclass(frozen=True)
+class LockstepModel:
+    """The equations of a structure, as attempts need them.
+
+    rhs: rates of the components in `rows`, then of those carried along; look: the same, event functions, their rates, the forces of
+    pairs and, where there is one, the longest step; survey: places of tips, then kinetic, strain and spring energy.
+    """
+
+    rhs: Program
+    look: Program
+    survey: Program
+    n: int
+    n_controlled: int
+    n_works: int
+    n_changing: int
+    n_constants: int
+    n_head: int
+    n_tips: int
+    chained: tuple[int, ...]  # by controlled component: the state that is its rate, or -1
+    events: tuple[EventTable, ...]
+    pairs: tuple[PairTable, ...]
+    limited: bool
+    project: Program | None = None  # the controlled components put back on closed loops, one Newton step
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """Controlled components whose rates are stored."""
+        return [i for i in range(self.n_controlled) if self.chained[i] < 0]
+
+    @property
+    def programs(self) -> list[Program]:
+        return [program for program in (self.rhs, self.look, self.survey, self.project) if program is not None]
+
+    @property
+    def n_carried(self) -> int:
+        return self.n - self.n_controlled
+
+    @property
+    def n_out(self) -> int:
+        return len(self.rows) + self.n_carried
