@@ -238,7 +238,7 @@ def _place(node: Any) -> tuple[int, int]:
 
 
 def _hint(text: str, mark: Any) -> str:
-    """A hint about the most common mistakes: a tab, or the brackets of q['...'], which end an unquoted text inside braces or a list."""
+    """A hint about common mistakes: a tab, or brackets of q['...'], which end an unquoted text inside braces or a list."""
     line = text.splitlines()[mark.line] if mark is not None and mark.line < len(text.splitlines()) else ""
     if "\t" in line:
         return " (indent lines with spaces, not with tabs)"

@@ -111,7 +111,7 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.close, "motion"): EITHER,
 }
 
-# The units of these quantities along a sliding and about a rotating coordinate. The last four belong to laws at the stops of a joint.
+# Units of these quantities along a sliding and about a rotating coordinate. The last four belong to laws at the stops of joints.
 ALONG: dict[str, dict[str, str]] = {
     "m": {EITHER: "m", STIFFNESS: "N/m", DRAG: "N s/m", EITHER_EFFORT: "N", "1 or rad/m": "rad/m"},
     "rad": {EITHER: "rad", STIFFNESS: "N m/rad", DRAG: "N m s/rad", EITHER_EFFORT: "N m", "1 or rad/m": "1",
