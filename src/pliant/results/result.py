@@ -17,7 +17,7 @@ from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
 from pliant.host.netcdf import opened
 from pliant.results import rich_display
-from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
+from pliant.results.contacts import ANGULAR, LINEAR, NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
 from pliant.results.file_contents import TIME, attributes_of, bodies_of, units_of, write_result
@@ -314,9 +314,12 @@ def _stored_events(dataset: Any) -> tuple[EventRecord, ...]:
 
 def _stored_contacts(dataset: Any) -> ContactTable:
     columns = {name: dataset[f"contact_{name}"].values for name in NUMBERS}
+    pairs = dataset["contact_pair"].values
+    units = dataset["contact_unit"].values if "contact_unit" in dataset else [LINEAR[0]] * len(pairs)
+    turns = {LINEAR[0]: False, ANGULAR[0]: True}
     return ContactTable(
-        ContactRecord(str(pair), **{name: float(column[k]) for name, column in columns.items()})
-        for k, pair in enumerate(dataset["contact_pair"].values)
+        ContactRecord(str(pair), **{name: float(column[k]) for name, column in columns.items()}, turns=turns[str(unit)])
+        for k, (pair, unit) in enumerate(zip(pairs, units, strict=True))
     )
 
 
