@@ -366,3 +366,23 @@ def test_a_unit_that_no_contact_has_is_refused(mixed, tmp_path) -> None:
         file["contact_unit"][0] = "furlong"
     with pytest.raises(ModelError, match=r"contents must be a complete result .* 'furlong'"):
         pl.Result.from_netcdf(tmp_path / "mixed.nc")
+
+
+# ---- what cannot rub
+
+
+def test_the_ledger_has_no_friction_of_pairs_without_a_friction_law(mixed, tmp_path) -> None:
+    """Stops, flanks and contacts without a law have one source; a law that happens not to rub keeps both of its own."""
+    mixed.to_netcdf(tmp_path / "mixed.nc")
+    for run in (mixed, pl.Result.from_netcdf(tmp_path / "mixed.nc")):
+        assert set(run.ledger.work) == {f"{pair} normal" for pair in run.labels["pair"]}
+        assert "friction" not in str(run.ledger) and "friction" not in run.ledger._repr_html_()
+        assert "mesh low flank friction" in run.labels["source"]  # states and files are laid out as before
+        assert run.ledger.relative_error_max < 1e-6
+    system = pl.System("balls", gravity=(0, -9.81))
+    for name, friction in (("slick", None), ("rough", pl.Coulomb(mu=0.3))):
+        ball = system.add(name, pl.RigidBody(mass=1.0, inertia=0.004), joint=pl.Planar(position=(0.0, 1.0)))
+        floor = pl.Plane(normal=(0, 1))
+        system.contact(points=ball.root, against=floor, name=name, normal=pl.Hertz(stiffness=1e7), friction=friction)
+    flight = pl.simulate(system, 0.1)
+    assert set(flight.ledger.work) == {"slick slick.root normal", "rough rough.root normal", "rough rough.root friction"}
