@@ -318,3 +318,71 @@ def test_who_cannot_serve_play_says_so() -> None:
         system.close("pin", "point", system.handle("load").tip, system.handle("motor").tip,
                      backlash=pl.Backlash(gap=0.1, stiffness=1.0))  # fmt: skip
     assert any("mesh high flank" in note for note in pl.equations(system).notes)
+
+
+# ---- units
+
+
+@pytest.fixture(scope="module")
+def mixed() -> pl.Result:
+    """A flap between stops, a gear with backlash, and a slide between stops: two kinds of rotation, one of lengths."""
+    system = flap(pl.Limits(low=-0.2, high=0.2, stiffness=1e4, restitution=0.6))
+    system.add("load", pl.RigidBody(mass=1.0, inertia=0.2), joint=pl.Revolute())
+    system.close("mesh", "gear", "load.angle", "flap.angle", ratio=1.0, backlash=pl.Backlash(gap=0.02, stiffness=2e3, damping=1.0))
+    limits = pl.Limits(low=-0.1, high=0.1, stiffness=1e4, restitution=0.6)
+    system.add("slide", pl.RigidBody(mass=0.8), joint=pl.Prismatic(rate=1.0, limits=limits))
+    return pl.simulate(system, 0.4)
+
+
+def test_contacts_of_angles_have_their_own_units(mixed, tmp_path) -> None:
+    """Torques and angular speeds are not headed N and m/s: contacts of lengths and of angles are two tables."""
+    mixed.to_netcdf(tmp_path / "mixed.nc")
+    for run in (mixed, pl.Result.from_netcdf(tmp_path / "mixed.nc")):
+        lengths, angles = str(run.contacts).split("\n\n")
+        assert "exit_speed, m/s" in lengths and "peak_force, N " in lengths and "impulse, N s" in lengths
+        assert "exit_speed, rad/s" in angles and "peak_force, N m " in angles and "impulse, N m s" in angles
+        assert {line.split("  ")[0] for line in lengths.splitlines()[1:]} == {"slide.displacement high stop"}
+        turning = {line.split("  ")[0] for line in angles.splitlines()[1:]}
+        assert "mesh low flank" in turning and "flap.angle high stop" in turning and not any("slide" in pair for pair in turning)
+        assert len(str(run.contacts).splitlines()) == len(run.contacts) + 3  # two lines of heads, one between the tables
+        html = run.contacts._repr_html_()
+        assert html.count("<table>") == 2 and "peak force, N m<" in html and "peak force, N<" in html
+        alone = run.contacts.of("flap.angle high stop")
+        assert "rad/s" in str(alone) and " m/s" not in str(alone) and alone._repr_html_().count("<table>") == 1
+
+
+def test_pictures_of_contacts_of_angles_have_their_units(mixed) -> None:
+    number = [touch.pair for touch in mixed.contacts].index("flap.angle high stop")
+    above, below = pl.plot.contact_forces(mixed, zoom=number).axes
+    assert "rad/s in" in below.get_title(loc="left") and below.get_ylabel() == "force, N m"
+    assert above.get_ylabel() == "normal force, N or N m"
+
+
+def test_a_unit_that_no_contact_has_is_refused(mixed, tmp_path) -> None:
+    import netCDF4
+
+    mixed.to_netcdf(tmp_path / "mixed.nc")
+    with netCDF4.Dataset(tmp_path / "mixed.nc", "r+") as file:
+        file["contact_unit"][0] = "furlong"
+    with pytest.raises(ModelError, match=r"contents must be a complete result .* 'furlong'"):
+        pl.Result.from_netcdf(tmp_path / "mixed.nc")
+
+
+# ---- what cannot rub
+
+
+def test_the_ledger_has_no_friction_of_pairs_without_a_friction_law(mixed, tmp_path) -> None:
+    """Stops, flanks and contacts without a law have one source; a law that happens not to rub keeps both of its own."""
+    mixed.to_netcdf(tmp_path / "mixed.nc")
+    for run in (mixed, pl.Result.from_netcdf(tmp_path / "mixed.nc")):
+        assert set(run.ledger.work) == {f"{pair} normal" for pair in run.labels["pair"]}
+        assert "friction" not in str(run.ledger) and "friction" not in run.ledger._repr_html_()
+        assert "mesh low flank friction" in run.labels["source"]  # states and files are laid out as before
+        assert run.ledger.relative_error_max < 1e-6
+    system = pl.System("balls", gravity=(0, -9.81))
+    for name, friction in (("slick", None), ("rough", pl.Coulomb(mu=0.3))):
+        ball = system.add(name, pl.RigidBody(mass=1.0, inertia=0.004), joint=pl.Planar(position=(0.0, 1.0)))
+        floor = pl.Plane(normal=(0, 1))
+        system.contact(points=ball.root, against=floor, name=name, normal=pl.Hertz(stiffness=1e7), friction=friction)
+    flight = pl.simulate(system, 0.1)
+    assert set(flight.ledger.work) == {"slick slick.root normal", "rough rough.root normal", "rough rough.root friction"}

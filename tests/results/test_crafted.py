@@ -88,6 +88,7 @@ CRAFTED: dict[str, Mutation] = {
     "contacts that are texts": lambda dataset: dataset.assign(contact_begin=(("touch",), np.array(["now"], dtype=object))),
     "a final state that is a list": put("final_state", "[]"),
     "a final state that is no JSON": put("final_state", "}"),
+    "idle sources that are none": put("extremes", '{"scale": 1, "size": 1, "balance_error": 0, "given": {}, "idle": ["nobody"]}'),
     "an outline without bodies": put("outline", "{}"),
     "an outline that is a number": put("outline", 5.0),
 }

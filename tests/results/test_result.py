@@ -45,6 +45,14 @@ def test_a_file_comes_back_the_same(run, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("options", [{}, {"quantities": ["q", "work"]}, {"compression": 4}])
+def test_a_result_from_a_file_is_written_as_the_same_bytes(run, tmp_path, options, lazy):
+    run.to_netcdf(tmp_path / "run.nc", **options)
+    pl.Result.from_netcdf(tmp_path / "run.nc", lazy=lazy).to_netcdf(tmp_path / "again.nc", **options)
+    assert (tmp_path / "again.nc").read_bytes() == (tmp_path / "run.nc").read_bytes()
+
+
 def test_a_failed_write_leaves_nothing_behind(run, tmp_path, monkeypatch):
     def fail(*given):
         raise OSError("disk full")

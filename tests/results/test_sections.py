@@ -29,6 +29,8 @@ def test_a_file_holds_what_the_result_holds(run, tmp_path):
     again = tmp_path / "again.nc"
     with_stress.to_netcdf(again)
     assert again.read_bytes() == (tmp_path / "run.nc").read_bytes()  # the same run, the same bytes
+    back.to_netcdf(again)
+    assert again.read_bytes() == (tmp_path / "run.nc").read_bytes()
 
 
 def test_what_is_not_its_own_is_refused(run):

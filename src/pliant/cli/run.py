@@ -249,7 +249,8 @@ def _balance(result: Any) -> dict[str, float | None]:
 
 def _touches(contacts: Any) -> str:
     hardest = max(contacts, key=lambda touch: touch.peak_force)
-    return f"{len(contacts)}, the hardest {hardest.peak_force:.5g} N on {hardest.pair} at t = {hardest.begin:.6g} s"
+    force = f"{hardest.peak_force:.5g} {hardest.units[1]}"
+    return f"{len(contacts)}, the hardest {force} on {hardest.pair} at t = {hardest.begin:.6g} s"
 
 
 def _sense(direction: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -78,6 +78,8 @@ Shape = Point | Sphere | Capsule | Plane
 @dataclass(frozen=True)
 class ContactPair:
     """A sphere (a point has radius zero) and the plane or sphere that it can touch."""
+
+    turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
     ball: Point | Sphere

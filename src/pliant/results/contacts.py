@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
 
 from pliant.results import rich_display
+
+LINEAR, ANGULAR = ("m", "N"), ("rad", "N m")  # units of depth and force
 
 
 @dataclass(frozen=True)
 class ContactRecord:
-    """One contact from closing to opening. If still closed when the run ends, `end` is nan and other values are as of then."""
+    """One contact from closing to opening. If still closed when the run ends, `end` is nan and other values are as of then.
+
+    For stops and backlash of rotations, speeds are in rad/s, forces in N m and impulses in N m s.
+    """
 
     pair: str
     begin: float  # s
@@ -23,6 +28,7 @@ class ContactRecord:
     impulse: float  # N s, of the normal force
     normal_loss: float  # J, taken by the normal force's damping
     friction_loss: float  # J, taken by friction
+    turns: bool = field(default=False, repr=False)  # whether its gap is an angle
 
     @property
     def duration(self) -> float:
@@ -34,15 +40,23 @@ class ContactRecord:
         return self.exit_speed / self.entry_speed if self.entry_speed > 0.0 else math.nan
 
     @property
+    def units(self) -> tuple[str, str]:
+        """The units of depth and force."""
+        return ANGULAR if self.turns else LINEAR
+
+    @property
     def lasting(self) -> bool:
         """Whether it was still closed when the run ended."""
         return math.isnan(self.end)
 
 
-COLUMNS = {
-    "pair": "", "begin": "s", "duration": "s", "entry_speed": "m/s", "exit_speed": "m/s", "restitution": "",
-    "peak_force": "N", "impulse": "N s", "normal_loss": "J", "friction_loss": "J",
-}  # fmt: skip
+LOSSES = {"normal_loss": "J", "friction_loss": "J"}
+
+
+def columns_in(depth: str, force: str) -> dict[str, str]:
+    """The columns of the table and their units, from those of depth and force."""
+    speeds = {"entry_speed": f"{depth}/s", "exit_speed": f"{depth}/s", "restitution": ""}
+    return {"pair": "", "begin": "s", "duration": "s", **speeds, "peak_force": force, "impulse": f"{force} s", **LOSSES}
 
 
 MOST_DIGITS = len("0.000123456")  # of a number with six that count
@@ -55,25 +69,40 @@ class ContactTable(tuple[ContactRecord, ...]):
         return ContactTable(record for record in self if record.pair == pair)
 
     def __str__(self) -> str:
+        """One table, or two where some gaps are lengths and others angles."""
         if not self:
             return "no contacts"
         width = max(len("pair"), *(len(record.pair) for record in self)) + 2
-        heads = [f"{name}, {unit}" if unit else name for name, unit in COLUMNS.items()]
-        wide = {name: max(len(head), MOST_DIGITS) + 2 for name, head in zip(COLUMNS, heads, strict=True) if name != "pair"}
-        lines = [f"{heads[0]:<{width}}" + "".join(f"{head:>{w}}" for head, w in zip(heads[1:], wide.values(), strict=True))]
-        for record in self:
-            numbers = "".join(f"{getattr(record, name):>{w}.6g}" for name, w in wide.items())
-            lines.append(f"{record.pair:<{width}}{numbers}")
-        return "\n".join(lines)
+        return "\n\n".join("\n".join(_lines(records, width)) for records in self._by_unit())
 
     def _repr_html_(self) -> str:
-        heads = [f"{name.replace('_', ' ')}, {unit}" if unit else name for name, unit in COLUMNS.items()]
-        numbers = list(COLUMNS)[1:]
-        rows = [[record.pair, *(f"{getattr(record, name):.6g}".replace("nan", "-") for name in numbers)] for record in self]
-        return rich_display.table(heads, rows, f"{len(self)} contacts")
+        return "".join(_html(records) for records in self._by_unit()) or _html(self)
+
+    def _by_unit(self) -> list[ContactTable]:
+        """Contacts whose gaps are lengths, then those whose gaps are angles; without empty tables."""
+        parts = (ContactTable(record for record in self if record.turns is turns) for turns in (False, True))
+        return [part for part in parts if part]
 
 
-NUMBERS = tuple(f.name for f in fields(ContactRecord) if f.name != "pair")
+def _lines(records: ContactTable, width: int) -> Iterator[str]:
+    """The lines of a table of contacts with the same units; width: of the names of pairs."""
+    columns = columns_in(*records[0].units)
+    heads = [f"{name}, {unit}" if unit else name for name, unit in columns.items()]
+    wide = {name: max(len(head), MOST_DIGITS) + 2 for name, head in zip(columns, heads, strict=True) if name != "pair"}
+    yield f"{heads[0]:<{width}}" + "".join(f"{head:>{w}}" for head, w in zip(heads[1:], wide.values(), strict=True))
+    for record in records:
+        yield f"{record.pair:<{width}}" + "".join(f"{getattr(record, name):>{w}.6g}" for name, w in wide.items())
+
+
+def _html(records: ContactTable) -> str:
+    columns = columns_in(*(records[0].units if records else LINEAR))
+    heads = [f"{name.replace('_', ' ')}, {unit}" if unit else name for name, unit in columns.items()]
+    numbers = list(columns)[1:]
+    rows = [[record.pair, *(f"{getattr(record, name):.6g}".replace("nan", "-") for name in numbers)] for record in records]
+    return rich_display.table(heads, rows, f"{len(records)} contacts")
+
+
+NUMBERS = tuple(f.name for f in fields(ContactRecord) if f.name not in ("pair", "turns"))
 
 
 def table(records: Iterable[ContactRecord]) -> ContactTable:

@@ -98,12 +98,14 @@ def _happenings(result: Result) -> dict[str, FileVariable]:
     """Events, contacts and warnings."""
     events, contacts = result.events, result.contacts
     columns = {name: np.array([getattr(c, name) for c in contacts], dtype=np.float64) for name in NUMBERS}
+    units = FileVariable(("touch",), _strings([c.units[0] for c in contacts]), {MEANING: "unit of each contact's gap"})
     return {
         "event_time": FileVariable(("event",), np.array([e.t for e in events], dtype=np.float64), {UNITS: "s"}),
         "event_name": FileVariable(("event",), _strings([e.name for e in events])),
         "event_direction": FileVariable(("event",), np.array([e.direction for e in events], dtype=np.int32)),
         "contact_pair": FileVariable(("touch",), _strings([c.pair for c in contacts])),
         **{f"contact_{name}": FileVariable(("touch",), column) for name, column in columns.items()},
+        **({"contact_unit": units} if any(c.turns for c in contacts) else {}),  # otherwise all are m
         "warning": FileVariable(
             ("warning_number",), _strings(result.warnings), {MEANING: "what to know before believing the numbers"}
         ),

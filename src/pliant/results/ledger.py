@@ -31,6 +31,7 @@ class Extremes:
     balance_error: float  # J, the largest at the examined steps
     # By purely dissipative source: the energy that it released, J, and the time by which it did, s
     given: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    idle: tuple[str, ...] = ()  # sources that can do no work, such as friction of a pair without a friction law
 
     def violations(self, balance_error: float) -> tuple[str, ...]:
         """A sentence for every source that released more energy than errors explain; balance_error: the largest, J."""
@@ -48,7 +49,8 @@ class Extremes:
     def from_json(cls, text: str) -> Extremes:
         plain = json.loads(text)
         given = {str(name): (float(energy), float(t)) for name, (energy, t) in plain["given"].items()}
-        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given)
+        idle = tuple(str(name) for name in plain.get("idle", ()))  # older files list none
+        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given, idle)
 
 
 @dataclass(frozen=True)
@@ -131,12 +133,13 @@ class Ledger:
 
     @classmethod
     def of(cls, values: Any, sources: list[str], extremes: Extremes | None = None) -> Ledger:
-        """From a mapping of arrays by name: time, the energies, work (time, source)."""
+        """From a mapping of arrays by name: time, the energies, work (time, source). Idle sources are left out."""
         work = np.asarray(values["work"])
+        idle = () if extremes is None else extremes.idle
         return cls(
             time=np.asarray(values["time"]),
             held={name: np.asarray(values[name]) for name in HELD},
-            work={name: work[:, k] for k, name in enumerate(sources)},
+            work={name: work[:, k] for k, name in enumerate(sources) if name not in idle},
             extremes=extremes,
         )
 

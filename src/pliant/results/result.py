@@ -17,7 +17,7 @@ from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
 from pliant.host.netcdf import opened
 from pliant.results import rich_display
-from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable
+from pliant.results.contacts import ANGULAR, LINEAR, NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
 from pliant.results.file_contents import TIME, attributes_of, bodies_of, units_of, write_result
@@ -27,7 +27,7 @@ from pliant.results.ledger import Extremes, Ledger
 from pliant.results.matlab import write_matlab
 from pliant.results.parquet import write_parquet
 from pliant.results.sameness import same_results
-from pliant.results.sections import SECTIONS, check_sections
+from pliant.results.sections import SECTIONS, as_written, check_sections
 from pliant.results.state import FinalState
 from pliant.results.stored import check_size, refusing
 from pliant.results.table import AXES, IN_LEDGER, QUANTITIES, QUATERNION
@@ -201,7 +201,7 @@ class Result:
     def write_sections(self, path: str | Path, group: str | None = None) -> None:
         """Add section forces and stresses, if there are any, to a file of this result; group: the group of the result in it."""
         if self.sections is not None:
-            self.sections.to_netcdf(path, mode="a", group=_sections_group(group), engine="netcdf4")
+            as_written(self.sections).to_netcdf(path, mode="a", group=_sections_group(group), engine="netcdf4")
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write the rows as CSV, one column per number, with names and units in the header.
@@ -240,7 +240,9 @@ class Result:
             raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
         record = json.loads(dataset.attrs["pliant"])
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
-        labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in sorted(dimensions)}
+        # in the order of the file, so that writing the result again gives the same bytes
+        ordered = [name for name in stored if name in dimensions] + sorted(dimensions - stored.keys())
+        labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in ordered}
         labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
         kept = [name for name in record.get("kept", QUANTITIES) if name in QUANTITIES]
         missing = [name for name in kept if name not in stored and all(labels[d] for d in QUANTITIES[name].dims)]
@@ -312,9 +314,12 @@ def _stored_events(dataset: Any) -> tuple[EventRecord, ...]:
 
 def _stored_contacts(dataset: Any) -> ContactTable:
     columns = {name: dataset[f"contact_{name}"].values for name in NUMBERS}
+    pairs = dataset["contact_pair"].values
+    units = dataset["contact_unit"].values if "contact_unit" in dataset else [LINEAR[0]] * len(pairs)
+    turns = {LINEAR[0]: False, ANGULAR[0]: True}
     return ContactTable(
-        ContactRecord(str(pair), **{name: float(column[k]) for name, column in columns.items()})
-        for k, pair in enumerate(dataset["contact_pair"].values)
+        ContactRecord(str(pair), **{name: float(column[k]) for name, column in columns.items()}, turns=turns[str(unit)])
+        for k, (pair, unit) in enumerate(zip(pairs, units, strict=True))
     )
 
 

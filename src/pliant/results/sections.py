@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 SECTIONS = "sections"  # what a file calls them
 ALONG, ROOT = ("beam", "station"), ("beam", "axis")
+COORDINATES = ("time", "beam", "station", "x", "axis")
 FORCES = ("axial_force", "shear_force_y", "shear_force_z", "torsion", "bending_moment_y", "bending_moment_z")
 STRESSES = ("largest_normal_stress", "smallest_normal_stress", "equivalent_stress")
 
@@ -72,6 +73,20 @@ def check_sections(sections: Any, result: Result) -> None:
         raise ModelError.of(part, field, rule, sorted(map(str, names)) or type(sections).__name__)
     if not np.array_equal(sections["time"].values, result.time):
         raise ModelError.of(part, field, f"must have {len(result.time)} rows, as the result has", len(sections["time"]))
+
+
+def as_written(sections: xarray.Dataset) -> xarray.Dataset:
+    """The same in an order that does not depend on where it comes from: files return variables and attributes in another one."""
+    import xarray
+
+    ordered = {name: _as_written(sections[name]) for name in (*SECTION_QUANTITIES, *COORDINATES) if name in sections.variables}
+    coordinates = {name: ordered.pop(name) for name in COORDINATES if name in ordered}
+    return xarray.Dataset(ordered, coordinates, dict(sorted(sections.attrs.items())))
+
+
+def _as_written(array: xarray.DataArray) -> tuple[tuple[Any, ...], NDArray[Any], dict[str, Any]]:
+    values = array.values.astype(object) if array.dtype.kind == "U" else array.values  # a file returns names at a fixed width
+    return array.dims, values, dict(sorted(array.attrs.items()))
 
 
 def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:

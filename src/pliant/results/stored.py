@@ -68,6 +68,8 @@ def check_result(result: Result) -> None:
     _be(isinstance(provenance.get("settings", {}), Mapping), "settings are a mapping")
     if result.final_state is not None:
         _check_state(result.final_state)
+    if result.extremes is not None:
+        _be(set(result.extremes.idle) <= set(result.labels["source"]), "idle sources are sources")
     if result.drawing is not None:
         _check_drawing(result.drawing, result)
 

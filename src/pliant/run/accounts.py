@@ -46,6 +46,7 @@ def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Cou
         size=float(np.max(np.abs(held))),
         balance_error=float(np.max(np.abs(unaccounted - unaccounted[0]))),
         given=_given(traced, course),
+        idle=tuple(traced.sources[slots.rubbed - traced.n_controlled] for slots in traced.pairs if slots.pair.friction is None),
     )
 
 

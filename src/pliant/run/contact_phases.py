@@ -168,8 +168,9 @@ class Contacts:
 
     def table(self, closing_speeds: Floats) -> ContactTable:
         """All contacts; those still closed get an end in the table only. closing_speeds: of all pairs at the present state."""
-        names = [slots.pair.name for slots in self._traced.pairs]
-        ended = [ContactRecord(names[int(pair)], *numbers) for pair, *numbers in self._stepper.touches().tolist()]
+        pairs = [(slots.pair.name, slots.pair.turns) for slots in self._traced.pairs]
+        touches = ((*pairs[int(pair)], numbers) for pair, *numbers in self._stepper.touches().tolist())
+        ended = [ContactRecord(name, **dict(zip(NUMBERS, numbers, strict=True)), turns=turns) for name, turns, numbers in touches]
         return table([*ended, *(self._lasting(k, slots, -float(closing_speeds[k])) for k, slots in self._under_way.items())])
 
     def _lasting(self, k: int, slots: PairSlots, exit_speed: float) -> ContactRecord:
@@ -185,7 +186,7 @@ class Contacts:
             "normal_loss": touch[BEGIN_LOST] - y[slots.lost],
             "friction_loss": touch[BEGIN_RUBBED] - y[slots.rubbed],
         }
-        return ContactRecord(slots.pair.name, **{name: float(numbers[name]) for name in NUMBERS})
+        return ContactRecord(slots.pair.name, **{name: float(numbers[name]) for name in NUMBERS}, turns=slots.pair.turns)
 
 
 def _grip(slots: PairSlots, p: Floats) -> tuple[float, ...] | None:

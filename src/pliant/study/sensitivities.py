@@ -162,10 +162,10 @@ class Sensitivities:
     def ledger(self) -> LedgerDerivative:
         missing = [name for name in (*HELD, "work") if name not in self.of]
         values = {**self._values, **(self._walk_values(missing) if missing else {})}
-        sources = list(self.result.labels["source"])
-        return LedgerDerivative(
-            self.time, {name: values[name] for name in HELD}, {name: values["work"][:, k] for k, name in enumerate(sources)}
-        )
+        sources, extremes = list(self.result.labels["source"]), self.result.extremes
+        idle = () if extremes is None else extremes.idle  # the result's ledger leaves these out
+        works = {name: values["work"][:, k] for k, name in enumerate(sources) if name not in idle}
+        return LedgerDerivative(self.time, {name: values[name] for name in HELD}, works)
 
     @cached_property
     def events(self) -> tuple[EventDerivative, ...]:

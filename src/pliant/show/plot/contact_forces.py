@@ -64,7 +64,8 @@ def _draw_run(result: Result, axes: Any, touch: ContactRecord | None) -> None:
 def draw_forces(result: Result, axes: Any) -> None:
     """The normal forces of all pairs over time, and the peak of every touch, which may stand between rows."""
     forces, pairs = result.values["normal_force"], list(result.labels["pair"])
-    factor, unit = prefixed("N", [forces, np.array([record.peak_force for record in result.contacts])])
+    units = " or ".join(sorted({record.units[1] for record in result.contacts})) or "N"
+    factor, unit = prefixed(units, [forces, np.array([record.peak_force for record in result.contacts])])
     for k, pair in enumerate(pairs[:MOST_LINES]):
         own = result.contacts.of(pair)
         axes.plot(result.time, forces[:, k] / factor, label=pair, **look(k))
@@ -83,7 +84,7 @@ def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
     first, last = np.searchsorted(result.time, (begin, end))
     rows = slice(max(int(first) - 1, 0), int(last) + 1)
     normal, friction = result.values["normal_force"][rows, k], result.values["friction_force"][rows, k]
-    factor, unit = prefixed("N", [normal, friction, np.array([touch.peak_force])])
+    factor, unit = prefixed(touch.units[1], [normal, friction, np.array([touch.peak_force])])
     t = (result.time[rows] - touch.begin) / MS
     few = np.count_nonzero((t >= 0.0) & (t <= (end - touch.begin) / MS)) < FEW_ROWS
     mark = {"marker": "o", "markersize": 3.5, "linestyle": "none"} if few else {}
@@ -113,7 +114,8 @@ def _span(result: Result, touch: ContactRecord) -> tuple[float, float]:
 
 
 def _words(touch: ContactRecord) -> str:
+    speed = f"{touch.units[0]}/s"
     if touch.lasting:
-        return f"{touch.pair}: met at {touch.entry_speed:.3g} m/s and still touching when the run ended"
-    speeds = f"{touch.entry_speed:.3g} m/s in, {touch.exit_speed:.3g} m/s out"
+        return f"{touch.pair}: met at {touch.entry_speed:.3g} {speed} and still touching when the run ended"
+    speeds = f"{touch.entry_speed:.3g} {speed} in, {touch.exit_speed:.3g} {speed} out"
     return f"{touch.pair}: {touch.duration / MS:.3g} ms, {speeds}"
