@@ -308,12 +308,12 @@ def test_a_motor_needs_a_coordinate_a_motor_and_a_lag_to_start_from() -> None:
         system.motor("other", "wheel.angle", 3.0)
     with pytest.raises(ModelError, match="motor 'other': start must be left out unless the motor's current or torque lags"):
         system.motor("other", "wheel.angle", pl.Motor(), command=1.0, start=2.0)
-    with pytest.raises(ModelError, match="a motor has it already"):
+    with pytest.raises(ModelError, match="a motor already has this name"):
         system.drive("servo", "wheel.angle", 1.0)
     with pytest.raises(ModelError, match="formulation must not be 'augmented' if there are motors"):
         pl.simulate(system, 0.1, formulation="augmented")
     system.motor("loop", "wheel.angle", pl.Motor(), command=lambda t, q, v: q["loop.command"])
-    with pytest.raises(ModelError, match="motor 'loop': command must not read itself"):
+    with pytest.raises(ModelError, match="motor 'loop': command must not read its own value"):
         pl.simulate(system, 0.1)
 
 

@@ -71,7 +71,7 @@ def arm():
 def test_a_method_by_its_name():
     by_name, by_object = pl.simulate(arm(), 0.5, method="DOP853"), pl.simulate(arm(), 0.5, method=pl.DOP853(rtol=1e-9, atol=1e-12))
     assert (by_name.values["q"] == by_object.values["q"]).all()
-    with pytest.raises(pl.ModelError, match=r"method must be an object, as in pl\.RK4\(step=\.\.\.\): it needs step"):
+    with pytest.raises(pl.ModelError, match=r"method must be an object, as in pl\.RK4\(step=\.\.\.\), because it needs step"):
         pl.simulate(arm(), 0.5, method="RK4")
     with pytest.raises(pl.ModelError, match=r"method must be one of .*DOP853.*got 'DOP583'"):
         pl.simulate(arm(), 0.5, method="DOP583")

@@ -237,7 +237,7 @@ def test_a_strut_needs_two_bodies_and_a_name_of_its_own() -> None:
     arm = system.handle("arm")
     with pytest.raises(ModelError, match="b must be a frame on a different body from a"):
         system.strut("inner", arm.tip, arm.root, damping=1.0)
-    with pytest.raises(ModelError, match="a strut has it already"):
+    with pytest.raises(ModelError, match="a strut already has this name"):
         system.drive("jack", "arm.angle", 1.0)
 
 

@@ -444,5 +444,5 @@ def test_bodies_without_section_forces_are_refused_by_name():
     published.add("arm", stiff(stiffening="as-published"), joint=pl.Revolute(rate=1.0))
     with pytest.raises(pl.ModelError, match="body 'arm': stiffening must not be 'as-published'"):
         pl.section_forces(pl.simulate(published, 0.01))
-    with pytest.raises(pl.ModelError, match="section_forces: system must be the one that the result is a run of"):
+    with pytest.raises(pl.ModelError, match="section_forces: system must be the system of the run"):
         pl.section_forces(pl.simulate(rigid, 0.01), published)

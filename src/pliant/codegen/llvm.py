@@ -165,5 +165,5 @@ def address_of(array: NDArray[np.float64]) -> int:
 def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
     column = np.ascontiguousarray(values, dtype=np.float64).ravel()
     if column.size != n:
-        raise SolveError(f"machine code: {name} must hold {n} values, got {column.size}")
+        raise SolveError(f"machine code: {name} must have {n} values, got {column.size}")
     return column
