@@ -46,7 +46,7 @@ class Claim:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         entry = {"claim": self.claim, "paper": self.paper, "ours": self.ours, "holds": bool(self.holds)}
         return {**entry, "reason": self.reason} if self.reason else entry
 

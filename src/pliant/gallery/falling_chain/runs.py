@@ -52,12 +52,12 @@ class Run:
 
     @cached_property
     def positions(self) -> Floats:
-        """Of O1 .. O4: (time, joint, axis), m."""
+        """Positions of O1 .. O4: (time, joint, axis), m."""
         return self._joints(self.result.values["root_position"][:, 0], "tip_position")
 
     @cached_property
     def velocities(self) -> Floats:
-        """Of O1 .. O4: (time, joint, axis), m/s."""
+        """Velocities of O1 .. O4: (time, joint, axis), m/s."""
         return self._joints(np.stack([self.result.rate("a.x"), self.result.rate("a.y")], axis=1), "tip_velocity")
 
     def _joints(self, first: Floats, others: str) -> Floats:

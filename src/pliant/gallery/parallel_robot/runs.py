@@ -45,12 +45,12 @@ class Run:
 
     @property
     def position(self) -> Floats:
-        """Of the platform: (time, axis), m."""
+        """Position of the platform: (time, axis), m."""
         return np.column_stack([self.result["platform.x"], self.result["platform.y"]])
 
     @property
     def angle(self) -> Floats:
-        """Of the platform, rad; on the rose it is 0."""
+        """Angle of the platform, rad; on the rose it is 0."""
         return self.result["platform.angle"]
 
     @cached_property
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it; logarithms to base 10 of the largest errors over 0 < t <= 6 s."""
+        """The entry in summary.json: logarithms to base 10 of the largest errors over 0 < t <= 6 s."""
         return {
             "at_times": {instant: self._at(float(instant)) for instant in INSTANTS},
             "constraint_error_max_log10": float(np.log10(np.max(self.constraint_error[1:]))),
@@ -156,7 +156,7 @@ class Inverse:
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it, for a run saved at its times."""
+        """The entry in summary.json, for a run saved at the times of the summary."""
         rows = zip(INVERSE_TIMES, self.torques.tolist(), self.forces.tolist(), strict=True)
         return {instant: {"tau": torques, "leg_tip_forces": forces} for instant, torques, forces in rows}
 

@@ -136,7 +136,7 @@ class Run(Mechanism):
 
     @property
     def force(self) -> Floats:
-        """Of the contact, N."""
+        """Normal force of the contact, N."""
         return self.result.values["normal_force"][:, 0]
 
     @property

@@ -65,7 +65,7 @@ def rod(
 
 @cache
 def frequencies(material: Material = STEEL, elements: int = 1) -> NDArray[np.float64]:
-    """Of the rod between its pins, rad/s: 885.2027, 4056.509, 28552.42 for one element of steel."""
+    """Frequencies of the rod between its pins, rad/s: 885.2027, 4056.509, 28552.42 for one element of steel."""
     return shape_integrals(rod(elements, material)).free_frequencies
 
 

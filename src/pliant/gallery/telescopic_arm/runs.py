@@ -82,12 +82,12 @@ class Run:
 
     @property
     def work(self) -> Floats:
-        """Of torque and force, J."""
+        """Work of torque and force, J."""
         return np.asarray(sum(self.result.ledger.work.values()))
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {
             "columns": list(self.columns),
             "samples": _sampled(self.columns),
@@ -139,7 +139,7 @@ class Inverse:
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {"columns": list(self.columns), "rows": _sampled(self.columns)}
 
 

@@ -158,7 +158,7 @@ class Run:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {
             "contacts": [_contact(record) for record in self.result.contacts],
             "first_touch": self.first_touch,

@@ -92,7 +92,7 @@ class SpinUp:
 
     @property
     def entry(self) -> dict[str, float]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {"tip_extreme": float(self.deflection[self.extreme]), "at": float(self.time[self.extreme])}
 
 

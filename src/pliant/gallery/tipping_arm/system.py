@@ -69,7 +69,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As summary.json has it: down45/full/hertz/alpha0/EI1."""
+        """The name in summary.json, such as down45/full/hertz/alpha0/EI1."""
         return f"{self.geometry}/{self.model}/{self.law}/alpha{self.alpha:g}/EI{self.bending:g}"
 
     @property
