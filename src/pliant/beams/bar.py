@@ -1,6 +1,7 @@
-"""Stretching and twisting modes of a uniform bar: one wave equation, c^2 u'' = -omega^2 u, closed forms.
+"""Stretching and twisting modes of a uniform bar: closed-form solutions of the wave equation c^2 u'' = -omega^2 u.
 
-Sign as in bending: the first extremum of U(x) - U(0) is positive; so a free root has -cos. max |U| = 1.
+The sign follows the rule for bending: the first extremum of U(x) - U(0) is positive, so modes with a free root are -cos.
+Modes are scaled to max |U| = 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BarMode:
-    """U = sin(k x) from a clamped root, -cos(k x) from a free one; a stretch in m or a twist in rad."""
+    """One mode: U = sin(k x) for a clamped root, -cos(k x) for a free root; a stretch in m or a twist in rad."""
 
     frequency: float  # rad/s
     length: float  # m
@@ -33,7 +34,7 @@ class BarMode:
         return np.linspace(0.0, self.length, 1 + panels_for(self.wavenumber, self.length))
 
     def u(self, x: ArrayLike, order: int = 0) -> Floats:
-        """U or its derivative of any order: each one turns the phase by a quarter."""
+        """U or its derivative of any order: each derivative shifts the phase by a quarter of a period."""
         quarter = (order if self.clamped_root else order + 3) % 4
         phase = self.wavenumber * np.asarray(x, dtype=np.float64)
         wave = (np.sin, np.cos, np.sin, np.cos)[quarter](phase)
@@ -42,7 +43,7 @@ class BarMode:
     w = u  # as every shape calls its value
 
     def theta(self, x: ArrayLike, order: int = 0) -> Floats:
-        """Its slope; sections of a bar do not turn across it."""
+        """The slope of the stretch or twist; the sections of a bar have no bending rotation."""
         return self.u(x, order + 1)
 
     def strain(self, x: ArrayLike) -> Floats:
@@ -51,7 +52,7 @@ class BarMode:
 
 
 def bar_modes(beam: Beam, modes: AxialModes | TorsionModes) -> list[BarMode]:
-    """The first modes: k l = n pi for equal ends, (n - 1/2) pi for unequal ones. The rigid motion of ff is no mode."""
+    """The first modes: k l = n pi for equal ends, (n - 1/2) pi for unequal ends. The rigid motion of ff is not counted."""
     speed = _axial_speed(beam) if isinstance(modes, AxialModes) else _torsion_speed(beam)
     shift = 0.0 if modes.ends[0] == modes.ends[1] else 0.5
     result = []

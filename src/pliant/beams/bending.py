@@ -1,8 +1,8 @@
-"""Bending modes of a uniform beam: w and Theta along it, normalised, with a rule for the sign.
+"""Bending modes of a uniform beam: normalised deflection w and section rotation Theta, with a rule for the sign.
 
-Sign: the first extremum of W(x) - W(0) on the way from the root to the tip is positive. So simply supported beams
-have +sin(n pi x / l), clamped roots leave the clamp upwards (the cantilever's cosh - cos - s (sinh - sin)), and the
-first bump of cc, cs, sc is positive.
+Sign rule: the first extremum of W(x) - W(0) between root and tip is positive. Therefore the modes of simply supported beams
+are +sin(n pi x / l), modes with a clamped root start upwards (the cantilever's cosh - cos - s (sinh - sin)), and the
+first bump of cc, cs and sc modes is positive.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from pliant.model.modes import Modes
 
 Floats = NDArray[np.float64]
 
-SAMPLES_PER_WAVE = 40  # points a wavelength on which the largest deflection is looked for
-CANDIDATE = 0.98  # part of the largest sample from which on a bump may hold the maximum: samples miss up to 0.3 %
-MOST_STATES = 512  # of modes at places along them that a process remembers: integrals, and those of beams alike, ask at the same
-LARGEST_STATE = 1000  # places: beyond it is not remembered
-MOST_KEPT = 512  # dimensionless beams whose modes a process remembers
-NEWTON_STEPS = 4  # from such a point to the extremum, quadratic
+SAMPLES_PER_WAVE = 40  # samples per wavelength in the search for the largest deflection
+CANDIDATE = 0.98  # bumps above this fraction of the largest sample may contain the maximum: sampling misses up to 0.3 %
+MOST_STATES = 512  # cached evaluations of modes per process: the integrals of a beam, and of similar beams, use the same points
+LARGEST_STATE = 1000  # evaluations at more points than this are not cached
+MOST_KEPT = 512  # dimensionless beams whose modes are cached per process
+NEWTON_STEPS = 4  # from a sample to the extremum; convergence is quadratic
 
-_STATES: dict[tuple[Any, ...], Floats] = {}  # by all that decides them
+_STATES: dict[tuple[Any, ...], Floats] = {}  # by everything that determines them
 
 
 @dataclass(frozen=True)
 class Coefficients:
     """W = C1 sin(a x) + C2 cos(a x) + C3 sinh(b x) + C4 cosh(b x), and Theta = T1 .. T4 over the same functions.
 
-    Above the cut-off (hyperbolic = False) sin(b x), cos(b x) stand in the places of sinh and cosh.
+    Above the cut-off (hyperbolic = False), sin(b x) and cos(b x) replace sinh and cosh.
     """
 
     w: Floats  # C1 .. C4
@@ -47,7 +47,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class BendingMode:
-    """One natural mode. Euler-Bernoulli: Theta = W'."""
+    """One natural mode. For Euler-Bernoulli beams Theta = W'."""
 
     frequency: float  # rad/s
     length: float  # m
@@ -58,7 +58,7 @@ class BendingMode:
 
     @property
     def wavenumber(self) -> float:
-        """The larger one, 1/m."""
+        """The larger of the two wavenumbers, 1/m."""
         return float(self.wave.a) / self.length
 
     @property
@@ -102,7 +102,7 @@ class BendingMode:
         raise ValueError(f"BendingMode.theta: order must be 0 or 1, got {order!r}")
 
     def strain(self, x: ArrayLike) -> Floats:
-        """Shear strain W' - Theta = s2 V, free of the cancellation that slender beams bring."""
+        """Shear strain W' - Theta, computed as s2 V to avoid cancellation in slender beams."""
         return self.shear * self.state(x)[3] / self.length  # type: ignore[no-any-return]
 
     @property
@@ -118,7 +118,7 @@ class BendingMode:
         )
 
     def _over_functions(self, a: float, b: float, p: float, q: float) -> tuple[float, float, float, float]:
-        if self.kind == SERIES:  # the parts are the state at the root
+        if self.kind == SERIES:  # the coefficients are the state at the root
             w, theta, moment, force = self.parts
             wave_force = force / float(self.wave.omega) ** 2
             c1, c3 = a * (theta + q * wave_force) / (p + q), b * (theta - p * wave_force) / (p + q)
@@ -131,7 +131,7 @@ class BendingMode:
 
 
 def bending_modes(beam: Beam, modes: Modes) -> list[BendingMode]:
-    """The modes that a beam's mode set asks for, in order of frequency, normalised as it says."""
+    """The modes requested by a beam's mode set, in order of frequency, with the set's normalisation."""
     problem, unit = bending_problem(beam, modes)
     found = [replace(mode, frequency=mode.frequency * unit, length=beam.length) for mode in unit_modes(problem, modes.count)]
     return [_normalised(mode, beam, modes, problem) for mode in found]
@@ -139,7 +139,7 @@ def bending_modes(beam: Beam, modes: Modes) -> list[BendingMode]:
 
 @lru_cache(maxsize=MOST_KEPT)
 def unit_modes(problem: BendingProblem, count: int) -> tuple[BendingMode, ...]:
-    """Modes of the dimensionless beam, max |W| = 1: beams that differ in size or stiffness alone share them."""
+    """Modes of the dimensionless beam, max |W| = 1; beams that differ only in size or stiffness share them."""
     found = roots(problem, count)
     result = []
     for omega, kind, vector in zip(found.omega, found.kinds, found.vectors, strict=True):
@@ -147,15 +147,15 @@ def unit_modes(problem: BendingProblem, count: int) -> tuple[BendingMode, ...]:
         mode = BendingMode(float(omega), 1.0, problem.shear, wave, int(kind), vector.astype(np.float64))
         mode = _scaled(mode, _sign(mode) / _largest(mode))
         for array in (*mode.wave, mode.parts):
-            array.setflags(write=False)  # many beams read it
+            array.setflags(write=False)  # shared by many beams
         result.append(mode)
     return tuple(result)
 
 
 def bending_problem(beam: Beam, modes: Modes) -> tuple[BendingProblem, float]:
-    """The dimensionless beam, and the unit of its frequencies sqrt(E I / (mu l^4)) in rad/s.
+    """The dimensionless beam, and the unit of its frequencies, sqrt(E I / (mu l^4)) in rad/s.
 
-    Rotary inertia that is given to an Euler-Bernoulli beam counts (Rayleigh's beam); by default it has none.
+    An Euler-Bernoulli beam has no rotary inertia by default; if it is given, it is included (Rayleigh's beam).
     """
     section, mu, length = beam.section, beam.mu, beam.length
     second, rotary = (section.Iz, beam.rotary[2]) if modes.plane == "y" else (section.Iy, beam.rotary[1])
@@ -171,7 +171,7 @@ def bending_problem(beam: Beam, modes: Modes) -> tuple[BendingProblem, float]:
 
 
 def _payload(beam: Beam, modes: Modes) -> tuple[float, float, float]:
-    """Mass, inertia about the bending axis, axial offset, dimensionless; a sideways offset d adds m d^2 of inertia."""
+    """Dimensionless mass, inertia about the bending axis and axial offset; a sideways offset d adds m d^2 to the inertia."""
     load = beam.payload
     assert load is not None  # checked by Beam
     axis, side = (2, 1) if modes.plane == "y" else (1, 2)
@@ -181,7 +181,7 @@ def _payload(beam: Beam, modes: Modes) -> tuple[float, float, float]:
 
 
 def _sign(mode: BendingMode) -> float:
-    """+1 or -1 that makes the first extremum of W - W(0) positive."""
+    """The factor +1 or -1 that makes the first extremum of W - W(0) positive."""
     w = mode.w(_samples(mode))
     moves = np.diff(w)
     turn = np.flatnonzero(np.sign(moves[1:]) != np.sign(moves[:-1]))
@@ -189,7 +189,7 @@ def _sign(mode: BendingMode) -> float:
 
 
 def _largest(mode: BendingMode) -> float:
-    """max |W|, at an end or at one of the points where W' = 0: several bumps may be nearly as high."""
+    """max |W|, found at an end or where W' = 0. Several bumps are refined, because they may be nearly equal in height."""
     x = _samples(mode)
     size = np.abs(mode.w(x))
     inner = size[1:-1]
@@ -206,7 +206,7 @@ def _samples(mode: BendingMode) -> Floats:
 
 
 def _normalised(mode: BendingMode, beam: Beam, modes: Modes, problem: BendingProblem) -> BendingMode:
-    """From max |W| = 1 to the normalisation asked for."""
+    """The mode, given with max |W| = 1, rescaled to the requested normalisation."""
     if modes.normalise == "max":
         return mode
     x, weight = nodes(mode.breaks)

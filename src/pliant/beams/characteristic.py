@@ -1,14 +1,14 @@
-"""Frequencies of bending: the characteristic equation of both theories, all ends, and a tip payload.
+"""Bending frequencies: the characteristic equation of both beam theories, for all end conditions and a tip payload.
 
-Roots are counted before they are found, after Wittrick and Williams (1971). The simply supported beam, whose count N_ss
-is closed form, becomes the beam at hand when the deflections w of its free ends are released and the rotations of its
-clamped ends are held by moments m. With H(Omega) the symmetric matrix of the forces and (minus) rotations that answer
-to these w and m on the simply supported beam, Haynsworth's law of inertia gives the count of frequencies below Omega,
+Roots are counted before they are located (Wittrick and Williams 1971). The count N_ss of the simply supported beam has a
+closed form. Releasing the deflections w of free ends and holding the rotations of clamped ends by moments m turns that
+beam into the actual one. Let H(Omega) be the symmetric matrix that gives the forces and (minus) rotations of the simply
+supported beam due to w and m. Then Haynsworth's law of inertia gives the number of frequencies below Omega,
 
     N = N_ss + neg(H) - (number of clamped ends),        neg: negative eigenvalues.
 
-So none is missed or doubled, above the cut-off too. Each isolated root of the 4 x 4 boundary determinant is then closed
-in on. All quantities are dimensionless as in `waves`.
+So no root is missed or counted twice, even above the cut-off. Each isolated root of the 4 x 4 boundary determinant is
+then refined. All quantities are dimensionless as in `waves`.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from pliant.beams.waves import Real, Wave, kind_of, shared_kind, states, wave_of
 
 Floats = NDArray[np.float64]
 
-SECTIONS = 16  # parts that one pass of counting cuts each interval into
-SKEW = 0.1371428  # shift of the inner points, in parts
-TINY = 1e-8  # in place of the frequency zero, at which there are no waves
-PASSES = 16  # 16^16: an interval is round-off by then
-NUDGE = 1e-15  # relative step off a frequency at which H is infinite
+SECTIONS = 16  # subintervals into which one counting pass divides each interval
+SKEW = 0.1371428  # shift of the inner points, as a fraction of a subinterval
+TINY = 1e-8  # used instead of frequency zero, where there are no waves
+PASSES = 16  # after 16 passes an interval has shrunk 16^16 times, below round-off
+NUDGE = 1e-15  # relative step away from a frequency at which H is infinite
 CLOSE = 1e-6  # relative distance of roots below which the determinant cannot tell them apart
 TWIN = 1e-11  # relative distance below which two roots share their shapes
 ROUND_OFF = 4e-16  # relative width at which counting ends
-NARROW = 0.1  # relative width of an interval that goes to the determinant
+NARROW = 0.1  # relative width below which an interval is handed to the determinant
 _W, _TH, _M, _V = range(4)  # rows of the state
-_HELD = {"c": 2, "s": 1, "g": 1, "f": 0}  # rigid motions that an end takes away
-_ROWS = {"c": [_W, _TH], "s": [_W, _M], "f": [_M, _V], "g": [_TH, _V]}  # what is zero at an end
+_HELD = {"c": 2, "s": 1, "g": 1, "f": 0}  # rigid motions that an end prevents
+_ROWS = {"c": [_W, _TH], "s": [_W, _M], "f": [_M, _V], "g": [_TH, _V]}  # states that are zero at an end
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class BendingProblem:
 
     @property
     def rigid_motions(self) -> int:
-        """Motions at frequency zero: they are no modes."""
+        """The number of rigid-body motions; they have frequency zero and do not count as modes."""
         return max(0, 2 - _HELD[self.ends[0]] - _HELD[self.ends[1]])
 
     @property
@@ -63,11 +63,11 @@ class BendingProblem:
 
 @dataclass(frozen=True)
 class Roots:
-    """Dimensionless frequencies in ascending order, each with the kind of basis that its shape is written in."""
+    """Dimensionless frequencies in ascending order, each with the kind of basis in which its shape is expressed."""
 
     omega: Real
     kinds: NDArray[np.int_]
-    vectors: Real  # (n, 4): the shape's parts in that basis, up to a factor
+    vectors: Real  # (n, 4): coefficients of the shape in that basis, up to a factor
 
 
 def roots(problem: BendingProblem, count: int) -> Roots:
@@ -89,9 +89,9 @@ def roots(problem: BendingProblem, count: int) -> Roots:
 
 
 def _mirrored_roots(problem: BendingProblem, count: int) -> Roots:
-    """Even and odd modes apart, each from the half beam: those of equal ends cross above the cut-off, exactly.
+    """Even and odd modes of a symmetric beam, computed separately on half the beam: above the cut-off their frequencies cross.
 
-    The half beam ends in s (odd) or g (even); its own unit of length makes r2, s2 four times and Omega a quarter.
+    The half beam ends in s (odd modes) or g (even modes). At half the length, r2 and s2 are four times as large, Omega a quarter.
     """
     omegas, vectors = [], []
     for middle in "sg":
@@ -107,7 +107,7 @@ def _mirrored_roots(problem: BendingProblem, count: int) -> Roots:
 
 
 def _vectors(matrix: Real, root: Real) -> Real:
-    """One null vector a root; two that coincide share a plane of them, and each gets an own direction in it."""
+    """One null vector per root; two coincident roots have a plane of null vectors, and each gets its own direction in it."""
     vectors = null_vectors(matrix)
     for k in np.flatnonzero(np.diff(root) < TWIN * root[1:]):
         vectors[k : k + 2] = np.linalg.svd(matrix[k].astype(np.float64))[2][2:]
@@ -155,7 +155,7 @@ def count_below(problem: BendingProblem, omega: Floats) -> NDArray[np.int_]:
         return supported
     try:
         mixed = _mixed_response(wave) + _payload_response(problem, wave)
-    except np.linalg.LinAlgError:  # right on a simply supported root, where H is infinite
+    except np.linalg.LinAlgError:  # exactly at a simply supported root, where H is infinite
         return count_below(problem, omega * (1.0 + NUDGE))
     negative: NDArray[np.int_] = np.sum(np.linalg.eigvalsh(mixed[:, rows][:, :, rows]) < 0.0, axis=1)
     return supported + negative - len(held)
@@ -194,7 +194,7 @@ def _payload_response(problem: BendingProblem, wave: Wave) -> Floats:
 
 
 class _Intervals(NamedTuple):
-    """Intervals of sqrt(Omega), one a root, with the number of roots below their ends (-1 where not counted)."""
+    """Intervals of sqrt(Omega), one per root, with the number of roots below their ends (-1 where not counted)."""
 
     number: NDArray[Any]  # of the root, rigid motions counted
     low: NDArray[Any]
@@ -211,7 +211,7 @@ class _Intervals(NamedTuple):
 
 
 def _isolate(problem: BendingProblem, count: int) -> tuple[_Intervals, NDArray[np.int_]]:
-    """Intervals, each around one root or narrower than CLOSE, and the kind of basis that serves all of each."""
+    """Intervals, each containing one root or narrower than CLOSE, with the kind of basis that is valid throughout the interval."""
     found = _first_guess(problem, count)
     active = np.arange(count)
     for _ in range(PASSES):
@@ -227,7 +227,7 @@ def _isolate(problem: BendingProblem, count: int) -> tuple[_Intervals, NDArray[n
 
 
 def _count_down(problem: BendingProblem, found: _Intervals) -> Floats:
-    """Roots that (nearly) coincide, by counting alone: the determinant cannot tell them apart."""
+    """Roots that (nearly) coincide, located by counting alone because the determinant cannot separate them."""
     for _ in range(PASSES):
         if np.all(found.high - found.low < ROUND_OFF * found.high):
             break
@@ -236,7 +236,7 @@ def _count_down(problem: BendingProblem, found: _Intervals) -> Floats:
 
 
 def _first_guess(problem: BendingProblem, count: int) -> _Intervals:
-    """The ends and the payload shift the simply supported count by -2 to +4; one more on either side for round-off."""
+    """Bounds of each root: ends and payload shift the simply supported count by -2 to +4; one more either way for round-off."""
     number = problem.rigid_motions + np.arange(1, count + 1)
     supported = np.sqrt(simply_supported(problem, number[-1] + 4, shear_mode=True)[0]).astype(np.float64)
     low = np.where(number > 6, supported[np.maximum(number - 7, 0)], 0.0)
@@ -244,8 +244,8 @@ def _first_guess(problem: BendingProblem, count: int) -> _Intervals:
 
 
 def _cut(problem: BendingProblem, old: _Intervals) -> _Intervals:
-    """The part of each interval in which the count passes the root's own number."""
-    # uneven parts: the simply supported roots, where H is infinite, are multiples of pi
+    """The subinterval of each interval in which the count passes the root's number."""
+    # unequal subintervals, to avoid the simply supported roots (multiples of pi), where H is infinite
     inner = (np.arange(1, SECTIONS) - SKEW) / SECTIONS
     grid = old.low[:, None] + (old.high - old.low)[:, None] * inner
     counts = count_below(problem, grid.ravel() ** 2).reshape(grid.shape)
@@ -257,7 +257,7 @@ def _cut(problem: BendingProblem, old: _Intervals) -> _Intervals:
 
 
 def boundary_matrix(problem: BendingProblem, wave: Wave, kinds: NDArray[np.int_], tip_at: float = 1.0) -> tuple[Real, Real]:
-    """Two conditions at the root, two at the tip, on the four solutions, each made of size one: (n, 4, 4), (n, 4)."""
+    """Two conditions at the root and two at the tip, applied to the four solutions, each scaled to size one: (n, 4, 4), (n, 4)."""
     a = wave.a[:, None, None]
     scale = np.concatenate([np.ones_like(a), 1.0 / a, 1.0 / a**2, 1.0 / a**3], axis=1)
     root, tip = states(wave, kinds, 0.0), states(wave, kinds, tip_at)
@@ -295,7 +295,7 @@ def determinant(matrix: Real) -> Real:
 
 
 def null_vectors(matrix: Real) -> Real:
-    """The vector that a singular 4 x 4 matrix sends to zero: its largest row of cofactors; any precision."""
+    """The null vector of a singular 4 x 4 matrix, from its largest row of cofactors; any precision."""
     cofactors = np.empty_like(matrix)
     for row in range(4):
         i, j, k = (r for r in range(4) if r != row)
@@ -315,7 +315,7 @@ def _characteristic(problem: BendingProblem, root_omega: Real, kinds: NDArray[np
 
 
 def _close_in(problem: BendingProblem, low: Floats, high: Floats, kinds: NDArray[np.int_]) -> Floats:
-    """Bisection and inverse quadratic steps together (Chandrupatla 1997), all roots at once."""
+    """Chandrupatla's method (1997), which combines bisection with inverse quadratic steps, for all roots at once."""
     a, b = low.copy(), high.copy()
     fa, fb = _characteristic(problem, a, kinds), _characteristic(problem, b, kinds)
     part = np.full(len(a), 0.5)
@@ -337,7 +337,7 @@ def _close_in(problem: BendingProblem, low: Floats, high: Floats, kinds: NDArray
 
 
 def _chandrupatla_step(a: Real, b: Real, c: Real, fa: Real, fb: Real, fc: Real) -> Real:
-    """The part of the interval at which to look next: inverse quadratic where that is safe, else a half."""
+    """The next point as a fraction of the interval: inverse quadratic interpolation where that is safe, otherwise one half."""
     with np.errstate(divide="ignore", invalid="ignore"):
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
         safe = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
@@ -346,7 +346,7 @@ def _chandrupatla_step(a: Real, b: Real, c: Real, fa: Real, fb: Real, fc: Real) 
 
 
 def _polish(problem: BendingProblem, root: Floats, kinds: NDArray[np.int_]) -> Real:
-    """Two secant steps in the widest float of the platform (plain double on some: then they change nothing)."""
+    """Two secant steps in the platform's widest float; where that is plain double they change nothing."""
     x = root.astype(np.longdouble)
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return x

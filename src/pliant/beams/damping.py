@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def damping_matrices(beam: Beam, shapes: Shapes, mass: Floats, stiffness: Floats) -> dict[str, Floats]:
-    """kelvin_voigt, air, rayleigh (both Rayleigh kinds add up), modal: those that the beam has."""
+    """The beam's damping matrices by kind: kelvin_voigt, air, rayleigh (the sum of both Rayleigh kinds), modal."""
     result: dict[str, Floats] = {}
     for damping in beam.dampings:
         name, matrix = _matrix(damping, beam, shapes, mass, stiffness)
@@ -57,7 +57,7 @@ def _air(damping: AirDrag, shapes: Shapes) -> Floats:
 def rayleigh_from_ratios(damping: RayleighRatios, own: Floats) -> tuple[float, float]:
     """alpha = 2 w1 w2 (xi1 w2 - xi2 w1) / (w2^2 - w1^2), beta = 2 (xi2 w2 - xi1 w1) / (w2^2 - w1^2).
 
-    Ebrahimi, Nouri, Salahshoor, eq. 18, 19. `own`: the body's frequencies, for the rule when none are given.
+    Ebrahimi, Nouri, Salahshoor, eq. 18, 19. `own`: the body's frequencies, to which the rule applies if none are given.
     """
     low, high = damping.frequencies if damping.frequencies is not None else _two_frequencies(damping, own)
     first, second = damping.ratios
@@ -80,7 +80,7 @@ def _two_frequencies(damping: RayleighRatios, own: Floats) -> tuple[float, float
 
 
 def _modal(damping: ModalDamping, shapes: Shapes, mass: Floats, stiffness: Floats) -> Floats:
-    """M Phi diag(2 xi w) Phi^T M, set by set, so that a ratio belongs to the mode whose place it has."""
+    """M Phi diag(2 xi w) Phi^T M for each mode set separately, so that each ratio belongs to the mode at its position."""
     ratios = np.array(damping.ratios, dtype=np.float64)
     if ratios.ndim == 0:
         ratios = np.full(shapes.count, float(ratios))

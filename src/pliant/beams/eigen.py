@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 def natural(mass: Floats, stiffness: Floats) -> tuple[Floats, Floats]:
     """Frequencies in rad/s, ascending, and mass-normalised vectors in columns: Phi^T M Phi = 1."""
-    # unit diagonal first: shapes in metres and in radians then weigh the same
+    # scale to unit diagonal, so that shapes in metres and in radians have equal weight
     size = np.sqrt(np.diag(mass))
     try:
         factor = np.linalg.cholesky(mass / np.outer(size, size)) * size[:, None]
@@ -24,7 +24,7 @@ def natural(mass: Floats, stiffness: Floats) -> tuple[Floats, Floats]:
 
 
 def lowest(mass: Floats, stiffness: Floats, count: int) -> Floats:
-    """The vectors of the lowest frequencies, from M x = w^-2 K x: by the factor of K the round-off of the highest spares them."""
+    """The vectors of the lowest frequencies, from M x = w^-2 K x: factoring K keeps the highest frequencies' round-off out."""
     size = np.sqrt(np.diag(stiffness))
     factor = np.linalg.cholesky(stiffness / np.outer(size, size)) * size[:, None]
     half = np.linalg.solve(factor, mass)

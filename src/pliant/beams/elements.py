@@ -16,8 +16,8 @@ from pliant.model.modes import Mesh as MeshModes
 
 Floats = NDArray[np.float64]
 
-# Polynomials on s = 0 ... 1 of an element, highest power first, by the end that moves.
-# Slopes are per unit of s; an element of length h takes h times as much.
+# Polynomials over s = 0 ... 1 of an element, highest power first, keyed by the end that moves.
+# Slopes are per unit of s; for an element of length h they are multiplied by h.
 _ELEMENT = {
     ("deflection", 0): (2.0, -3.0, 0.0, 1.0),
     ("slope", 0): (1.0, -2.0, 1.0, 0.0),
@@ -49,7 +49,7 @@ class Pieces:
 
     @property
     def extrema(self) -> tuple[Floats, Floats]:
-        """Where the shape may turn: nodes, and zeros of its slope between them; with its values there."""
+        """Candidate extrema of the shape (nodes, and zeros of its slope between them) and the values there."""
         slopes = _derived(self.table, 1)
         places = [float(point) for point in self.breaks]
         for begin, end, slope in zip(self.breaks[:-1], self.breaks[1:], slopes, strict=True):
@@ -61,7 +61,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Shapes by coordinate, the rigid motions of what they describe, and what inertia and stiffness weigh."""
+    """Shapes by coordinate, the rigid motions of the beam they describe, and the weights of inertia and stiffness."""
 
     coordinates: tuple[Coordinate, ...]
     shapes: tuple[Pieces, ...]
@@ -81,7 +81,7 @@ class Mesh:
 
 
 def bending_mesh(beam: Beam, modes: ElementModes, numbers: Sequence[int] | None = None) -> Mesh:
-    """The cubic elements of a beam in their frame; numbers: nodes of a coarser mesh, the ends and the frame's among them."""
+    """The cubic elements of a beam in their frame; numbers: nodes of a coarser mesh, including the ends and the frame's nodes."""
     of_section, rotary = (beam.section.Iz, beam.rotary[2]) if modes.plane == "y" else (beam.section.Iy, beam.rotary[1])
     assert of_section is not None  # checked by Beam
     first, last = modes.frame_nodes[0], modes.frame_nodes[-1]
@@ -94,14 +94,14 @@ def bending_mesh(beam: Beam, modes: ElementModes, numbers: Sequence[int] | None 
 
 
 def axial_mesh(beam: Beam, modes: AxialElements, numbers: Sequence[int] | None = None) -> Mesh:
-    """The bar elements of a beam, its root held."""
+    """The bar elements of a beam with a fixed root."""
     shapes, chosen = _nodal(beam.length, modes, numbers, {})
     rigid = Pieces(shapes[0].breaks, np.tile([0.0, 1.0], (len(shapes[0].breaks) - 1, 1)))
     return Mesh(chosen, shapes, (rigid,), (beam.mu, 0.0), beam.material.E * beam.section.A, 1)
 
 
 def torsion_mesh(beam: Beam, modes: TorsionElements, numbers: Sequence[int] | None = None) -> Mesh:
-    """The bar elements of a beam in torsion, its root held."""
+    """The torsion elements of a beam with a fixed root."""
     assert beam.material.shear_modulus is not None and beam.section.J is not None  # checked by Beam
     shapes, chosen = _nodal(beam.length, modes, numbers, {})
     rigid = Pieces(shapes[0].breaks, np.tile([0.0, 1.0], (len(shapes[0].breaks) - 1, 1)))
@@ -114,7 +114,7 @@ def as_given(pieces: Iterable[Pieces]) -> list[GivenShape]:
 
 
 def combined(shapes: Sequence[Pieces], vectors: Floats) -> list[Pieces]:
-    """Sums of shapes of one mesh, one for each column of weights."""
+    """Linear combinations of the shapes of one mesh, one for each column of weights."""
     tables = np.stack([shape.table for shape in shapes])
     return [Pieces(shapes[0].breaks, np.tensordot(vector, tables, axes=1)) for vector in vectors.T]
 
@@ -122,7 +122,7 @@ def combined(shapes: Sequence[Pieces], vectors: Floats) -> list[Pieces]:
 def _nodal(
     length: float, modes: MeshModes, numbers: Sequence[int] | None, tied: dict[Coordinate, Coordinate]
 ) -> tuple[tuple[Pieces, ...], tuple[Coordinate, ...]]:
-    """One shape per coordinate of the nodes, alive on the elements that meet at its node and at the node tied to it."""
+    """One shape per nodal coordinate, nonzero only on the elements that meet at its node and at the node tied to it."""
     all_nodes = range(modes.elements + 1)
     used = list(all_nodes if numbers is None else numbers)
     breaks = np.array([length * node / modes.elements for node in used])
@@ -150,7 +150,7 @@ def _columns(shapes: Sequence[Pieces], x: Floats, order: int) -> Floats:
 
 
 def _derived(table: Floats, order: int) -> Floats:
-    """Coefficients of a derivative by s."""
+    """Coefficients of a derivative with respect to s."""
     for _ in range(order):
         powers = np.arange(table.shape[1] - 1, 0, -1)
         table = table[:, :-1] * powers

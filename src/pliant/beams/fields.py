@@ -1,9 +1,9 @@
-"""A beam as fixed fields over its material: its position at rest, its modes, and what bending draws its points back by.
+"""A beam as fixed fields over its material: its position at rest, its modes, and the foreshortening due to bending.
 
-A point at x of a beam that bends without stretching moves back by w_c = -1/2 int_0^x (w_y'^2 + w_z'^2): with w = sum W_j q_j
-that is one axial field -H_jk(x) per pair of modes, weighed by q_j q_k (half of it where j = k); Wang, Yan, Fang, Jin 2012,
-eq. 3, 11, 12. And with w' as the angle of its sections it moves across by int_0^x sin w' instead of w: to third order that is
--1/6 int_0^x (w_y'^2 + w_z'^2) w' more, one field per three modes.
+Foreshortening: a point at x of a beam that bends without stretching moves towards the root, w_c = -1/2 int_0^x (w_y'^2 + w_z'^2).
+With w = sum W_j q_j this is one axial field -H_jk(x) per pair of modes, multiplied by q_j q_k (half of it for j = k); Wang, Yan,
+Fang, Jin 2012, eq. 3, 11, 12. Third order: with w' as the angle of the sections, the point moves sideways by int_0^x sin w'
+instead of w. To third order this adds -1/6 int_0^x (w_y'^2 + w_z'^2) w', one field per three modes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FieldIntegrals:
-    """Integrals of the fields: field 0 is r0 = (x, 0, 0), then the modes, then pairs of modes that foreshorten, then threes."""
+    """Integrals of the fields. Order: r0 = (x, 0, 0), the modes, foreshortening by pairs of modes, third order by three modes."""
 
     first: Floats  # (fields, 3) int mu W_A
     second: Floats  # (fields, fields, 3, 3) int mu W_A W_B^T
@@ -35,11 +35,11 @@ class FieldIntegrals:
 
 
 def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> FieldIntegrals:
-    """All integrals of a beam's fields, from those of its modes and, where it stiffens, of its foreshortening.
+    """All integrals of a beam's fields: those of its modes and, if the beam has stiffening, those of its foreshortening.
 
-    `linear` stiffening keeps what is quadratic in the modes in the energies: foreshortening against the beam at rest only.
-    `as-published` is eq. 22 of Wang, Yan, Fang, Jin 2012, misprints repaired: linear, without gravity on the modes (and
-    without Coriolis terms, which the dynamics leaves out).
+    `linear` stiffening keeps energy terms up to second order in the modes, so foreshortening is paired only with the beam at rest.
+    `as-published` is eq. 22 of Wang, Yan, Fang, Jin 2012 with its misprints corrected: linear, without gravity on the modes, and
+    without Coriolis terms (which the dynamics omits).
     """
     nf, pairs, threes = shapes.count, stiffening_pairs(beam, shapes), stiffening_threes(beam, shapes)
     count = 1 + nf + len(pairs) + len(threes)
@@ -53,7 +53,7 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
         back, moves = foreshortening(shapes, pairs, x), shapes.displacement(x)
         own = slice(1 + nf, 1 + nf + len(pairs))
         first[own, 0] = beam.mu * weight @ back
-        # against what: the beam at rest, the modes, itself
+        # foreshortening is integrated against the beam at rest, the modes and itself
         fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1)
         crossed = beam.mu * gram(weight, back, fields.reshape(len(x), -1)).reshape(len(pairs), own.stop, 3)
         if beam.stiffening_taken not in ("full", "cubic"):
@@ -70,7 +70,7 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
 
 
 def _put_third_order(mu: float, x: Floats, weight: Floats, fields: Floats, across: Floats, first: Floats, second: Floats) -> None:
-    """The last fields of all, against all; fields: those before, (len(x), fields, 3)."""
+    """Add the integrals of the third-order fields, which come last; fields: all earlier ones, (len(x), fields, 3)."""
     begin, count = fields.shape[1], len(first)
     flat = across.reshape(len(x), -1)
     every = np.concatenate([fields, across], axis=1).reshape(len(x), -1)
@@ -98,7 +98,7 @@ def fields_along(beam: Beam, shapes: Shapes, x: Floats) -> tuple[Floats, Floats]
 
 
 def stiffening_pairs(beam: Beam, shapes: Shapes) -> tuple[tuple[int, int], ...]:
-    """Pairs of bending modes of the same plane, where the beam foreshortens."""
+    """Pairs of bending modes in the same plane; none if the beam has no foreshortening."""
     if beam.stiffening_taken == "none":
         return ()
     planes = shapes.directions
@@ -107,7 +107,7 @@ def stiffening_pairs(beam: Beam, shapes: Shapes) -> tuple[tuple[int, int], ...]:
 
 
 def stiffening_threes(beam: Beam, shapes: Shapes) -> tuple[tuple[int, int, int], ...]:
-    """Any three bending modes, where the beam is bent to third order; both planes mix."""
+    """All triples of bending modes, of both planes mixed; none unless the beam is modelled to third order."""
     if beam.stiffening_taken != "cubic":
         return ()
     bending = [j for j in range(shapes.count) if shapes.directions[j] in ("y", "z")]
@@ -132,7 +132,7 @@ def foreshortening(shapes: Shapes, pairs: tuple[tuple[int, int], ...], x: Floats
 
 
 def _slopes_to(shapes: Shapes, x: Floats) -> Floats:
-    """int_0^x sum over y, z of W_j' W_k': (len(x), nf, nf); whole panels summed, the last one in part."""
+    """int_0^x of W_j' W_k' summed over y and z: (len(x), nf, nf); adds up whole panels and a part of the last one."""
     return _cumulated(shapes, x, _slope_grams)
 
 
@@ -145,7 +145,7 @@ def _cumulated(shapes: Shapes, x: Floats, over: Callable[[Shapes, Floats, Floats
 
 
 def _slope_grams(shapes: Shapes, begin: Floats, end: Floats) -> Floats:
-    """The same over each of some intervals, none longer than a panel: (intervals, nf, nf)."""
+    """The integral of W_j' W_k' over each interval, none longer than a panel: (intervals, nf, nf)."""
     slope, weight = _slopes_on(shapes, begin, end)
     return np.asarray(np.einsum("in,indj,indk->ijk", weight, slope, slope))
 

@@ -1,6 +1,6 @@
-"""Shapes that the user gives, as functions or as tables, behind the interface of theory's own modes.
+"""Shapes supplied by the user, as functions or tables, with the same interface as computed modes.
 
-An Euler-Bernoulli beam takes Theta = W', whatever Theta is given; a Timoshenko beam needs Theta.
+An Euler-Bernoulli beam always uses Theta = W' and ignores a given Theta; a Timoshenko beam requires Theta.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pliant.model.modes import GivenModes, ShapeFunction, ShapeTable
 Floats = NDArray[np.float64]
 Curve = Callable[[Floats], Floats]
 
-PANELS = 32  # equal panels for functions of unknown waviness: 512 points, some 30 half waves to round-off
+PANELS = 32  # equal panels for functions of unknown waviness: 512 points integrate about 30 half waves to round-off
 DEGREE = 5  # of the spline through a table
 
 
@@ -30,7 +30,7 @@ class GivenShape:
     deflection: tuple[Curve, Curve, Curve]
     rotation: tuple[Curve, Curve]
     breaks: Floats  # m
-    frequency: float = float("nan")  # a given shape has none of its own
+    frequency: float = float("nan")  # a given shape has no frequency of its own
 
     def w(self, x: ArrayLike, order: int = 0) -> Floats:
         return self.deflection[order](np.asarray(x, dtype=np.float64))
@@ -44,7 +44,7 @@ class GivenShape:
 
 
 def given_shapes(beam: Beam, modes: GivenModes) -> list[GivenShape]:
-    """The shapes of a beam's given set, checked to return numbers."""
+    """The shapes of a beam's given set, after checking that they return numbers."""
     result = []
     turns = beam.theory == "timoshenko" and modes.plane != "x"
     for k, shape in enumerate(modes.shapes):
@@ -71,7 +71,7 @@ def _from_functions(beam: Beam, shape: ShapeFunction, part: str, turns: bool) ->
 
 
 def _checked(function: Any, name: str) -> Curve:
-    """The user's function, with its answer made a float array of the shape of x, or refused."""
+    """The user's function; its return value becomes a float array shaped like x, or is refused."""
 
     def curve(x: Floats) -> Floats:
         try:
@@ -86,7 +86,7 @@ def _checked(function: Any, name: str) -> Curve:
 
 
 def _from_table(beam: Beam, shape: ShapeTable, turns: bool) -> GivenShape:
-    """Quintic splines through the stations (not-a-knot ends); they are the panels' breakpoints too."""
+    """Quintic splines through the stations (not-a-knot ends); the stations are also the breakpoints of the panels."""
     w = _spline(shape.x, shape.w)
     rotation = (w[1], w[2])
     if turns:
@@ -98,7 +98,7 @@ def _from_table(beam: Beam, shape: ShapeTable, turns: bool) -> GivenShape:
 
 
 def _spline(x: tuple[float, ...], values: tuple[float, ...]) -> tuple[Curve, Curve, Curve]:
-    from scipy.interpolate import make_interp_spline  # slow to import: only tables pay
+    from scipy.interpolate import make_interp_spline  # slow to import, and needed only for tables
 
     spline = make_interp_spline(np.array(x), np.array(values), k=DEGREE)
     return spline, spline.derivative(1), spline.derivative(2)

@@ -1,7 +1,7 @@
-"""Shape integrals: all that the equations of motion need to know of a beam, as numbers.
+"""Shape integrals: the numbers by which a beam enters the equations of motion.
 
-r0 = (x, 0, 0), W_0 = r0, W_j the displacement and Theta_j the rotation shapes, mu the mass and J the rotary inertia per
-length. The payload is not included: it is a rigid body welded to the tip.
+Notation: r0 = (x, 0, 0), W_0 = r0; W_j and Theta_j are the displacement and rotation shapes; mu is the mass and J the rotary
+inertia per length. The payload is not included, because it is a separate rigid body welded to the tip.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ShapeIntegrals:
     rotary_second: Floats  # (nf, nf) int Theta_j^T J Theta_k
     stiffness: Floats  # (nf, nf) Hessian of the strain energy
     damping: dict[str, Floats]  # kind: (nf, nf)
-    round_off: Floats  # (nf, nf) of the natural size of an integral, what counts as zero
+    round_off: Floats  # (nf, nf) fraction of an integral's natural size below which it counts as zero
     free_frequencies: Floats  # (nf,) sqrt of the eigenvalues of K x = w^2 M_ff x, ascending, rad/s
 
     @property
@@ -44,7 +44,7 @@ class ShapeIntegrals:
 
 
 def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
-    """All integrals of a beam. What vanishes by structure or by orthogonality is exactly 0.0."""
+    """All integrals of a beam. Integrals that vanish by structure or by orthogonality are exactly 0.0."""
     shapes = beam_shapes(beam) if shapes is None else shapes
     x, weight = nodes(shapes.panels)
     moves, turns = shapes.displacement(x), shapes.rotation(x)
@@ -92,7 +92,7 @@ def _mass_integrals(beam: Beam, x: Floats, weight: Floats, moves: Floats, round_
 
 
 def _put_given_mass(beam: Beam, second: Floats) -> None:
-    """The masses of given shapes where they are given too: of C_jk of a set, the entry along its own direction."""
+    """Use the user's masses for given shapes, if supplied: they replace the entry of C_jk along the set's own direction."""
     first = 1
     for modes in beam.mode_sets:
         last = first + len(labels(modes))

@@ -1,4 +1,4 @@
-"""Integrals along a beam by composite Gauss-Legendre, exact to round-off for the panels that shapes ask for."""
+"""Integrals along a beam by composite Gauss-Legendre quadrature, exact to round-off on the panels that the shapes request."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-POINTS = 16  # a panel: exact for degree 31
-PANEL_PHASE = np.pi  # largest wavenumber times panel; a product of two waves is then good to 1e-18
+POINTS = 16  # per panel: exact up to degree 31
+PANEL_PHASE = np.pi  # largest wavenumber times panel length; products of two waves are then accurate to 1e-18
 
-# of the natural size of an integral, sqrt(int f f int g g): what is below is orthogonality's round-off
+# Fraction of an integral's natural size, sqrt(int f f int g g), below which it is round-off of an orthogonal pair.
 ROUND_OFF = 1e-14
 
 
@@ -22,7 +22,7 @@ def panels_for(wavenumber: float, length: float) -> int:
 
 
 def nodes(panels: Floats, count: int = POINTS) -> tuple[Floats, Floats]:
-    """Gauss-Legendre points and weights on the panels between these breakpoints, so many on each."""
+    """Gauss-Legendre points and weights on the panels between these breakpoints, with the given number of points on each."""
     unit, weight = rule(count)
     half = 0.5 * np.diff(panels)[:, None]
     middle = 0.5 * (panels[1:] + panels[:-1])[:, None]
@@ -30,7 +30,7 @@ def nodes(panels: Floats, count: int = POINTS) -> tuple[Floats, Floats]:
 
 
 def gram(weight: Floats, left: Floats, right: Floats | None = None, round_off: Floats | float = ROUND_OFF) -> Floats:
-    """int f_i g_j over columns of values at the nodes, round-off of orthogonality set to zero."""
+    """int f_i g_j from columns of values at the nodes; round-off of orthogonal pairs is set to zero."""
     other = left if right is None else right
     product = (left * weight[:, None]).T @ other
     size = np.sqrt(np.outer(weight @ left**2, weight @ other**2))
@@ -39,7 +39,7 @@ def gram(weight: Floats, left: Floats, right: Floats | None = None, round_off: F
 
 
 def without_round_off(matrix: Floats, round_off: Floats | float = ROUND_OFF) -> Floats:
-    """A sum of Gram matrices whose parts cancel: what is round-off beside its diagonal is set to zero."""
+    """A sum of Gram matrices whose terms cancel: entries that are round-off relative to the diagonal are set to zero."""
     size = np.sqrt(np.diag(matrix))
     return np.where(np.abs(matrix) > round_off * np.outer(size, size), matrix, 0.0)
 

@@ -1,6 +1,6 @@
-"""A mesh reduced to few shapes of itself: statics of an interface with natural modes behind it, or free modes.
+"""Reduction of a mesh to a few shapes: static interface shapes followed by fixed-interface modes, or free modes.
 
-Every reduced shape is a sum of the mesh's own, so that frequencies come from above (Rayleigh, Ritz).
+Every reduced shape is a linear combination of the mesh's shapes, so frequencies converge from above (Rayleigh, Ritz).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pliant.model.reduction import FreeModes
 
 Floats = NDArray[np.float64]
 
-TURNED = 1e-6  # of the largest deflection: a bump that counts when the sign is chosen
+TURNED = 1e-6  # bumps smaller than this fraction of the largest deflection are ignored when the sign is chosen
 
 
 def element_shapes(beam: Beam, modes: MeshModes) -> list[Pieces]:
-    """The shapes of a mesh: all, or what its reduction leaves."""
+    """The shapes of a mesh: all of them, or the reduced set."""
     mesh_of = _mesh_of(beam, modes)
     mesh = mesh_of(None)
     if modes.reduction is None:
@@ -43,9 +43,9 @@ def _mesh_of(beam: Beam, modes: MeshModes) -> Callable[[Sequence[int] | None], M
 
 
 def _static_shapes(modes: MeshModes, mesh_of: Callable[[Sequence[int]], Mesh]) -> list[Pieces]:
-    """Each kept coordinate moved by one, the others held, the rest at ease: q_i = -K_ii^-1 K_ib q_b.
+    """Static shapes: one retained coordinate is 1, the other retained ones are 0, the rest are unloaded: q_i = -K_ii^-1 K_ib q_b.
 
-    Between nodes that are held one element spans the beam exactly, so only those nodes are meshed: no round-off of a fine mesh.
+    A single element is statically exact between retained nodes, so only those nodes are meshed, without a fine mesh's round-off.
     """
     if not modes.kept:
         return []
@@ -61,20 +61,20 @@ def _static_shapes(modes: MeshModes, mesh_of: Callable[[Sequence[int]], Mesh]) -
 
 
 def _natural_shapes(mesh: Mesh, shapes: Sequence[Pieces], count: int, rigid: Sequence[Pieces] = ()) -> list[Pieces]:
-    """The lowest natural shapes of a mesh that may move by these; with the rigid motions that it is free to add, unseen.
+    """The lowest natural shapes of a mesh restricted to the given shapes; a free mesh may also move rigidly, which is not returned.
 
-    A free mesh adds the rigid motion R a that makes its kinetic energy least: its mass is M - M_xR (M_RR)^-1 M_Rx.
+    A free mesh adds the rigid motion R a that minimises its kinetic energy; its mass is then M - M_xR (M_RR)^-1 M_Rx.
     """
     if count == 0:
         return []
     found = combined(shapes, lowest(_swept(mesh, shapes, rigid), mesh.stiffness(shapes), count))
-    # once more among themselves: round-off of the many leaves the few not quite orthogonal
+    # orthogonalise the few shapes once more: round-off in the full problem leaves them not quite orthogonal
     exact = combined(found, natural(_swept(mesh, found, rigid), mesh.stiffness(found))[1])
     return [_scaled(shape) for shape in exact]
 
 
 def _swept(mesh: Mesh, shapes: Sequence[Pieces], rigid: Sequence[Pieces]) -> Floats:
-    """The mass matrix of these shapes, with the rigid motions swept off."""
+    """The mass matrix of these shapes, with the rigid motions eliminated."""
     n = len(shapes)
     mass = mesh.mass([*shapes, *rigid])
     own, cross = mass[:n, :n], mass[:n, n:]
@@ -82,7 +82,7 @@ def _swept(mesh: Mesh, shapes: Sequence[Pieces], rigid: Sequence[Pieces]) -> Flo
 
 
 def _scaled(shape: Pieces) -> Pieces:
-    """Largest value 1, the first bump from the root positive."""
+    """The shape scaled to a largest value of 1, with the first bump from the root positive."""
     values = shape.extrema[1]
     largest = float(np.max(np.abs(values)))
     bumps = [values[k] for k in range(1, len(values) - 1) if (values[k] - values[k - 1]) * (values[k + 1] - values[k]) <= 0.0]

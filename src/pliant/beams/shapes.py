@@ -3,8 +3,8 @@
 Columns follow the order of the beam's mode sets. A y-shape moves along y and turns about +z by Theta; a z-shape moves
 along z and turns about y by -Theta; axial shapes move along x; torsion turns about x.
 
-The joint sits at the root, so a set whose root is free is referred to it: W(x) - W(0), the slope left as it is. Given
-shapes are taken as they are. What an end holds is exactly 0.0 there, so that a trace can drop it.
+The joint sits at the root, so displacements of a set with a free root are measured from it: W(x) - W(0); the slope is unchanged.
+Given shapes are used unchanged. Values that an end condition fixes are exactly 0.0 there, so that tracing can drop them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from pliant.host.memory import require_memory
 from pliant.model.beam import Beam
 from pliant.model.modes import MESHES, AxialModes, Mesh, Modes, ModeSet, TorsionModes, direction_of
 
-STATIC_ROUND_OFF = 1e-9  # residuals are small differences: 1e-11 is left of their orthogonality to eight modes
-DOUBLES, DOUBLES_REDUCED = 260, 65  # numbers in memory for each element and coordinate of a mesh, of one that is reduced
+STATIC_ROUND_OFF = 1e-9  # static shapes are small differences: with eight modes they are orthogonal only to 1e-11
+DOUBLES, DOUBLES_REDUCED = 260, 65  # doubles in memory per element and coordinate, of a full and of a reduced mesh
 Floats = NDArray[np.float64]
 Shape = BarMode | BendingMode | GivenShape | StaticShape
 
-_AXIS = {"axial": 0, "y": 1, "z": 2}  # along which a set moves
-_TURN = {"torsion": (0, 1.0), "y": (2, 1.0), "z": (1, -1.0)}  # about which it turns, and in which sense
+_AXIS = {"axial": 0, "y": 1, "z": 2}  # the axis along which a set moves
+_TURN = {"torsion": (0, 1.0), "y": (2, 1.0), "z": (1, -1.0)}  # the axis about which a set turns, and the sign
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Column:
     number: int
     shape: Shape
     ends: str  # as in the mode set; empty for given shapes
-    lift: float  # the value at a free root, taken off
+    lift: float  # the value at a free root, which is subtracted
 
     @property
     def label(self) -> str:
@@ -72,12 +72,12 @@ class Shapes:
 
     @property
     def frequencies(self) -> Floats:
-        """Of the modes by themselves, rad/s; nan for given shapes."""
+        """The frequency of each mode on its own, rad/s; nan for given shapes."""
         return np.array([column.shape.frequency for column in self.columns])
 
     @property
     def round_off(self) -> Floats:
-        """Of the natural size of an integral of two shapes, what is round-off: more where one is what modes left of another."""
+        """The fraction of an integral's natural size that counts as round-off, by pair of shapes; larger for static shapes."""
         left = np.array([isinstance(column.shape, StaticShape) for column in self.columns])
         return np.where(left[:, None] | left, STATIC_ROUND_OFF, ROUND_OFF)
 
@@ -170,7 +170,7 @@ def _rotation(column: Column, x: Floats, order: int) -> tuple[int, Floats] | Non
 
 
 def _held(column: Column, x: Floats, values: Floats, holding: str, lifted: bool = True) -> Floats:
-    """Exact zeros at the ends that hold the beam; or, measured from a free root, there and only there."""
+    """Set exact zeros at the ends that hold the beam; for shapes measured from a free root, at the root only."""
     length = column.shape.length  # type: ignore[union-attr]
     measured = lifted and column.ends[0] == "f"
     at_root = measured or column.ends[0] in holding

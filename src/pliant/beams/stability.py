@@ -1,6 +1,7 @@
-"""Where a straight beam loses its stability: the axial load at which its shapes buckle, and their lowest frequency.
+"""The buckling load of a straight beam, and its lowest bending frequency.
 
-Both by Ritz in the beam's own bending shapes, plane by plane: the largest eigenvalue of K^-1 G, G the slopes' products or the mass.
+Both use the Ritz method with the beam's own bending shapes, plane by plane: the largest eigenvalue of K^-1 G, where G holds the
+products of slopes (buckling) or the mass (frequency).
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ PLANES = ("y", "z")
 
 
 def buckling_load(shapes: Shapes, stiffness: Floats, length: float, tip_held: bool) -> float:
-    """The lowest P with int E I W'' W'' = P int W' W', N; inf for a beam that does not bend.
+    """The buckling load in N, the lowest P with int E I W'' W'' = P int W' W'; inf for a beam that does not bend.
 
-    tip_held: the deflection is seen from the line through both ends, as where a closure holds the tip: int (W' - W(l)/l)^2. Else
-    the tip goes where it likes, as that of a column on its foot.
+    tip_held: the deflection is measured from the line through both ends, as when a closure holds the tip: int (W' - W(l)/l)^2.
+    Otherwise the tip is free, like the top of a free-standing column.
     """
     x, weight = nodes(shapes.panels)
     slope = shapes.displacement(x, 1)
@@ -32,7 +33,7 @@ def buckling_load(shapes: Shapes, stiffness: Floats, length: float, tip_held: bo
 
 
 def first_frequency(shapes: Shapes, stiffness: Floats, mass: Floats) -> float:
-    """Of bending, its frame held still, rad/s; inf for a beam that does not bend."""
+    """The lowest bending frequency with the beam's frame fixed, rad/s; inf for a beam that does not bend."""
     return float(np.sqrt(_lowest(shapes, stiffness, mass)))
 
 
@@ -45,7 +46,7 @@ def _lowest(shapes: Shapes, stiffness: Floats, against: Floats) -> float:
             continue
         try:
             root = np.linalg.cholesky(stiffness[np.ix_(own, own)])
-        except np.linalg.LinAlgError:  # a given shape that strains nothing: no load of its own
+        except np.linalg.LinAlgError:  # a given shape without strain has no buckling load
             continue
         half = np.linalg.solve(root, against[np.ix_(own, own)])
         largest = float(np.linalg.eigvalsh(np.linalg.solve(root, half.T))[-1])

@@ -1,9 +1,9 @@
-"""Static-correction shapes: what a beam's modes leave of its answer to loads at its ends.
+"""Static-correction shapes: the part of a beam's static response to end loads that its modes do not represent.
 
-For each load that an end of the set may take (a force and a moment where it is free, a moment where it is simply supported) the
-beam bends in a polynomial. Where the set's ends let it move as a rigid body, it answers by accelerating: the inertia of that
-motion balances the load. What is left of these shapes when the modes' part is taken out, by strain energy, is added to the set
-(MacNeal 1971; Dickens, Nakagawa, Wittbrodt 1997): orthogonal to all modes in K and in M, so that no frequency of theirs changes.
+Each load that an end of the set can carry (a force and a moment at a free end, a moment at a simply supported end) bends the beam
+into a polynomial. If the set's ends allow rigid-body motion, the beam accelerates and the inertia of that motion balances the load.
+The modes' share, measured by strain energy, is subtracted from these shapes, and the remainder is added to the set (MacNeal 1971;
+Dickens, Nakagawa, Wittbrodt 1997). It is orthogonal to all modes in K and in M, so the modes' frequencies do not change.
 
 Dimensionless as in `waves`, y = (w, Theta, M, V): V' = a, M' = -V + r2 alpha, Theta' = M, w' = Theta + s2 V, with a = A + B xi and
 alpha = B, the acceleration of the rigid motion.
@@ -28,12 +28,12 @@ from pliant.model.modes import PLANES, AxialModes, GivenModes, Modes, TorsionMod
 Floats = NDArray[np.float64]
 StaticSet = Modes | AxialModes | TorsionModes | GivenModes  # sets that may have these shapes
 
-SAMPLES = 401  # places along a beam at which the largest deflection is looked for
-PANELS = 8  # for quadrature of the polynomials, of degree 6 at most, among themselves
+SAMPLES = 401  # sample points in the search for the largest deflection
+PANELS = 8  # for integrals of products of the polynomials, whose degree is at most 6
 
 
 class Mode(Protocol):
-    """What is added up: a shape with its derivatives, the turn of its sections, its shear strain."""
+    """A shape that can be part of a sum: it has derivatives, a section rotation and a shear strain."""
 
     def w(self, x: ArrayLike, order: int = 0) -> Floats: ...
     def theta(self, x: ArrayLike, order: int = 0) -> Floats: ...
@@ -44,15 +44,15 @@ class Mode(Protocol):
 
 @dataclass(frozen=True)
 class StaticShape:
-    """A polynomial less a sum of modes: a deflection in m, a stretch in m or a twist in rad."""
+    """A polynomial minus a sum of modes: a deflection in m, a stretch in m or a twist in rad."""
 
     length: float  # m
     deflection: Polynomial  # w over xi = x / length
     turn: Polynomial  # l Theta over xi
     weight: float
     modes: tuple[Mode, ...]
-    parts: Floats  # of the modes, taken off
-    frequency: float = float("nan")  # rad/s, of the shape by itself
+    parts: Floats  # weights of the modes that are subtracted
+    frequency: float = float("nan")  # rad/s, of the shape on its own
 
     @property
     def breaks(self) -> Floats:
@@ -66,7 +66,7 @@ class StaticShape:
         return self._less(self.turn, x, order, 1, lambda mode: mode.theta(x, order))
 
     def strain(self, x: ArrayLike) -> Floats:
-        """Shear strain W' - Theta; the polynomials' own without cancellation."""
+        """Shear strain W' - Theta; the polynomial's share is evaluated without cancellation."""
         return self._less(self.deflection.deriv() - self.turn, x, 0, 1, lambda mode: mode.strain(x))
 
     def scaled(self, factor: float) -> StaticShape:
@@ -82,11 +82,11 @@ class StaticShape:
         return np.asarray(value)
 
 
-# ---- what an end load does
+# ---- response to end loads
 
 
 def bending_statics(beam: Beam, ends: str, plane: str) -> list[tuple[Polynomial, Polynomial]]:
-    """(w, Theta) of the dimensionless beam, one for each load that the ends take."""
+    """(w, Theta) of the dimensionless beam, one for each load that the ends can carry."""
     problem, _ = bending_problem(beam, Modes(ends, 1, plane))
     basis = _bending_basis(problem.rotary, problem.shear)
     free = [motion for motion, allowed in ((0, ends == "ff"), (1, ends in ("ff", "sf", "fs"))) if allowed]
@@ -110,7 +110,7 @@ def _bending_basis(rotary: float, shear: float) -> list[State]:
 
 
 def _bending_conditions(ends: str) -> list[tuple[int, float, bool]]:
-    """(Which of y, where, whether a load may stand there) of both ends."""
+    """The conditions at both ends: (row of y, position, whether a load can act there)."""
     of = {"c": ((0, False), (1, False)), "s": ((0, False), (2, True)), "f": ((3, True), (2, True))}
     return [(row, place, loaded) for place, end in zip((0.0, 1.0), ends, strict=True) for row, loaded in of[end]]
 
@@ -118,8 +118,8 @@ def _bending_conditions(ends: str) -> list[tuple[int, float, bool]]:
 def _solved(
     basis: Sequence[State], conditions: Sequence[tuple[int, float, bool]], ends: str, free: Sequence[int], rotary: float
 ) -> list[State]:
-    """The state of every load: conditions at the ends; where the beam is free, no part of it is a rigid motion."""
-    pivot = 1.0 if ends == "fs" else 0.0  # of the rotation of a beam that one end holds
+    """The state for every load: it meets the end conditions and contains no rigid motion that the ends leave free."""
+    pivot = 1.0 if ends == "fs" else 0.0  # centre of rotation of a beam that only one end supports
     rigid = [(Polynomial([1.0]), 0.0), (Polynomial([-pivot, 1.0]), 1.0)]
     rows = [[state[row](place) for state in basis] for row, place, _ in conditions]
     for motion in free:
@@ -149,7 +149,7 @@ def _integral(polynomial: Polynomial) -> float:
 
 
 def bar_statics(ends: str) -> list[Polynomial]:
-    """u of a bar, for a load at each of its free ends; free at both, it accelerates: u'' = A, no part of u a rigid motion."""
+    """u of a bar for a load at each of its free ends. A bar free at both ends accelerates: u'' = A, and u has no rigid part."""
     xi = Polynomial([0.0, 1.0])
     if ends == "ff":
         tip = 0.5 * xi * xi
@@ -158,11 +158,11 @@ def bar_statics(ends: str) -> list[Polynomial]:
     return {"cf": [xi], "fc": [xi - 1.0]}[ends]
 
 
-# ---- what modes leave of it
+# ---- the part that the modes do not represent
 
 
 def residual_shapes(beam: Beam, modes: StaticSet, of: Sequence[Mode]) -> list[StaticShape]:
-    """The static-correction shapes of a set, orthogonal to its modes and to each other, of largest deflection 1."""
+    """The static-correction shapes of a set, orthogonal to its modes and to each other, with a largest deflection of 1."""
     ends = modes.ends if not isinstance(modes, GivenModes) else "cf"
     direction = direction_of(modes)
     bends = direction in PLANES
@@ -177,10 +177,10 @@ def residual_shapes(beam: Beam, modes: StaticSet, of: Sequence[Mode]) -> list[St
 
 
 def _natural(beam: Beam, direction: str, shapes: Sequence[StaticShape], x: Floats, weight: Floats) -> list[StaticShape]:
-    """Their own natural shapes, so that each has a frequency of its own, lowest first."""
+    """The natural shapes within the span of the residuals, so that each has its own frequency, lowest first."""
     strains = np.stack([_strains(beam, direction, shape, x, weight) for shape in shapes], axis=1)
     moves = np.stack([_moves(beam, direction, shape, x, weight) for shape in shapes], axis=1)
-    # unit strain energy first: a residual force and a residual moment are of very different sizes
+    # scale to unit strain energy first: residuals of a force and of a moment differ greatly in size
     size = np.sqrt(np.sum(strains**2, axis=0))
     frequencies, vectors = natural((moves / size).T @ (moves / size), (strains / size).T @ (strains / size))
     found = []
@@ -198,14 +198,14 @@ def _sum(shapes: Sequence[StaticShape], vector: Floats) -> StaticShape:
 
 
 def _scaled(shape: StaticShape) -> StaticShape:
-    """Largest value 1, seen from the root, and positive where it is largest."""
+    """The shape scaled to a largest value of 1, measured from the root, and positive where it is largest."""
     x = np.linspace(0.0, shape.length, SAMPLES)
     values = shape.w(x) - shape.w(0.0)
     return shape.scaled(1.0 / float(values[np.argmax(np.abs(values))]))
 
 
 def _strains(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
-    """A vector whose products are those of strain energies."""
+    """A vector whose dot products with others are strain-energy products."""
     section, material = beam.section, beam.material
     if direction not in PLANES:
         torsion = (material.shear_modulus or 0.0) * (section.J or 0.0)
@@ -219,7 +219,7 @@ def _strains(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats)
 
 
 def _moves(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
-    """A vector whose products are those of kinetic energies."""
+    """A vector whose dot products with others are kinetic-energy products."""
     if direction not in PLANES:
         return np.asarray(np.sqrt(weight * (beam.rotary[0] if direction == "torsion" else beam.mu)) * shape.w(x))
     rotary = beam.rotary[2 if direction == "y" else 1]

@@ -1,4 +1,4 @@
-"""Numbers of a telescopic link: integrals of its unit shapes over xi = 0 ... 1, which powers of the free length then scale."""
+"""Integrals of a telescopic link: its unit shapes over xi = 0 ... 1, to be scaled by powers of the free length."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = 3  # fields of a mode: f, f'(1 - xi), f''(1 - xi)^2
 
 @dataclass(frozen=True)
 class UnitShapes:
-    """Shapes f_j(xi) of the free part, with the fields that a change of length drives them through.
+    """Shapes f_j(xi) of the free part, with the fields that arise when the free length changes.
 
     Fields are numbered KINDS j + kind.
     """
@@ -31,7 +31,7 @@ class UnitShapes:
     gram: Sequence[Sequence[float]]  # of pairs of fields, int F G
     tip: Sequence[float]  # of the modes, f(1)
     tip_slope: Sequence[float]  # of the modes, f'(1)
-    root_slope: Sequence[float]  # of the modes, f'(0), not zero where the arm stretches or twists as soon as it is out
+    root_slope: Sequence[float]  # of the modes, f'(0), nonzero for stretch and twist, which begin at the sleeve's mouth
     stiffness: Sequence[Sequence[float]]  # of pairs of modes, E I int f'' f'', E A int f' f' or G J int f' f'
     bending: Sequence[Sequence[float]]  # of pairs of modes, I int f'' f'' of the bending modes, for Kelvin-Voigt
 
@@ -60,7 +60,7 @@ def unit_shapes(link: TelescopicBeam) -> UnitShapes:
 
 
 def unit_beam(link: TelescopicBeam) -> Beam:
-    """A cantilever of length one with the link's mode sets: Euler-Bernoulli shapes know no scale but their length."""
+    """A cantilever of length one with the link's mode sets: Euler-Bernoulli shapes depend on no scale except their length."""
     turning = max(link.twisting, 1.0)
     return Beam(length=1.0, section=link.section, material=link.material, theory="euler-bernoulli",
                 modes=link.mode_sets, mass_per_length=link.mu, rotary_inertia=(turning, 0.0, 0.0))  # fmt: skip
@@ -92,7 +92,7 @@ def _stiffness(
             order = 2 if directions[j] in ("y", "z") else 1
             product = float(weight @ (values[j][order] * values[k][order]))
             size = np.sqrt((weight @ values[j][order] ** 2) * (weight @ values[k][order] ** 2))
-            product = product if abs(product) > 1e-13 * size else 0.0  # orthogonality, to round-off
+            product = product if abs(product) > 1e-13 * size else 0.0  # remove the round-off of orthogonal pairs
             stiffness[j, k] = rigidity[directions[j]] * product
             if order == 2:
                 bending[j, k] = rigidity[directions[j]] / material.E * product

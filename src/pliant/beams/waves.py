@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Real = NDArray[Any]  # float64, or longdouble where a root is polished
+Real = NDArray[Any]  # float64, or longdouble while a root is refined
 
 SERIES, NEAR, DECAY = 0, 1, 2  # the kinds of basis
-SERIES_LIMIT = 2.0  # a below which the power series serves; its terms fall as 2^k / k!
+SERIES_LIMIT = 2.0  # the power series is used for a below this; its terms decrease as 2^k / k!
 SERIES_TERMS = 34  # 2^34 / 34! = 6e-29
-DECAY_LIMIT = 0.5  # z above which exp(-b xi), exp(-b (1 - xi)) are well apart
-NEAR_LIMIT = 4.0  # z below which cosh(b xi) is still small
+DECAY_LIMIT = 0.5  # for z above this, exp(-b xi) and exp(-b (1 - xi)) are well separated
+NEAR_LIMIT = 4.0  # for z below this, cosh(b xi) is still small
 
 
 class Wave(NamedTuple):
@@ -58,7 +58,7 @@ def kind_of(wave: Wave) -> NDArray[np.int_]:
 
 
 def shared_kind(low: Wave, high: Wave) -> NDArray[np.int_]:
-    """A basis that suits a whole interval of frequencies; -1 where none does."""
+    """A basis that suits a whole interval of frequencies; -1 if there is none."""
     decay = np.minimum(low.z, high.z) > DECAY_LIMIT
     near = np.maximum(low.z, high.z) < NEAR_LIMIT
     beyond = np.where(decay, DECAY, np.where(near, NEAR, -1))
@@ -66,7 +66,7 @@ def shared_kind(low: Wave, high: Wave) -> NDArray[np.int_]:
 
 
 def states(wave: Wave, kinds: NDArray[np.int_], xi: float) -> Real:
-    """y of the four solutions at one place, for many frequencies: (n, 4 states, 4 solutions)."""
+    """y of the four solutions at one point, for many frequencies: (n, 4 states, 4 solutions)."""
     out = np.empty((len(wave.omega), 4, 4), dtype=wave.omega.dtype)
     for kind in (SERIES, NEAR, DECAY):
         here = kinds == kind
@@ -91,7 +91,7 @@ def _trigonometric(wave: Wave, xi: Real) -> tuple[tuple[Real, ...], ...]:
 
 
 def _decay(wave: Wave, xi: Real) -> tuple[tuple[Real, ...], ...]:
-    """w = exp(-b xi) and w = exp(-b (1 - xi)): each lives at its own end, none overflows."""
+    """w = exp(-b xi) and w = exp(-b (1 - xi)): each decays from its own end, and neither overflows."""
     b = np.sqrt(wave.z)
     left, right = np.exp(-b * xi), np.exp(-b * (1.0 - xi))
     slope, shear = wave.q / b, wave.omega**2 / b
@@ -124,7 +124,7 @@ def cosh_sinh(z: Real, xi: Real) -> tuple[Real, Real]:
 
 
 def combined(wave: Wave, kind: int, xi: Real, parts: Real) -> Real:
-    """y of one motion, its parts in the basis given, at one frequency and many places: (..., 4)."""
+    """y of one motion, from its coefficients in the given basis, at one frequency and many points: (..., 4)."""
     if kind != SERIES:
         return basis(wave, kind, xi) @ parts
     step, unit = _flow(wave)
@@ -140,7 +140,7 @@ def combined(wave: Wave, kind: int, xi: Real, parts: Real) -> Real:
 
 
 def _series(wave: Wave, xi: Real) -> Real:
-    """exp(A xi) of the state equation, for low frequencies, where the waves above are nearly the same."""
+    """exp(A xi) of the state equation, for low frequencies, where the wave solutions become nearly identical."""
     flow, unit = _flow(wave)
     step = flow * np.asarray(xi)[..., None, None]
     term = np.broadcast_to(np.eye(4, dtype=flow.dtype), step.shape)
@@ -152,7 +152,7 @@ def _series(wave: Wave, xi: Real) -> Real:
 
 
 def _flow(wave: Wave) -> tuple[Real, Real]:
-    """A of y' = A y with V in units of Omega, so that all entries are of the size of a; and the units, (..., 4, 1)."""
+    """A of y' = A y with V in units of Omega, so that all entries are of the order of a; and the units, (..., 4, 1)."""
     flow = np.zeros((*np.shape(wave.omega), 4, 4), dtype=wave.omega.dtype)
     flow[..., 0, 1] = flow[..., 1, 2] = 1.0
     flow[..., 0, 3] = wave.sigma / wave.omega

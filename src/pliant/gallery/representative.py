@@ -1,4 +1,4 @@
-"""One run of every gallery system that methods can be compared on: long enough to meet what is special, not yet chaotic."""
+"""One run of every gallery system for comparing methods: long enough to show its special features, too short to become chaotic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pliant.model.system import System
 
 @dataclass(frozen=True)
 class Representative:
-    """A system and how long it is run."""
+    """A system and the duration of its run."""
 
     name: str
     build: Callable[[], System]

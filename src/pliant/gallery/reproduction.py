@@ -1,4 +1,4 @@
-"""What all published systems share: claims with verdicts, summary.json, the printed table, the figures, and the register.
+"""The common parts of all reproductions: claims with verdicts, summary.json, the printed table, the figures, and the register.
 
 A reproduction is a function of a folder and a progress report. It runs the published cases, writes summary.json, one PNG per figure
 and the results as netCDF into the folder, and returns what summary.json holds:
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 DPI = 120
-PLAIN_WIDTH = 120  # columns of the table where the output is no terminal and has no width of its own
+PLAIN_WIDTH = 120  # width of the table in columns if the output is not a terminal
 
-Progress = Callable[[str, float], None]  # what is being done, and which part of the whole is done, 0 to 1
+Progress = Callable[[str, float], None]  # the current activity, and the fraction of the whole that is done, 0 to 1
 Summary = dict[str, Any]
 Reproduction = Callable[[Path, Progress], Summary]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing a paper says, beside what we find. `reason` says why it does not hold, or what to know where it does."""
+    """One claim of a paper, compared with our result. `reason` says why it does not hold, or adds what to know if it does."""
 
     claim: str
     paper: Any  # a number, words, or a list or dict of them
@@ -46,7 +46,7 @@ class Claim:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         entry = {"claim": self.claim, "paper": self.paper, "ours": self.ours, "holds": bool(self.holds)}
         return {**entry, "reason": self.reason} if self.reason else entry
 
@@ -56,7 +56,7 @@ def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], *
 
 
 def write_summary(out: Path, summary: Summary) -> Path:
-    """summary.json, whole or not at all; nan and inf, which JSON has not, are refused."""
+    """Write summary.json, complete or not at all; nan and inf, which JSON cannot represent, are refused."""
     text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
     target = out / SUMMARY
     with atomic_write(target) as draft:
@@ -65,7 +65,7 @@ def write_summary(out: Path, summary: Summary) -> Path:
 
 
 def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = None) -> None:
-    """The table of claims: plain where the output is no terminal, wrapped to its width where it is one."""
+    """Print the table of claims: wrapped to the width of a terminal, plain for any other output."""
     from rich.box import HORIZONTALS
     from rich.console import Console
     from rich.table import Table
@@ -90,7 +90,7 @@ def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = 
 
 
 def words(value: Any) -> str:
-    """A claim's value for people: numbers to four digits, lists and tables of them in a row."""
+    """A claim's value as readable text: numbers to four digits, lists and mappings in one line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -109,9 +109,9 @@ def swept(
     tell: Callable[[float], None] | None = None,
     executor: Any = None,
 ) -> list[Result]:
-    """Whole results of a sweep, in the order of its cases; a case that failed is raised.
+    """Complete results of a sweep, in the order of its cases; a failed case raises an error.
 
-    tell is called with the share that is done. executor: threads, unless seconds of runs are compared.
+    tell is called with the fraction that is done. executor: threads, unless the run times of cases are compared.
     """
     report = None if tell is None else lambda done, total, failed: tell(done / total)
     return sweep_results(build, over, run, executor=executor, progress=report)
@@ -146,13 +146,13 @@ def save_result(out: Path, name: str, result: Result) -> Path:
     target = out / f"{name}.nc"
     try:
         result.to_netcdf(target)
-    except RuntimeError as trouble:  # so HDF5 reports a full disk
+    except RuntimeError as trouble:  # so that HDF5 reports a full disk
         raise OSError(0, str(trouble), str(target)) from trouble
     return target
 
 
 def save_figures(out: Path, draw: Mapping[str, Callable[[], Figure]], progress: Progress, begin: float = 0.0) -> list[Path]:
-    """Draw and write one PNG after another; `begin` is the part of the whole that was done before."""
+    """Draw and write one PNG after another; `begin` is the fraction of the whole that was done before."""
     written = []
     for k, (name, function) in enumerate(draw.items()):
         progress(f"drawing {name}", begin + (1.0 - begin) * k / len(draw))
@@ -163,7 +163,7 @@ def save_figures(out: Path, draw: Mapping[str, Callable[[], Figure]], progress: 
 
 
 def study(module: str) -> Reproduction:
-    """The `reproduce` of a module of the gallery, imported when it is asked for."""
+    """The `reproduce` function of a gallery module, imported on first use."""
 
     def reproduce(out: Path, progress: Progress) -> Summary:
         function: Reproduction = import_module(f"pliant.gallery.{module}").reproduce
@@ -180,7 +180,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "slider-crank": study("slider_crank.study"),
 }
 
-# What each is, in a line.
+# One line of description for each.
 ABOUT: dict[str, str] = {
     "falling-chain": "three elastic links fall and bounce (Yousefzadeh and Shafei 2024)",
     "tipping-arm": "an arm that stiffens tips over and knocks against a wall; and the spin-up (Wang, Yan, Fang, Jin 2012)",

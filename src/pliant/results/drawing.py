@@ -1,9 +1,9 @@
-"""What pictures draw of a mechanism: points and lines fixed on its bodies, and how modes carry them.
+"""The drawing of a mechanism: points and lines fixed on its bodies, and how modes displace them.
 
-Nothing here moves. A point of a body stands, in the axes of the body, at
+A drawing does not depend on time. The position of a point in the axes of its body is
     r = rest + sum of (product of coordinates) (shape + (scale - 1) bow)
-where `shape` is how a mode (or two, or a free length) carries it, `bow` the part of that which a deformation scale magnifies.
-With the rows `root_position` and `orientation` it stands in space. So a file of results can be drawn without its model.
+where `shape` is the displacement due to a mode (or two modes, or a free length) and `bow` the part of it that a deformation scale
+magnifies. The rows `root_position` and `orientation` place the body in space. So a result file can be drawn without its model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Spot = tuple[int, int]  # body, point; body GROUND is the ground
 
 GROUND = -1
-_MAKE = "_make"  # of a drawing that is still to be made: how
+_MAKE = "_make"  # attribute of a deferred drawing: the function that makes it
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class BodyDrawing:
     name: str
     kind: str  # beam, telescopic, rigid, payload
     rest: Floats  # (points, 3), m; point 0 is the root
-    lines: tuple[tuple[int, ...], ...]  # strokes through points; closed where they end as they begin
+    lines: tuple[tuple[int, ...], ...]  # polylines through points; closed if the last point is the first
     fields: tuple[Field, ...]
-    joint: str  # what carries its root: revolute, prismatic, ball, weld, free
-    on: Spot  # where that stands
+    joint: str  # the joint at its root: revolute, prismatic, ball, weld, free
+    on: Spot  # where that joint is attached
 
 
 @dataclass(frozen=True)
@@ -51,35 +51,35 @@ class ContactDrawing:
 
     pair: str
     radius: float  # m
-    other_radius: float | None  # m, of a ball; None of a plane
-    on_ground: bool  # whether the plane or the other ball stands still
-    point: tuple[float, float, float]  # of a plane that stands still, m
+    other_radius: float | None  # m, of a ball; None for a plane
+    on_ground: bool  # whether the plane or the other ball is fixed
+    point: tuple[float, float, float]  # of a fixed plane, m
     normal: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """All that is drawn of a mechanism. Bodies are in the order of the result's."""
+    """Everything that is drawn of a mechanism. Bodies are in the same order as in the result."""
 
     gravity: tuple[float, float, float]  # m/s^2
     units: dict[str, str]  # of every coordinate
-    ground: Floats  # (points, 3), where joints and closures stand on the ground
+    ground: Floats  # (points, 3), where joints and closures are attached to the ground
     bodies: tuple[BodyDrawing, ...]
-    closures: tuple[tuple[str, Spot, Spot], ...]  # kind and the two places held together, or joined by a strut
+    closures: tuple[tuple[str, Spot, Spot], ...]  # the kind and the two points that a closure holds together or a strut joins
     contacts: tuple[ContactDrawing, ...]
 
     @classmethod
     def later(cls, make: Callable[[], Drawing]) -> Drawing:
-        """A drawing that is made when something of it is first read: most runs of a sweep are never looked at.
+        """A deferred drawing, made when one of its fields is first read, because most runs of a sweep are never drawn.
 
-        What `make` reads must not change in the meantime.
+        The data that `make` reads must not change in the meantime.
         """
         drawing = object.__new__(cls)
         vars(drawing)[_MAKE] = make
         return drawing
 
     def __getattr__(self, name: str) -> Any:
-        """Python asks here for what it does not find: fields of a drawing that is still to be made."""
+        """Make a deferred drawing: Python calls this for fields that do not exist yet."""
         if not name.startswith("_"):
             self._finish()
             if name in vars(self):
@@ -87,7 +87,7 @@ class Drawing:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Elsewhere it goes as it is drawn."""
+        """A drawing is pickled complete, so a deferred one is made first."""
         self._finish()
         return vars(self)
 
@@ -95,7 +95,7 @@ class Drawing:
         make = vars(self).get(_MAKE)
         if make is not None:
             vars(self).update(vars(make()))
-            vars(self).pop(_MAKE, None)  # another thread may have been here
+            vars(self).pop(_MAKE, None)  # another thread may have removed it already
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=lambda array: array.tolist(), separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""What the netCDF file of a result holds: numbers and texts as plain variables, the rest as attributes, for any reader."""
+"""The contents of a result's netCDF file: numbers and texts are plain variables, the rest attributes, readable by any program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FileVariable:
 
 
 def write_result(result: Result, group: Any, quantities: Collection[str] | None = None, compression: int = 0) -> None:
-    """All of a result, or the quantities named, into an open file, or into a group of one; compression: zlib's level."""
+    """Write a result, or only the named quantities, into an open file or a group of one; compression: zlib's level."""
     names = tuple(name for name in result.values if quantities is None or name in quantities)
     rows = {"time": FileVariable(("time",), result.time, TIME), **label_variables(result.labels, result.drawing)}
     for name in present(names, result.labels):
@@ -43,7 +43,7 @@ def write_result(result: Result, group: Any, quantities: Collection[str] | None 
 
 
 def write_rest(result: Result, group: Any, names: Sequence[str]) -> None:
-    """Into a file that holds its rows already: what a run knows only at its end. names: the quantities kept."""
+    """Write what is known only at the end of a run into a file that already holds the rows. names: the quantities kept."""
     _put(group, {**_happenings(result), **_texts(result)}, 0)
     group.setncatts(_attributes(result, names))
 
@@ -58,12 +58,12 @@ def _put(group: Any, variables: Mapping[str, FileVariable], compression: int) ->
 
 
 def present(names: Iterable[str], labels: Mapping[str, Sequence[str]]) -> list[str]:
-    """Those quantities that have numbers, as forces do not where nothing touches."""
+    """The quantities that contain numbers; contact forces, for example, contain none in a model without contact pairs."""
     return [name for name in names if all(labels[dim] for dim in QUANTITIES[name].dims)]
 
 
 def label_variables(labels: Mapping[str, Sequence[str]], drawing: Drawing | None) -> dict[str, FileVariable]:
-    """Names along each dimension; of every coordinate and rate its body and its unit."""
+    """The names along each dimension, and the body and the unit of every coordinate and rate."""
     variables = {dim: FileVariable((dim,), _strings(names)) for dim, names in labels.items() if names}
     for dim in ("coordinate", "rate"):
         if labels[dim]:
@@ -79,7 +79,7 @@ def bodies_of(names: Sequence[str]) -> list[str]:
 
 
 def units_of(dim: str, names: Sequence[str], drawing: Drawing | None) -> list[str]:
-    """Of coordinates or rates; none where a file of an older version does not tell. Rates that are no coordinates turn balls."""
+    """Units of coordinates or rates; empty if an older file does not record them. Other rates are angular velocities of balls."""
     if drawing is None:
         return []
     if dim == "coordinate":
@@ -88,7 +88,7 @@ def units_of(dim: str, names: Sequence[str], drawing: Drawing | None) -> list[st
 
 
 def attributes_of(name: str) -> dict[str, str]:
-    """Of a quantity: its unit, its meaning, and where units stand that differ from column to column."""
+    """Attributes of a quantity: its unit, its meaning and, if units differ between columns, the variable that holds them."""
     quantity = QUANTITIES[name]
     own = f"unit_of_{quantity.dims[0]}" if name in ("q", "v") else None
     return {UNITS: quantity.unit, MEANING: quantity.meaning, **({} if own is None else {"units_of_columns": own})}
@@ -113,7 +113,7 @@ def _happenings(result: Result) -> dict[str, FileVariable]:
 
 
 def _texts(result: Result) -> dict[str, FileVariable]:
-    """As variables, not as attributes: those of HDF5 are short."""
+    """Long texts as variables, because the size of HDF5 attributes is limited."""
     texts: dict[str, FileVariable] = {}
     if result.drawing is not None:
         texts["outline"] = _text(result.drawing.to_json(), "what pictures draw of the mechanism, JSON")
@@ -128,7 +128,7 @@ def _texts(result: Result) -> dict[str, FileVariable]:
 
 
 def _attributes(result: Result, names: Sequence[str]) -> dict[str, str]:
-    # without seconds, so that the same run gives the same bytes
+    # without computing times, so that the same run gives the same bytes
     counted = {name: value for name, value in result.stats.items() if name not in TIMINGS}
     record = {"format": FORMAT, "ok": result.ok, "interrupted": result.interrupted, "stats": counted}
     record |= {"parameters": result.parameters} if result.parameters else {}

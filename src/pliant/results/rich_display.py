@@ -1,4 +1,4 @@
-"""What a notebook shows of results: tables as HTML, and the page that plays in a frame of its own."""
+"""How a notebook displays results: tables as HTML, and the interactive page in its own frame."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-MOST_ROWS = 60  # of a table; the rest is counted
+MOST_ROWS = 60  # rows shown of a table; the others are only counted
 
 _STYLE = "text-align:right;white-space:nowrap;padding:1px 10px;font-variant-numeric:tabular-nums"
 _FIRST = "text-align:left;white-space:nowrap;padding:1px 10px"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    """Texts as an HTML table; the first column stands left, numbers stand right."""
+    """Texts as an HTML table; the first column is left-aligned, the others are right-aligned."""
     shown = rows if len(rows) <= MOST_ROWS else rows[: MOST_ROWS - 1]
     lines = [_row("th", heads), *(_row("td", row) for row in shown)]
     if len(shown) < len(rows):
         lines.append(f'<tr><td colspan="{len(heads)}" style="{_FIRST}">and {len(rows) - len(shown)} more</td></tr>')
     title = f'<caption style="{_FIRST};padding-bottom:4px">{escape(caption)}</caption>' if caption else ""
-    return f'<div style="overflow-x:auto;margin:8px 0"><table>{title}{"".join(lines)}</table></div>'  # a wide one scrolls
+    return f'<div style="overflow-x:auto;margin:8px 0"><table>{title}{"".join(lines)}</table></div>'  # a wide table scrolls
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
@@ -39,7 +39,7 @@ def paragraphs(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Frame:
-    """A whole page inside a notebook's cell: it holds all it needs, so it plays without a network."""
+    """A complete page inside a notebook cell; it contains everything it needs and works without a network."""
 
     page: str
     height: int  # pixels
@@ -57,7 +57,7 @@ _pages: list[PageOf] = []
 
 
 def pages_by(page: PageOf) -> PageOf:
-    """Who makes pages of results: they are drawn in `show`, above results, which hands its function down."""
+    """Register the function that makes pages: `show` provides it, because `results` may not import `show`."""
     _pages[:] = [page]
     return page
 

@@ -1,4 +1,4 @@
-"""A netCDF file that is filled with rows while a run makes them."""
+"""A netCDF file to which rows are written while a run produces them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
 
 
-CHUNK_ROWS = 2048  # of a variable that are stored together: what the last chunk has too many of is little
+CHUNK_ROWS = 2048  # rows of a variable stored together; few enough that an unfilled last chunk wastes little space
 
 
 class RowsFile:
-    """Open from its first row to its last; between two of them others may use the library. window: rows that come at once."""
+    """A file that stays open for the whole run; others may use the library between writes. window: rows per write."""
 
     def __init__(
         self, path: Path, names: Sequence[str], labels: Mapping[str, Sequence[str]], drawing: Drawing | None, window: int,
@@ -32,12 +32,12 @@ class RowsFile:
         import netCDF4
 
         self.names = tuple(names)
-        self.shapes: dict[str, tuple[int, ...]] = {}  # of what the file holds over time, once it is finished
+        self.shapes: dict[str, tuple[int, ...]] = {}  # shapes of the variables over time, known once the file is finished
         self._present = present(names, labels)
         with postponed(), alone():
             self._file: Any = netCDF4.Dataset(path, "w")
             self._file.set_auto_mask(False)
-            self._file.createDimension("time", None)  # how many there will be shows at the end
+            self._file.createDimension("time", None)  # the number of rows is known only at the end
             variables = label_variables(labels, drawing)
             for dim in dict.fromkeys(variable.dims[0] for variable in variables.values()):
                 self._file.createDimension(dim, len(labels[dim]))
@@ -51,21 +51,21 @@ class RowsFile:
                 put_rows(self._file, name, ("time", *dims), shape, rows, attributes_of(name), compression)
 
     def put(self, first: int, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> None:
-        """Rows from number `first` on; once more where an interrupt came in between."""
+        """Write rows starting at number `first`; after an interrupt the same rows may be written again."""
         last = first + times.size
         with postponed(), alone():
             for name, array in {"time": times, **{name: values[name] for name in self._present}}.items():
                 self._file[name][first:last] = array
 
     def finish(self, result: Result) -> None:
-        """Write what is known at the end only, and close."""
+        """Write what is known only at the end, and close the file."""
         with postponed(), alone():
             write_rest(result, self._file, self.names)
             self.shapes = {name: tuple(self._file[name].shape) for name in ("time", *self._present)}
             self._file.close()
 
     def abandon(self) -> None:
-        """Close what will not be finished."""
+        """Close a file that will not be finished."""
         with alone():
             if self._file.isopen():
                 self._file.close()

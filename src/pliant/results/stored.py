@@ -1,4 +1,4 @@
-"""Checks of result files, which may come from anyone: anything that pliant would not write is refused by name."""
+"""Checks of result files, which may come from untrusted sources: contents that pliant would not write are refused by name."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 WHOLE = "must be a complete result as written by pliant"
 LARGEST = 1e300
-TIMES_AT_ONCE = 2**17  # that are looked at
-COPIES = 2  # of what a file holds, while it is read
+TIMES_AT_ONCE = 2**17  # times checked in one block
+COPIES = 2  # copies of a file's contents in memory while it is read
 
 
 def refusing(read: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The reader; what is wrong with a file is a ModelError that names it, what hinders reading stays an OSError."""
+    """Decorator of a reader: invalid contents raise a ModelError that names the file; system errors remain an OSError."""
 
     @functools.wraps(read)
     def refused(*given: Given.args, **options: Given.kwargs) -> Result:
-        path = options["path"] if "path" in options else given[1]  # behind the class
+        path = options["path"] if "path" in options else given[1]  # the first argument is the class
         try:
             result = read(*given, **options)
             check_result(result)
         except PliantError:
             raise
         except Exception as trouble:
-            if isinstance(trouble, OSError) and (trouble.errno or 0) > 0:  # the system's; netCDF counts its own below zero
+            if isinstance(trouble, OSError) and (trouble.errno or 0) > 0:  # a system error; netCDF's own error numbers are negative
                 raise
             raise ModelError.of(f"file {str(path)!r}", "contents", WHOLE, f"{type(trouble).__name__}: {trouble}") from trouble
         return result
@@ -47,12 +47,12 @@ def refusing(read: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def check_size(path: str | Path, size: int) -> None:
-    """Before it is loaded: a few bytes may stand for any number of zeros."""
+    """Check the size before loading: in a compressed file a few bytes may expand to any number of zeros."""
     require_memory(f"file {str(path)!r}", "rows", "must fit into memory", float(COPIES * size), size)
 
 
 def check_result(result: Result) -> None:
-    """Shapes and kinds of everything that others rely on."""
+    """Check the shapes and types of everything that other code relies on."""
     _be(isinstance(result.name, str) and isinstance(result.message, str), "title and message are texts")
     _be(isinstance(result.ok, bool) and isinstance(result.interrupted, bool), "ok and interrupted are true or false")
     _be(isinstance(result.stats, Mapping), "statistics are a mapping")
@@ -92,7 +92,7 @@ def _check_drawing(drawing: Drawing, result: Result) -> None:
     _be(isinstance(drawing.units, Mapping) and all(isinstance(unit, str) for unit in drawing.units.values()), "units are texts")
     _be(set(result.labels["coordinate"]) <= set(drawing.units), "every coordinate has its unit")
     _be([body.name for body in drawing.bodies] == list(result.labels["body"]), "the outline draws the result's bodies")
-    drawn = [contact.pair for contact in drawing.contacts]  # behind them are stops and backlash, which have no place in space
+    drawn = [contact.pair for contact in drawing.contacts]  # the last pairs are stops and backlash, which have no position in space
     _be(drawn == list(result.labels["pair"])[: len(drawn)], "and its contacts")
     for body in drawing.bodies:
         _check_body(body, result)

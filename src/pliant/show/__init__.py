@@ -1,4 +1,4 @@
-"""Pictures of what came out: plots, films, and a page that plays."""
+"""Pictures of results: plots, animations and an interactive page."""
 
 from pliant.show import animation, player, plot
 

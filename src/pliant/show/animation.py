@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 Pixels = NDArray[np.uint8]
 
 SUFFIXES = (".mp4", ".gif")
-PLEASANT = (3.0, 12.0)  # s: how long a film lasts whose speed nobody chose
-STEPS = (1.0, 2.0, 5.0)  # speeds are these times a power of ten
-FLASH = 0.15  # s of film: how long a touch stays visible, however short it was
+PLEASANT = (3.0, 12.0)  # s: duration of a film whose speed is chosen automatically
+STEPS = (1.0, 2.0, 5.0)  # automatic speeds are one of these times a power of ten
+FLASH = 0.15  # s of film: how long a contact stays visible, however brief it was
 DPI = 100
-PIXELS = range(160, 4097)  # that a film may have across and up
-COLOURS = 64  # of a GIF's frame
+PIXELS = range(160, 4097)  # permitted width and height of a film
+COLOURS = 64  # per frame of a GIF
 
 
 def write_animation(
@@ -45,12 +45,11 @@ def write_animation(
     speed: float | None = None,
     size: tuple[int, int] | None = None,
 ) -> Path:
-    """Write a film of the mechanism; the name's ending says which kind. Without ffmpeg only GIF can be written.
+    """Write a film of the mechanism; the file name's suffix selects the format. Without ffmpeg only GIF can be written.
 
-    scale: of the deformation. speed: seconds of the run per second of film; chosen so that the film lasts a few seconds where None.
-    size: width and height in pixels, as in (1280, 720); those of the mechanism's own shape where None. Frames are encoded while the
-    next ones are drawn.
-    The file appears whole or not at all.
+    scale: magnification of the deformation. speed: seconds of the run per second of film; None chooses it so that the film lasts a
+    few seconds. size: width and height in pixels, as in (1280, 720); None follows the proportions of the mechanism. Frames are
+    encoded while the next ones are drawn. The file appears complete or not at all.
     """
     target = Path(path)
     _check(target, fps, scale, speed, size)
@@ -58,7 +57,7 @@ def write_animation(
     with atomic_write(target) as draft:
         if target.suffix == ".mp4":
             _write_mp4(_frames(result, fps, scale, pace, size), draft, fps)
-        else:  # a GIF counts in hundredths of a second, and nothing shows it faster than fifty frames in one
+        else:  # a GIF counts time in hundredths of a second, and no viewer shows more than fifty frames per second
             delay = max(round(100 / fps), 2)
             _write_gif(_frames(result, 100 / delay, scale, pace, size), draft, 10 * delay)
     return target
@@ -71,7 +70,7 @@ def film_times(begin: float, end: float, fps: float, speed: float) -> Any:
 
 
 def pleasant_speed(seconds: float) -> float:
-    """Real time where that is pleasant to watch, else 1, 2 or 5 times a power of ten."""
+    """Real time if the film then has a pleasant duration, otherwise 1, 2 or 5 times a power of ten."""
     if seconds <= 0.0 or PLEASANT[0] <= seconds <= PLEASANT[1]:
         return 1.0
     power = 10.0 ** math.floor(math.log10(seconds / PLEASANT[1]))
@@ -89,7 +88,7 @@ def _write_gif(frames: Iterator[Pixels], draft: Path, delay: int) -> None:
 
 
 def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
-    """Raw frames into ffmpeg; players want even sizes and this pixel format."""
+    """Pipe raw frames into ffmpeg; players require even sizes and this pixel format."""
     first = next(frames)
     height, width = first.shape[:2]
     source = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{width}x{height}", "-r", f"{fps}", "-i", "-"]
@@ -97,7 +96,7 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
     command = ["ffmpeg", "-loglevel", "error", "-y", *source, *film, str(draft)]
     with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors) as ffmpeg:
         assert ffmpeg.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it says why below
+        with contextlib.suppress(BrokenPipeError):  # ffmpeg's own message is raised below
             for frame in itertools.chain([first], frames):
                 ffmpeg.stdin.write(frame.tobytes())
         ffmpeg.communicate()
@@ -107,13 +106,13 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
 
 
 def _frames(result: Result, fps: float, scale: float, speed: float, size: tuple[int, int] | None) -> Iterator[Pixels]:
-    """Pictures one after another, (height, width, 4) bytes each: what stands still is drawn once."""
+    """Frames one after another, (height, width, 4) bytes each; everything that does not move is drawn only once."""
     sketch = Sketch(Scene(result, scale))
     result = sketch.scene.result
     figure = _stage(sketch, speed, size)
     (panel,), (stamp,), canvas = figure.axes, figure.texts, cast(Any, figure.canvas)
     canvas.draw()
-    figure.set_layout_engine("none")  # what constrained layout found is kept
+    figure.set_layout_engine("none")  # keep the layout that constrained layout computed
     empty = canvas.copy_from_bbox(figure.bbox)
     begin, end = float(result.time[0]), float(result.time[-1])
     places = max(0, 3 - math.floor(math.log10(max(end - begin, 1e-12))))
@@ -130,7 +129,7 @@ def _frames(result: Result, fps: float, scale: float, speed: float, size: tuple[
 
 @styled
 def _stage(sketch: Sketch, speed: float, size: tuple[int, int] | None) -> Figure:
-    """The empty scene: a panel, and a text that tells the time."""
+    """The empty scene: a panel, and a text that shows the time."""
     figure, (panel,) = snapshots(sketch, 1)
     figure.set_dpi(DPI)
     if size is not None:

@@ -1,10 +1,11 @@
-"""The drawing of a System: which points of its bodies a picture shows, and how the bodies' fields carry them.
+"""The drawing of a System: which points of its bodies a picture shows, and how the bodies' fields move them.
 
-A deformation scale magnifies the way of a beam's points from a line: through all points that a closed loop or a contact, on the
-beam or on what it carries, keeps where they are, and along the undeformed beam where there is one such point or none. What hangs on
-a beam elsewhere is carried along, and what is welded to it turns with it. Where that would move a point that must stay, the line
-turns as the beam does, so that the magnified beam does not. So a magnified mechanism stays in one piece, its loops closed, its
-contacts touching, and what is clamped stays at its angle.
+A deformation scale magnifies the displacement of a beam's points from a reference line. Points that a closed loop or a contact
+holds, on the beam or on a body that it carries, must not move when the scale changes. The reference line passes through all of
+them; with at most one such point it is the undeformed beam. A body attached elsewhere on a beam moves with the magnified beam,
+and a body welded to it also rotates with it. If that rotation would move a held point, the reference line follows the beam's
+true direction there, so that magnification adds no rotation. A magnified mechanism therefore stays connected: loops remain
+closed, contacts remain touching, and clamped parts keep their angles.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from pliant.show.tangent import slope_weights
 
 Floats = NDArray[np.float64]
 
-STATIONS = 25  # points drawn of a beam, besides those where something stands
+STATIONS = 25  # points drawn along a beam, in addition to those where something is attached
 SAME_POINT = 1e-9  # m
-NOT_TURNED = 1e-9  # of a mode's largest slope: what round-off leaves of none
-FLAT = 1e-6  # of a body's size: how far points may be from a line or a plane
+NOT_TURNED = 1e-9  # fraction of a mode's largest slope: a smaller slope is zero up to round-off
+FLAT = 1e-6  # fraction of a body's size: how far points may lie off a line or a plane
 
 
 def draw(system: System, tree: Tree) -> Drawing:
@@ -46,7 +47,7 @@ def draw(system: System, tree: Tree) -> Drawing:
     ground = _Points()
     spots = _Spots(numbers, parts, ground)
     on = [spots.at(node.link.on) for node in tree.nodes]
-    pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no places
+    pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no points together
     closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
     struts = tuple(("strut", spots.at(strut.a), spots.at(strut.b)) for strut in system.struts.values())
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
@@ -62,32 +63,32 @@ def draw(system: System, tree: Tree) -> Drawing:
 
 @dataclass(frozen=True)
 class _Stand:
-    """What a body stands on."""
+    """What a body is attached to."""
 
     spot: Spot
     joint: str
-    bracket: bool  # whether its joint is beside that spot
+    bracket: bool  # whether its joint is offset from that spot
 
     def turns(self, points: set[int]) -> bool:
-        """Whether points of the body would move if it were turned where it stands; a joint that turns has its own angle."""
+        """Whether turning the carrier there would move these points of the body; a joint that rotates sets its own angle."""
         return bool(points) if self.bracket or self.joint == "prismatic" else self.joint == "weld" and points != {0}
 
 
 @dataclass
 class _Held:
-    """Points of a body that must stay where they are, and those of them where its line must keep its direction too."""
+    """Points of a body that magnification must not move, and those of them where its line must also keep its direction."""
 
     points: set[int] = field(default_factory=set)
     directions: set[int] = field(default_factory=set)
 
 
 def _held(stands: Sequence[_Stand], fixed: Sequence[Spot]) -> list[_Held]:
-    """What magnification leaves alone of every body: points held themselves, or carrying a body with such points."""
+    """What magnification must not move on each body: points that are held, and points that carry a body with held points."""
     held = [_Held() for _ in stands]
     for body, point in fixed:
         if body != GROUND:
             held[body].points.add(point)
-    for body in reversed(range(len(stands))):  # a body stands on an earlier one
+    for body in reversed(range(len(stands))):  # a body is attached to an earlier one
         stand, of = stands[body], held[body]
         carrier, point = stand.spot
         if of.points and carrier != GROUND:
@@ -108,7 +109,7 @@ def _units(system: System) -> dict[str, str]:
 
 
 class _Points:
-    """Points with numbers; the same place is one point."""
+    """Numbered points; coincident positions share one number."""
 
     def __init__(self, *points: Sequence[float]) -> None:
         self._points: list[Floats] = []
@@ -129,7 +130,7 @@ class _Points:
 
 
 class _Library:
-    """Fields of beams at their stations; equal beams that are held alike are evaluated once."""
+    """Fields of beams at their stations; equal beams that are held in the same way are evaluated once."""
 
     def __init__(self, shapes: dict[str, Shapes]) -> None:
         self._shapes = shapes
@@ -138,7 +139,7 @@ class _Library:
     def fields(
         self, name: str, beam: Beam, x: Floats, line: tuple[int, ...], held: _Held
     ) -> list[tuple[tuple[int, ...], Floats, Floats]]:
-        """(modes, shape, bow) of each field: one mode, two that foreshorten, three that are short across."""
+        """(modes, shape, bow) of each field: one mode, two modes (foreshortening) or three modes (third order)."""
         key = (id(beam), x.tobytes(), frozenset(held.points), frozenset(held.directions))
         if key not in self._known:
             shapes = self._shapes[name]
@@ -158,7 +159,7 @@ class _Library:
 
 
 class RigidDrawing:
-    """A rigid body: root, tip, named frames, and wherever something stands on it."""
+    """A rigid body: root, tip, named frames, and all points where something is attached."""
 
     def __init__(self, node: Node, body: RigidBody) -> None:
         self._node = node
@@ -185,7 +186,7 @@ class BeamDrawing:
         self._stations = [0.0, beam.length]
 
     def number(self, frame: Frame) -> int:
-        """Stations that are asked for come first, in the order of asking; 0 and 1 are root and tip."""
+        """The number of a frame's station. Requested stations come first, in order of request; 0 and 1 are root and tip."""
         station = 0.0 if frame.station is None else frame.station
         if station not in self._stations:
             self._stations.append(station)
@@ -213,7 +214,7 @@ class TelescopicDrawing:
 
     def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         name, length = self._node.name, self._link.length
-        # root, tip, then the free part from the sleeve's mouth on; xi is the part of the free length
+        # root, tip, then the free part from the sleeve's mouth outwards; xi is the fraction of the free length
         xi = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, STATIONS)[:-1]])
         slides = np.where(np.arange(len(xi)) == 0, 0.0, xi)
         rest = _along_x(np.where(np.arange(len(xi)) == 0, 0.0, length))
@@ -251,10 +252,10 @@ class _Spots:
 
 
 def _bow(x: Floats, shape: Floats, line: tuple[int, ...], held: _Held, clamped: bool = False) -> Floats:
-    """A shape, measured from the line through its values at the points held; the root is held always.
+    """A shape measured from the reference line through its values at the held points; the root is always held.
 
-    A shape that leaves its root along the beam is measured from a line that does so too, the gentlest through the points held:
-    magnified, what is clamped stays clamped. Where its direction is held, the line has the shape's own.
+    For a shape with zero slope at the root, the reference line also has zero slope there (it is the smoothest curve through the
+    held points), so that a clamped root stays clamped when magnified. Where the direction is held, the line has the shape's slope.
     """
     kept = sorted({0, *held.points}, key=lambda k: x[k])
     at = x[kept]
@@ -268,7 +269,7 @@ def _bow(x: Floats, shape: Floats, line: tuple[int, ...], held: _Held, clamped: 
 
 
 def _without_slopes(bow: Floats, x: Floats, at: Floats, line: tuple[int, ...], directions: set[int]) -> Floats:
-    """A bow less the gentle curves, none at the points held, that have its slopes where its direction is held."""
+    """The bow with zero slope where the direction is held: smooth curves that vanish at the held points are subtracted."""
     slopes = [(float(x[point]), *found) for point in sorted(directions) if (found := slope_weights(x, line, point)) is not None]
     if not slopes:
         return bow
@@ -278,7 +279,7 @@ def _without_slopes(bow: Floats, x: Floats, at: Floats, line: tuple[int, ...], d
 
 
 def _curve_of_slope(x: Floats, at: Floats, place: float) -> Floats:
-    """Zero at some places, with slope one at one of them and none at the others, straight beyond the last."""
+    """A curve, zero at all given positions, with slope one at one of them and zero at the others; straight beyond the last."""
     from scipy.interpolate import CubicHermiteSpline
 
     slopes = np.where(at == place, 1.0, 0.0)
@@ -289,7 +290,7 @@ def _curve_of_slope(x: Floats, at: Floats, place: float) -> Floats:
 
 
 def _straight_lines(x: Floats, at: Floats, values: Floats) -> Floats:
-    """From each of some values to the next, straight on beyond the last."""
+    """Straight lines from each value to the next, extended beyond the last."""
     line = np.stack([np.interp(x, at, values[:, axis]) for axis in range(3)], axis=1)
     beyond = x > at[-1]
     line[beyond] += np.outer(x[beyond] - at[-1], (values[-1] - values[-2]) / (at[-1] - at[-2]))
@@ -297,7 +298,7 @@ def _straight_lines(x: Floats, at: Floats, values: Floats) -> Floats:
 
 
 def _clamped_line(x: Floats, at: Floats, values: Floats) -> Floats:
-    """Through values at some places, the first of them left at right angles, straight beyond the last."""
+    """A smooth curve through values at given positions, with zero slope at the first; straight beyond the last."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(at, values, bc_type=((1, np.zeros(3)), (2, np.zeros(3))))
@@ -306,7 +307,7 @@ def _clamped_line(x: Floats, at: Floats, values: Floats) -> Floats:
 
 
 def _leaves_straight(shapes: Shapes, length: float) -> NDArray[np.bool_]:
-    """Of every mode, whether it bends the beam but does not turn it where it begins."""
+    """For each mode, whether it bends the beam without rotating it at the root."""
     turned = np.abs(shapes.rotation(np.linspace(0.0, length, STATIONS))[:, 1:, :]).max(axis=1)  # (station, mode)
     return np.asarray((turned[0] <= NOT_TURNED * turned.max(axis=0)) & (turned.max(axis=0) > 0.0))
 
@@ -347,7 +348,7 @@ def _on_ground(plane: Plane) -> tuple[tuple[float, float, float], tuple[float, f
 
 
 def _strokes(points: Floats) -> tuple[tuple[int, ...], ...]:
-    """Lines of a rigid body: along its points where they are in line, round them where flat, else from the root to each."""
+    """Lines of a rigid body: along collinear points, around coplanar points, otherwise from the root to each point."""
     if len(points) < 3:
         return (tuple(range(len(points))),)
     centred = points - points.mean(axis=0)

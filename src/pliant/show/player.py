@@ -1,7 +1,7 @@
-"""A result as one page that plays: the mechanism moving, plots beside it that follow the cursor.
+"""A result as an interactive page: the moving mechanism, and plots beside it that follow the cursor.
 
-The page is one HTML file that asks nothing of the network: its script (pliant/show/page, plain canvas code without a library) and
-the numbers (base64 of little-endian floats) stand in it.
+The page is a single HTML file that needs no network. It contains its script (pliant/show/page, plain canvas code without a
+library) and the numbers (little-endian floats in base64).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from pliant.show.scene import EQUIVALENT, KEEP_ANGLES, Scene, slope_at
 Floats = NDArray[np.float64]
 
 SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")
-MOST_ROWS = 4000  # of a page; more rows than pixels only make it slow to open
-DIGITS = 8  # of the drawing's numbers, which single precision carries
-MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # where index.html takes a part in
+MOST_ROWS = 4000  # in a page; more rows than pixels only slow down its opening
+DIGITS = 8  # significant digits of the drawing's numbers; single precision holds no more
+MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # placeholders in index.html
 STRESS_COLOURS = ("#0d0887", "#5402a3", "#8b0aa5", "#b93289", "#db5c68", "#f48849", "#febd2a", "#f0f921")  # plasma, from no stress
 SHOWN = 3  # plots open at first
 MOST_SERIES = 14  # in one plot
@@ -52,9 +52,10 @@ class Panel:
 
 
 def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | None = None) -> Path:
-    """Write the page; the file appears whole or not at all. Of a result with stresses, beams are coloured by them.
+    """Write the page; the file appears complete or not at all. If the result has stresses, beams are coloured by them.
 
-    scale: of the deformation, and speed: seconds of the run per second of watching, at first; the page lets one change both.
+    scale: initial magnification of the deformation. speed: initial playback speed, seconds of the run per second of viewing.
+    Both can be changed in the page.
     """
     for field, value in (("scale", scale), ("speed", speed)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
@@ -87,9 +88,10 @@ def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
 
 
 def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
-    """Rows for the page: all, or half of `most` even in time, half even among the rows, which crowd where things happen fast.
+    """Rows for the page: all of them, or about `most`.
 
-    First and last row, the row nearest to the peak of every touch and that of every beam's largest stress are among them.
+    Half of these are evenly spaced in time and half by row number, because rows are dense where the motion is fast.
+    The first and last rows, the row nearest the peak of every contact and the row of every beam's largest stress are included.
     """
     count = len(result.time)
     if count <= most:
@@ -102,8 +104,8 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
 
 
 def _worst_rows(result: Result) -> NDArray[np.int64]:
-    """Of every beam, the row of its largest stress."""
-    assert result.sections is not None  # who asks has looked
+    """The row of the largest stress of each beam."""
+    assert result.sections is not None  # checked by the caller
     return np.asarray(result.sections[EQUIVALENT].fillna(0.0).max("station").argmax("time").values)
 
 
@@ -115,7 +117,7 @@ def _has_stress(result: Result) -> bool:
 
 
 def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[str, Floats]:
-    """What moves, as tables (row, number): the script takes a row and reads on."""
+    """Everything that moves, as tables (row, number) that the script reads row by row."""
     values, result = scene.result.values, scene.result
     stresses = scene.stresses()
     fields = [field for body in scene.drawing.bodies for field in body.fields]
@@ -137,13 +139,13 @@ def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[
 
 
 def _packed(time: Floats, blocks: dict[str, Floats]) -> str:
-    """Times in double, all else in single precision, one after the other."""
+    """All blocks in sequence: times in double precision, everything else in single precision."""
     parts = [time.astype("<f8").tobytes(), *(table.astype("<f4").tobytes() for table in blocks.values())]
     return base64.b64encode(b"".join(parts)).decode("ascii")
 
 
 def _places(rows: int, blocks: dict[str, Floats]) -> dict[str, tuple[int, int]]:
-    """(offset in bytes, numbers a row) of every block."""
+    """(offset in bytes, numbers per row) of every block."""
     places, offset = {}, 8 * rows
     for name, table in blocks.items():
         places[name] = (offset, table.shape[1])
@@ -187,7 +189,7 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
 
 
 def _stress(scene: Scene) -> dict[str, Any] | None:
-    """What colours mean, where beams are coloured: the largest stress, and where the points of each body begin in their block."""
+    """The colour scale, if beams are coloured: the largest stress, and where the points of each body begin in their block."""
     stresses = scene.stresses()
     if not stresses:
         return None
@@ -217,7 +219,7 @@ def _bodies(bodies: tuple[BodyDrawing, ...]) -> list[dict[str, Any]]:
 
 
 def _slope(body: BodyDrawing, bodies: tuple[BodyDrawing, ...]) -> list[tuple[int, float]] | None:
-    """(point, weight) of the direction of the beam that a body stands on, there; None where that cannot bend."""
+    """(point, weight) pairs that give the direction of the carrying beam where a body is attached; None if it cannot bend there."""
     carrier, point = body.on
     found = None if carrier == GROUND else slope_at(bodies[carrier], point)
     return None if found is None else list(zip(found[0], _plain(found[1]), strict=True))
@@ -228,12 +230,12 @@ def _touch(touch: Any) -> dict[str, Any]:
 
 
 def _plain(array: Floats) -> list[float]:
-    """Numbers without the digits that single precision has not."""
+    """Numbers rounded to the digits that single precision holds."""
     return [float(f"{x:.{DIGITS}g}") for x in np.ravel(array)]
 
 
 def _up(gravity: tuple[float, float, float]) -> int:
-    """The axis that a spatial view has upright: against gravity, z where there is none."""
+    """The vertical axis of a spatial view: the axis of gravity, or z without gravity."""
     return int(np.argmax(np.abs(gravity))) if any(gravity) else 2
 
 
@@ -270,7 +272,7 @@ def _panel(title: str, unit: str, series: list[tuple[str, Floats]], marks: tuple
 
 
 def _peaks(result: Result) -> tuple[tuple[float, float, int], ...]:
-    """The peak of every touch, which may stand between rows."""
+    """The peak of every contact, which may lie between rows."""
     pairs = list(result.labels["pair"])
     return tuple((touch.peak_time, touch.peak_force, pairs.index(touch.pair)) for touch in result.contacts)
 
@@ -284,7 +286,7 @@ def _stress_panel(result: Result) -> list[Panel]:
 
 
 def _energy(result: Result) -> Panel:
-    """What is held, and the work done by kind."""
+    """Stored energies, and the work done by each kind of source."""
     book = result.ledger
     series = [(name, values) for name, values in book.held.items() if np.any(values != 0.0)]
     series += [(f"work: {kind}", work) for kind, work in by_kind(book).items()]
@@ -292,7 +294,7 @@ def _energy(result: Result) -> Panel:
 
 
 def _opened(panels: list[Panel]) -> set[int]:
-    """What to show first: joints, then contact forces, stresses or else deflections, and energy."""
+    """The plots open at first: joint angles, contact forces, stresses, energy, deflections, in this order of preference."""
     titles = [panel.title for panel in panels]
     wanted = [k for word in ("angle", "contact force", "largest stress", "energy", "tip deflection", "mode", "displacement")
               for k, title in enumerate(titles) if title.startswith(word)]  # fmt: skip

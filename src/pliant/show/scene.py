@@ -1,4 +1,4 @@
-"""A result as pictures see it: where every drawn point is at any time, what touches, and from where to look."""
+"""The scene of a result: the position of every drawn point at any time, the contacts, and the viewing axes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Floats = NDArray[np.float64]
 
 TELESCOPIC = "telescopic"
 FREE = "free"
-KEEP_ANGLES = ("weld", "prismatic")  # joints that let a body turn no other way than what carries it
+KEEP_ANGLES = ("weld", "prismatic")  # joints that do not let a body rotate relative to its carrier
 EQUIVALENT = "equivalent_stress"
-LOOKS = 200  # rows at which the extent of a motion is taken
-THIN = 1e-6  # of the largest extent: a motion thinner than this is planar
+LOOKS = 200  # rows from which the extent of a motion is determined
+THIN = 1e-6  # fraction of the largest extent: a motion thinner than this is planar
 
 
 @dataclass(frozen=True)
 class Between:
-    """Times as places between rows: linear from row `low` to the next."""
+    """Times as positions between rows, for linear interpolation from row `low` to the next."""
 
     low: NDArray[np.int64]
     part: Floats  # 0 to 1
@@ -35,12 +35,12 @@ class Between:
         if rows.size < 2:
             return cls(np.zeros(times.size, dtype=np.int64), np.zeros(times.size))
         low = np.clip(np.searchsorted(rows, times, side="right") - 1, 0, rows.size - 2)
-        width = rows[low + 1] - rows[low]  # zero where an event left two rows at one time
+        width = rows[low + 1] - rows[low]  # zero where an event produced two rows at the same time
         part = np.clip(np.where(width > 0.0, (times - rows[low]) / np.where(width > 0.0, width, 1.0), 0.0), 0.0, 1.0)
         return cls(low, part)
 
     def take(self, series: Floats) -> Floats:
-        """A series over rows, at the times."""
+        """A series over rows, interpolated at the times."""
         if len(series) < 2:
             return series[self.low]
         part = self.part.reshape(-1, *(1,) * (series.ndim - 1))
@@ -49,16 +49,16 @@ class Between:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A body where it is, and where magnification carries it."""
+    """A body at its true position and at the position where magnification draws it."""
 
     body: BodyDrawing
-    root: Floats  # (times, 3), where it is
-    rotation: Floats  # (times, 3, 3), as it is turned
+    root: Floats  # (times, 3), true position
+    rotation: Floats  # (times, 3, 3), true orientation
     true: Floats  # (times, points, 3), points in its axes
     magnified: Floats
     undeformed: Floats
-    carried: Floats  # (times, 3), where its root is drawn
-    turn: Floats  # (times, 3, 3), by which it is drawn turned
+    carried: Floats  # (times, 3), drawn position of the root
+    turn: Floats  # (times, 3, 3), rotation from the true to the drawn orientation
 
     @property
     def drawn(self) -> Floats:
@@ -72,12 +72,12 @@ class _Placed:
         return np.asarray(self.carried[:, None, :] + np.einsum("tij,tpj->tpi", self.turn @ self.rotation, local))
 
     def at(self, point: int) -> tuple[Floats, Floats]:
-        """Where one of its points is, and where it is drawn."""
+        """The true and the drawn position of one of its points."""
         there = self.root + np.einsum("tij,tj->ti", self.rotation, self.true[:, point])
         return there, self.carried + np.einsum("tij,tj->ti", self.turn @ self.rotation, self.magnified[:, point])
 
     def turned_at(self, point: int) -> Floats:
-        """How the drawn body is turned at one of its points: with its line, where that is bent more than it is."""
+        """The rotation of the drawn body at one of its points: it includes the extra bending of a magnified line."""
         slope = slope_at(self.body, point)
         if slope is None:
             return self.turn
@@ -98,7 +98,7 @@ class Scene:
 
     @cached_property
     def orientations(self) -> Floats:
-        """Quaternions without jumps of sign from row to row: (time, body, 4)."""
+        """Quaternions without sign changes from row to row: (time, body, 4)."""
         q = self.result.values["orientation"]
         if len(q) < 2:
             return q
@@ -110,9 +110,9 @@ class Scene:
         return Between.of(self.result.time, np.asarray(times, dtype=np.float64))
 
     def positions(self, times: Floats, deformed: bool = True) -> list[Floats]:
-        """World positions of the drawn points of every body: (times, points, 3) each; or as if no beam were deformed.
+        """World positions of the drawn points of every body, (times, points, 3) each; optionally as if no beam were deformed.
 
-        What stands on a beam goes where its magnified point goes; what is welded to it keeps its angle to it.
+        A body attached to a beam moves with the magnified point of attachment; a welded body keeps its angle to the beam.
         """
         at = self.times(times)
         roots, turns = at.take(self.result.values["root_position"]), at.take(self.orientations)
@@ -125,7 +125,7 @@ class Scene:
         return [body.drawn if deformed else body.drawn_undeformed for body in placed]
 
     def _carried(self, body: BodyDrawing, root: Floats, placed: list[_Placed]) -> tuple[Floats, Floats]:
-        """Where magnification carries the root of a body, and how it turns the body: (times, 3), (times, 3, 3)."""
+        """The drawn position of a body's root and the rotation due to magnification: (times, 3), (times, 3, 3)."""
         none = np.repeat(np.eye(3)[None], len(root), axis=0)
         number, point = body.on
         if number == GROUND:
@@ -136,7 +136,7 @@ class Scene:
         return after + np.einsum("tij,tj->ti", turn, root - before), turn if body.joint in KEEP_ANGLES else none
 
     def _local(self, body: BodyDrawing, at: Between) -> tuple[Floats, Floats, Floats]:
-        """(points, what the scale magnifies, points without deformation) in the body's axes, each (times, points, 3)."""
+        """(points, the part that the scale magnifies, undeformed points) in the body's axes, each (times, points, 3)."""
         points = np.repeat(body.rest[None], len(at.low), axis=0)
         undeformed, bows = points, np.zeros_like(points)
         for field in body.fields:
@@ -148,7 +148,7 @@ class Scene:
         return points, bows, undeformed
 
     def stresses(self) -> dict[int, Floats]:
-        """Equivalent stress at the drawn points of beams, Pa, by body: (rows, points); none where the result holds none."""
+        """Equivalent stress at the drawn points of beams, Pa, by body: (rows, points); empty if the result holds no stresses."""
         sections = self.result.sections
         if sections is None or EQUIVALENT not in sections:
             return {}
@@ -161,20 +161,20 @@ class Scene:
         return stresses
 
     def spot(self, spot: Spot, positions: list[Floats]) -> Floats:
-        """A place on a body, or on the ground, at the times of `positions`: (times, 3)."""
+        """A point on a body or on the ground, at the times of `positions`: (times, 3)."""
         body, point = spot
         if body != GROUND:
             return positions[body][:, point]
         return np.repeat(self.drawing.ground[point][None], len(positions[0]), axis=0)
 
     def closed(self, t: float, linger: float = 0.0) -> list[str]:
-        """Pairs that touch at a time, or did less than `linger` seconds ago."""
+        """Pairs that are in contact at a time, or were less than `linger` seconds before."""
         touches = self.result.contacts
         return [c.pair for c in touches if c.begin <= t and (c.lasting or t <= c.end + linger)]
 
     @cached_property
     def box(self) -> tuple[Floats, Floats]:
-        """Lowest and highest corner of all that moves."""
+        """The lowest and highest corners of the box around everything that moves."""
         rows = np.unique(np.linspace(0, len(self.result.time) - 1, LOOKS, dtype=int))
         found = np.concatenate([p.reshape(-1, 3) for p in self.positions(self.result.time[rows])] or [np.zeros((1, 3))])
         reach = max((c.radius for c in self.drawing.contacts), default=0.0)
@@ -183,7 +183,7 @@ class Scene:
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
-        """World axes that a picture shows: two where all motion is in a plane across the third, else three."""
+        """World axes that a picture shows: two if all motion is in a plane normal to the third axis, otherwise three."""
         reach = max((c.radius for c in self.drawing.contacts), default=0.0)
         extent = self.box[1] - self.box[0] - 2.0 * reach
         for thin in (2, 1, 0):
@@ -196,11 +196,11 @@ class Scene:
         return len(self.axes) == 2
 
 
-PLACING = ("q", "root_position", "orientation")  # what says where every body is
+PLACING = ("q", "root_position", "orientation")  # quantities that determine the position of every body
 
 
 def _finite(result: Result) -> Result:
-    """The rows in which every body is somewhere: a run that failed may end in others, and an old file may not know."""
+    """The result restricted to rows in which every body has a finite position; failed runs and old files may have other rows."""
     placed = [np.isfinite(result.values[name]).reshape(len(result.time), -1).all(axis=1) for name in PLACING]
     rows = np.flatnonzero(np.logical_and.reduce(placed))
     if not rows.size:
@@ -214,19 +214,19 @@ def _finite(result: Result) -> Result:
 
 
 def slope_at(body: BodyDrawing, point: int) -> SlopeWeights | None:
-    """How the direction of a beam at one of its points follows from its points; None of what cannot bend there."""
+    """The weights that give a beam's direction at one of its points; None if the body cannot bend there."""
     bends = any(np.any(field.bow) for field in body.fields)
     return next(filter(None, (slope_weights(_fractions(body), line, point) for line in body.lines)), None) if bends else None
 
 
 def _fractions(body: BodyDrawing) -> Floats:
-    """Where the drawn points of a beam stand, as parts of its length; of a telescopic link, of its free length."""
+    """Positions of a beam's drawn points as fractions of its length; for a telescopic link, of its free length."""
     x = body.fields[0].shape[:, 0] if body.kind == TELESCOPIC else body.rest[:, 0]
     return np.asarray(x / np.max(x))
 
 
 def _at_stations(x: Floats, values: Floats, at: Floats) -> Floats:
-    """Values along x, one column for each, at other places: straight between two."""
+    """Values along x (one column each), interpolated linearly at other positions."""
     return np.stack([np.interp(at, x, row) for row in np.nan_to_num(values)])  # a run that failed may end in nan
 
 

@@ -1,4 +1,4 @@
-"""The direction of a beam's drawn line at one of its points: what is welded there keeps its angle to it, magnified or not."""
+"""The direction of a beam's drawn line at one of its points; a body welded there keeps its angle to it at any magnification."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ SlopeWeights = tuple[tuple[int, ...], Floats]  # points, and their weights in th
 
 
 def slope_weights(x: Floats, line: Sequence[int], point: int) -> SlopeWeights | None:
-    """The slope at a point of a line from three of its points, by the parabola through them.
+    """Weights for the slope of a line at one of its points, from the parabola through three points.
 
-    x: of every point, along the line. None where the line does not pass the point or is too short to bend.
+    x: the position of every point along the line. None if the line does not contain the point or is too short to bend.
     """
     if point not in line or len(line) < 3:
         return None

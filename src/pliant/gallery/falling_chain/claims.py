@@ -1,4 +1,4 @@
-"""What Yousefzadeh and Shafei 2024 say of the falling chain, beside what we find."""
+"""The claims of Yousefzadeh and Shafei 2024 about the falling chain, compared with our results."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ AMPLITUDE_RATIO = 3.0  # soft over stiff sets, "about", fig. 10
 ABOUT = 0.15  # relative: what still passes for "about three"
 SOFT, STIFF = ("ss-ss-ss", "cs-ss-sc"), ("cc-cc-cc", "sc-cc-cs")
 SENSITIVE = "cs-ss-sc"  # multiplies any asymmetry by 1e11 between 0.9 s and the end
-VISIBLE = 1e-3  # m: an asymmetry that could be seen in the paper's plots, whose axes span a metre or more
-STILL = 1e-4  # m/s, the friction law's v0: what the paper itself takes for rest
+VISIBLE = 1e-3  # m: an asymmetry that would be visible in the paper's plots, whose axes span a metre or more
+STILL = 1e-4  # m/s, the friction law's v0, below which the paper itself assumes rest
 ROUND_OFF = 1e-12  # relative
 
 
@@ -104,7 +104,7 @@ def _friction(study: Study) -> list[Claim]:
 
 
 def _opposite(run: Run) -> bool:
-    """Whether O1 and O4 are rubbed in opposite directions whenever both slip faster than round-off has made their slips differ."""
+    """Whether the friction forces on O1 and O4 are opposite whenever both slip faster than round-off makes their slips differ."""
     left, right = run.friction_forces[:, 0], run.friction_forces[:, 3]
     slips = run.velocities[:, (0, 3), 0]
     clear = np.min(np.abs(slips), axis=1) > np.max(np.abs(slips[:, 0] + slips[:, 1]))
@@ -125,7 +125,7 @@ def _tenth(study: Study) -> Claim:
 
 
 def _vibration(study: Study) -> list[Claim]:
-    """Figs. 8 to 10: stiffer ends, smaller and faster vibration."""
+    """Figs. 8 to 10: with stiffer ends the vibration is smaller and faster."""
     ratios = [
         float(np.max(np.abs(study.tight[soft].weights(link))) / np.max(np.abs(study.tight[stiff].weights(link))))
         for soft in SOFT for stiff in STIFF for link in (1, 2, 3)

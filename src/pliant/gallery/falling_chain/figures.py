@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# O1 and O2 broad and pale, their mirror images O4 and O3 thin and dashed upon them: where they agree both can be seen
+# O1 and O2 are wide and pale, their mirror images O4 and O3 thin and dashed on top, so that both are visible where they agree
 STYLES: tuple[dict[str, Any], ...] = (
     {"color": "#7fb2e5", "linewidth": 2.6},
     {"color": "#f2b179", "linewidth": 2.6},
     {"color": "#a63d00", "linewidth": 0.9, "linestyle": "--"},
     {"color": "#00408a", "linewidth": 0.9, "linestyle": "--"},
 )
-FINE = 0.4  # of the widths above, where a whole run of vibration has to fit
+FINE = 0.4  # factor on the widths above, for panels that show the vibration of a whole run
 SNAPSHOT = 0.7  # s, fig. 4
 MAGNIFIED = 20.0  # times, fig. 4
 VIBRATION = (0.5, 0.6)  # s, the zoom of figs. 6 and 8 to 10
 AROUND_IMPACT = 1.5e-3  # s shown before and after a cluster of touches
 AROUND_TOUCHES = 4.0  # mm shown above the ground there
-FLOOR = 1e-14  # % of energy: zero has no place on a logarithmic axis
+FLOOR = 1e-14  # % of energy, drawn instead of zero on the logarithmic axis
 TIME = "time, s"
 
 Line = tuple[str, Floats, dict[str, Any]]  # name, values, style
@@ -79,7 +79,7 @@ def _with_zoom(
     span: Callable[[Run], tuple[float, float]],
     width: float = 1.0,
 ) -> Figure:
-    """A row for each mode set: all of the run at the left, a part of it at the right."""
+    """One row per mode set: the whole run on the left, a part of it on the right."""
     figure, axes = panels(len(runs), 2, height=2.3, width_ratios=(1.5, 1.0))
     for row, (name, run) in zip(axes, runs.items(), strict=True):
         begin, end = span(run)
@@ -95,7 +95,7 @@ def _with_zoom(
 
 
 def _draw_part(panel: Any, run: Run, lines: list[Line], begin: float, end: float) -> None:
-    """From one time to another, in ms, with the rows just outside."""
+    """The rows between two times, with the nearest row outside at either end; time in ms."""
     first, last = np.searchsorted(run.time, (begin, end))
     rows = slice(max(int(first) - 1, 0), int(last) + 1)
     _draw(panel, 1e3 * run.time[rows], [(name, values[rows], style) for name, values, style in lines])
@@ -169,7 +169,7 @@ def _at(run: Run, coordinate: str, t: float) -> float:
 
 
 def _touches(run: Run) -> Figure:
-    """Fig. 7: every touch of the run, numbered, and each cluster of touches from near."""
+    """Fig. 7: every contact of the run, numbered, and each cluster of contacts enlarged."""
     from matplotlib.gridspec import GridSpec
 
     columns = 4
@@ -233,7 +233,7 @@ def _energies(runs: Mapping[str, Run]) -> Figure:
 
 
 def _energy_errors(study: Study) -> Figure:
-    """Fig. 14 on a logarithmic axis, with the paper's own method beside."""
+    """Fig. 14 on a logarithmic axis, together with the paper's own method."""
     figure, axes = panels(2, 2, height=3.2, sharex=True, sharey=True)
     for panel, (name, run) in zip(axes.flat, study.tight.items(), strict=True):
         coarse = study.papers[name]

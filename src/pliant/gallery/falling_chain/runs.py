@@ -1,4 +1,4 @@
-"""The runs of the falling chain and what the paper looks at in them: joints, impacts, mirror symmetry, eq. 31."""
+"""The runs of the falling chain and the quantities that the paper examines: joints, impacts, mirror symmetry, eq. 31."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from pliant.run.simulate import simulate
 Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
-FLIGHT_ROWS = 2e-3  # s between rows of the first flight, which is a step or two otherwise
+FLIGHT_ROWS = 2e-3  # s between rows of the first flight, which otherwise takes only one or two steps
 # The paper's method. It prints no tolerance; at this one its method gives the energy errors it prints.
 PAPERS_RTOL = 1e-4
-CLUSTER = 0.01  # s: touches of one end nearer than this belong to one impact of the chain
+CLUSTER = 0.01  # s: contacts of one end closer together than this belong to one impact of the chain
 
 # The paper's names (eq. 13) of our coordinates
 COORDINATES = {
@@ -52,12 +52,12 @@ class Run:
 
     @cached_property
     def positions(self) -> Floats:
-        """Of O1 .. O4: (time, joint, axis), m."""
+        """Positions of O1 .. O4: (time, joint, axis), m."""
         return self._joints(self.result.values["root_position"][:, 0], "tip_position")
 
     @cached_property
     def velocities(self) -> Floats:
-        """Of O1 .. O4: (time, joint, axis), m/s."""
+        """Velocities of O1 .. O4: (time, joint, axis), m/s."""
         return self._joints(np.stack([self.result.rate("a.x"), self.result.rate("a.y")], axis=1), "tip_velocity")
 
     def _joints(self, first: Floats, others: str) -> Floats:
@@ -84,7 +84,7 @@ class Run:
 
     @cached_property
     def clusters(self) -> list[list[tuple[ContactRecord, int]]]:
-        """Touches that follow each other quickly, as one impact of the chain."""
+        """Contacts in quick succession, grouped into impacts of the chain."""
         clusters: list[list[tuple[ContactRecord, int]]] = []
         for record, joint in self.touches:
             if not clusters or record.begin - clusters[-1][-1][0].begin > CLUSTER:
@@ -96,7 +96,7 @@ class Run:
     def events(self) -> list[list[float | int]]:
         """[t, joint, 1 begins | 0 ends, speed of approach or separation], by time.
 
-        A contact ends when its force does, which for a law that would pull is before the surfaces part.
+        A contact ends when its force becomes zero; for a law that would then pull, this is before the surfaces separate.
         """
         begins = [[record.begin, joint, 1, record.entry_speed] for record, joint in self.touches]
         ends = [[record.end, joint, 0, record.exit_speed] for record, joint in self.touches if not record.lasting]
@@ -126,7 +126,7 @@ class Run:
 
     @property
     def energy_error_mean(self) -> float:
-        """Mean over time, not over rows, which crowd in the impacts."""
+        """Mean over time, not over rows, because rows are dense during impacts."""
         midway = 0.5 * (self.energy_error[1:] + self.energy_error[:-1])
         return float(midway @ np.diff(self.time) / (self.time[-1] - self.time[0]))
 
@@ -144,7 +144,7 @@ class Run:
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it. Energy errors are parts of T1 + V1, not percent."""
+        """The entry in summary.json. Energy errors are fractions of T1 + V1, not percent."""
         return {
             "events": self.events,
             "peak_normal_force": self.peak_forces,
@@ -170,7 +170,7 @@ def run(modes: str | tuple[str, Compiled], method: Method = TIGHT, progress: Cal
 
 
 def _with_rows(result: Result, more: Result) -> Result:
-    """The result with the inner rows of another put where they belong."""
+    """The result with the inner rows of another one inserted in order of time."""
     time = np.concatenate([result.time, more.time[1:-1]])
     order = np.argsort(time, kind="stable")
     values = {name: np.concatenate([rows, more.values[name][1:-1]])[order] for name, rows in result.values.items()}

@@ -1,7 +1,7 @@
 """`pliant reproduce falling-chain`: the four mode sets and a rigid chain, the paper's claims, its figures 4 to 14.
 
-Runs are tight (DOP853, rtol 1e-12); the paper's own method, Runge-Kutta-Fehlberg, is run beside at the tolerance at which it shows
-the paper's energy errors, to tell what of the paper is the mechanism and what is its integration.
+Runs use tight tolerances (DOP853, rtol 1e-12). The paper's own method, Runge-Kutta-Fehlberg, is also run, at the tolerance that
+reproduces the paper's energy errors, to separate the behaviour of the mechanism from the effects of integration.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.run.prepare import compile_system
 
-COMPUTING = 0.3  # of the whole: pictures take longer than runs
+COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
 COARSE = (1e-3, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted
 
 

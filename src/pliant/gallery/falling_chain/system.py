@@ -33,7 +33,7 @@ VISCOSITY, AIR = 125.0, 0.025  # Pa s, kg/(m s)
 STIFFNESS, RESTITUTION = 140e6, 0.8  # N/m^1.5, 1
 FRICTION, V0, V1 = 0.1, 1e-4, 1e-3  # 1, m/s, m/s
 
-TABLE_2_INERTIA = 0.03 * 0.0125**3 / 12.0  # m^4: what the printed mode functions come from
+TABLE_2_INERTIA = 0.03 * 0.0125**3 / 12.0  # m^4: the value behind the printed mode functions
 
 
 def shape(ends: str) -> ShapeFunction:

@@ -1,7 +1,7 @@
-"""The flexible slider-crank of Simeon 1996 as the test set has it: a stiff rod on a crank that is told to turn.
+"""The flexible slider-crank of Simeon 1996 as the test set has it: a stiff rod on a crank with prescribed rotation.
 
 The rod bends in two sines and stretches in one quadratic element (its middle and its end); linear strain, no damping, no gravity.
-The test set's program differs from its model in two numbers that its reference solution contains, so they are kept here: the
+The test set's program differs from its model in two numbers. Its reference solution contains them, so they are kept here: the
 masses of the two stretching shapes are 15 times int mu N_j N_k (the division by 15 was lost), and pi is 3.1415927, of which the
 fourth power in the bending stiffness is kept (elsewhere it changes the result by less than the start values do). Its rod turns
 with the inertia of a block, m (L^2 / 3 + H^2 / 12), and bends without rotary inertia: the second part is a ring at the hinge.
@@ -36,10 +36,10 @@ STRETCHED, STRETCHED_RATES = (0.103339863e-4, 0.169327969e-4), (-0.178591076e-5,
 def flexible_slider_crank() -> System:
     """The mechanism on its slow motion: the test set's second set of start values.
 
-    Its modal coordinates and their rates are taken; the rod's angle and the slider's place follow from them, for the nine digits
-    given do not quite fit together. The slider is pinned to the rod's tip: c = tip - slider, M q'' = f + A^T lam. The test set's
-    constraints are g1 = c_y, g2 = -c_x, g3 = phi1 - 150 t with M q'' = f - G^T lambda: lambda1 = -lam_y, lambda2 = lam_x, and
-    lambda3 is minus the torque that turns the crank.
+    Modal coordinates and their rates are the test set's; the rod's angle and the slider's position are computed from them, because
+    the nine digits given are not quite consistent. The slider is pinned to the rod's tip: c = tip - slider, M q'' = f + A^T lam.
+    The test set's constraints are g1 = c_y, g2 = -c_x, g3 = phi1 - 150 t with M q'' = f - G^T lambda. Therefore lambda1 = -lam_y,
+    lambda2 = lam_x, and lambda3 is minus the torque that turns the crank.
     """
     rod = _rod()
     system = System("flexible slider-crank", gravity=(0.0, 0.0))
@@ -47,7 +47,7 @@ def flexible_slider_crank() -> System:
     crank = system.add("crank", body, joint=Revolute(motion=_turning))
     span = ROD + STRETCHED[1]
     labels = ("y1", "y2", "axial1", "axial2")
-    # what the rod's inertia has beyond m L^2 / 3 turns with the rod's frame, not with its bent root
+    # the rod's inertia beyond m L^2 / 3 turns with the rod's frame, not with its bent root
     block = RigidBody(mass=0.0, inertia=INERTIA_ROD - rod.mass * ROD**2 / 3)
     hinge = system.add("hinge", block, joint=Revolute(rate=-SPEED * CRANK / span - SPEED), on=crank.tip)
     arm = system.add("rod", rod, joint=Weld(), on=hinge.root,
@@ -82,7 +82,7 @@ def _sine(number: int) -> ShapeFunction:
     )
 
 
-# quadratic Lagrange functions of an element that is held at its root
+# quadratic Lagrange functions of an element fixed at its root
 MIDDLE = ShapeFunction(
     w=lambda x: 4 * (x / ROD) * (1 - x / ROD),
     dw=lambda x: 4 * (1 - 2 * x / ROD) / ROD,

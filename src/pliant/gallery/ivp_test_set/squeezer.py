@@ -24,7 +24,7 @@ U, UA, UB, ZF, ZT, FA = 0.04, 0.01228, 0.00449, 0.02, 0.04, 0.01421
 START = (-0.0617138900142764496, 0.0, 0.455279819163070380, 0.222668390165885884, 0.487364979543842550,
          -0.222668390165885884, 1.23054744454982119)  # fmt: skip  # rad
 
-PINS = ("K3", "K4", "K6")  # whose tips the tip of K2 is pinned to, in the order of the test set's six constraints
+PINS = ("K3", "K4", "K6")  # bodies to whose tips the tip of K2 is pinned, in the order of the test set's six constraints
 
 
 def andrews_squeezer() -> System:

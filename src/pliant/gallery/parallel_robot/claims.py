@@ -1,4 +1,4 @@
-"""What Raoofian, Taghvaeipour and Kamali 2017 say of the parallel robot, beside what we find."""
+"""The claims of Raoofian, Taghvaeipour and Kamali 2017 about the parallel robot, compared with our results."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ PAPER_SECONDS = {
     "1e8": 499.424,
 }
 EXACT_SECONDS = 2.0  # s, "about": DeNOC with the closure equations solved
-BELOW = -5.0  # logarithm of an error that the paper takes for small
-CONSTRAINT_FROM, POSITION_FROM = "1e5", "1e6"  # Ks from which on it is
+BELOW = -5.0  # logarithm of an error that the paper considers small
+CONSTRAINT_FROM, POSITION_FROM = "1e5", "1e6"  # the smallest Ks with such a small error
 RETURNED = 1e-11  # m: what counts as back on the path; one error mode grows 506 times in 6 s
 AGREE = 1e-9  # N m or N, between two derivations
 SAME = 1e-9  # of the largest acceleration: round-off of two derivations, times Ks
 LINEAR = 0.15  # relative: times of Table 2 against our evaluations
 FOLLOWS = 0.1  # of the exact forces' root mean square: what passes for "give the reactions"
 REACTIONS_AT = "1e6"  # Ks
-SETTLED = 1.0  # s, when a damper has taken the ringing out
+SETTLED = 1.0  # s, when a damper has removed the ringing
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def claims(study: Study) -> list[Claim]:
 
 
 def _inverse(study: Study) -> list[Claim]:
-    """Two derivations: motors told in a system closed by multipliers, and legs and platform by hand."""
+    """Two derivations: prescribed motors in a system closed by multipliers, and equations of legs and platform by hand."""
     times = study.loop.result.time
     found = []
     for what, unit, ours, other in (("motor torques", "N m", study.inverse.torques, motor_torques),

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 TIME = "time, s"
 PATH: dict[str, Any] = {"color": "#f2b179", "linewidth": 3.2}
 OURS: dict[str, Any] = {"color": "#00408a", "linewidth": 0.8}
-FLOOR = 1e-17  # m or rad: zero has no place on a logarithmic axis
+FLOOR = 1e-17  # m or rad, drawn instead of zero on the logarithmic axis
 VIEW = 3.0 * RADIUS  # m, half of what is shown of the plane
 EXACT: dict[str, Any] = {"color": "black", "linewidth": 1.2, "label": "multipliers"}
 # evaluations with ode45's step rules, from the independent reference
@@ -51,7 +51,7 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
 
 
 def _roses(study: Study) -> Figure:
-    """Three roses of the platform by every closure, tight, upon the path."""
+    """Three roses of the platform for every closure, with tight tolerances, drawn over the path."""
     figure, axes = panels(3, 3, width=10.0, height=3.2, sharex=True, sharey=True)
     path = np.column_stack(rose(np.linspace(0.0, T_LOOP, 401))[0])
     runs = {"multipliers": study.multipliers, **{f"springs, Ks = {ks} N/m": run for ks, run in study.tight.items()}}
@@ -70,7 +70,7 @@ def _roses(study: Study) -> Figure:
 
 
 def _errors(study: Study, rows: Mapping[str, Series], small: float) -> Figure:
-    """Over time for every Ks: tight at the left, with the paper's method at the right."""
+    """A quantity over time for every Ks: tight tolerances on the left, the paper's method on the right."""
     figure, axes = panels(len(rows), 2, height=3.4, sharex=True, sharey="row")
     shades = _shades(len(study.tight))
     columns = (("DOP853, rtol 1e-12", study.multipliers, study.tight),
@@ -120,7 +120,7 @@ def _cost(study: Study) -> Figure:
 
 
 def _reactions(study: Study) -> Figure:
-    """Force on the tip of leg I along x: what the springs give and what multipliers do."""
+    """Force on the tip of leg I along x, from springs and from multipliers."""
     starts = {
         "c(0) = 0": study.tight[REACTIONS_AT],
         "prestretched": study.prestretched[REACTIONS_AT],
@@ -129,7 +129,7 @@ def _reactions(study: Study) -> Figure:
     figure, axes = panels(len(starts), 2, height=2.4, width_ratios=(1.0, 1.5))
     for row, (name, run) in zip(axes, starts.items(), strict=True):
         near = study.beginnings[name]
-        rows = run.time <= T_LOOP  # their swings are faster than these rows: points, not lines
+        rows = run.time <= T_LOOP  # points instead of lines, because these oscillations are too fast for the rows
         row[0].plot(near.time, tip_forces(near.time)[:, 0], label="exact", **PATH)
         row[0].plot(near.time, near.result.values["multiplier"][:, 0], label="springs", **OURS)
         row[1].plot(run.time[rows], tip_forces(run.time[rows])[:, 0], **PATH)
@@ -144,7 +144,7 @@ def _reactions(study: Study) -> Figure:
 
 
 def _inverse(study: Study) -> Figure:
-    """Torques and forces that the rose asks for, one loop."""
+    """Torques and forces that the rose requires, for one loop."""
     figure, axes = panels(3, 1, height=2.4, sharex=True)
     time = study.loop.result.time
     for k, leg in enumerate(LEGS):

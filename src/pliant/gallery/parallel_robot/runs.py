@@ -1,4 +1,4 @@
-"""The runs of the parallel robot and what the paper looks at in them: the path, the loops, the forces that hold them."""
+"""The runs of the parallel robot and the quantities that the paper examines: the path, the loops, the forces that close them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Floats = NDArray[np.float64]
 
 STIFFNESSES = {f"1e{n}": 10.0**n for n in range(1, 9)}  # N/m, Table 2
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
-# Stiff springs turn the round-off of positions, 1e-16 m, into accelerations of about 1e-7: where the absolute tolerance asks for
-# less, steps shrink for digits that are not there (Ks = 1e8 with atol 1e-14: 234 million evaluations instead of 2 million).
+# Stiff springs turn the round-off of positions, 1e-16 m, into accelerations of about 1e-7. A smaller absolute tolerance only makes
+# steps shrink for digits that do not exist (Ks = 1e8 with atol 1e-14: 234 million evaluations instead of 2 million).
 TIGHT_STIFF = DOP853(rtol=1e-12, atol=1e-13)
-STIFF = 1e8  # N/m, from where on that is so; prestretched springs, which hardly move, from 1e6 on
+STIFF = 1e8  # N/m, from which that applies; for prestretched springs, which hardly move, from 1e6
 PAPERS = DormandPrince(rtol=1e-3, atol=1e-6)  # what the paper ran: Matlab's RK45 with its default tolerances
 GRID = np.arange(601) / 100.0  # s
 INSTANTS = ("0.1", "0.5", "1", "2", "6")  # s, of the summary
@@ -35,7 +35,7 @@ INVERSE_TIMES = ("0", "0.1", "0.25", "0.5", "0.7", "1", "1.3", "1.75")  # s
 
 @dataclass(frozen=True)
 class Run:
-    """One run, as a rule to 6 s with rows on the grid."""
+    """One run, usually to 6 s with rows on the grid."""
 
     result: Result
 
@@ -45,12 +45,12 @@ class Run:
 
     @property
     def position(self) -> Floats:
-        """Of the platform: (time, axis), m."""
+        """Position of the platform: (time, axis), m."""
         return np.column_stack([self.result["platform.x"], self.result["platform.y"]])
 
     @property
     def angle(self) -> Floats:
-        """Of the platform, rad; on the rose it is 0."""
+        """Angle of the platform, rad; on the rose it is 0."""
         return self.result["platform.angle"]
 
     @cached_property
@@ -70,7 +70,7 @@ class Run:
 
     @cached_property
     def position_error(self) -> Floats:
-        """The paper's: how much the distances from the centre differ, m. It does not see a platform turned or off sideways."""
+        """The paper's error: how much the distances from the centre differ, m. It misses rotations and sideways errors."""
         return np.asarray(np.abs(np.linalg.norm(self.position, axis=1) - np.linalg.norm(self.path, axis=1)))
 
     @property
@@ -82,14 +82,14 @@ class Run:
         return float(self.result.stats["wall_s"])
 
     def reaction_error(self, since: float = 0.0) -> float:
-        """Forces of the closures less those of the exact robot on the rose, root mean square of the six components, N."""
+        """Closure forces minus those of the exact robot on the rose, root mean square of the six components, N."""
         rows = self.time > since
         exact = tip_forces(self.time[rows])
         return float(np.sqrt(np.mean((self.result.values["multiplier"][rows] - exact) ** 2)))
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it; logarithms to base 10 of the largest errors over 0 < t <= 6 s."""
+        """The entry in summary.json: logarithms to base 10 of the largest errors over 0 < t <= 6 s."""
         return {
             "at_times": {instant: self._at(float(instant)) for instant in INSTANTS},
             "constraint_error_max_log10": float(np.log10(np.max(self.constraint_error[1:]))),
@@ -112,14 +112,14 @@ def run(
     prestretched: bool = False,
     times: Floats = GRID,
 ) -> Run:
-    """The robot driven by the torques of the rose; tight where no method is given, closed exactly where no stiffness is."""
+    """The robot driven by the torques of the rose. Defaults: tight tolerances if no method, exact closures if no stiffness."""
     method = method or tight(stiffness, prestretched)
     system = parallel_robot(stiffness, damping=damping, prestretched=prestretched)
     return Run(_finished(simulate(compile_system(system), float(times[-1]), method=method, save=times.tolist())))
 
 
 def run_springs(names: Sequence[str], method: Method | None = None, **start: Any) -> dict[str, Run]:
-    """Springs of several stiffnesses, one after the other, for their seconds are compared; tight where no method is given."""
+    """Springs of several stiffnesses, run one after the other because run times are compared; default: tight tolerances."""
     runs: dict[str, Run] = {}
     prestretched = bool(start.get("prestretched", False))
     with ThreadPoolExecutor(1) as alone:
@@ -139,7 +139,7 @@ def tight(stiffness: float | None, prestretched: bool) -> Method:
 
 @dataclass(frozen=True)
 class Inverse:
-    """Motors told to follow the rose: their torques, and the forces on the tips of the legs."""
+    """Motors prescribed to follow the rose: their torques, and the forces on the tips of the legs."""
 
     result: Result
 
@@ -156,13 +156,13 @@ class Inverse:
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it, for a run saved at its times."""
+        """The entry in summary.json, for a run saved at the times of the summary."""
         rows = zip(INVERSE_TIMES, self.torques.tolist(), self.forces.tolist(), strict=True)
         return {instant: {"tau": torques, "leg_tip_forces": forces} for instant, torques, forces in rows}
 
 
 def inverse(times: Sequence[float] | None = None) -> Inverse:
-    """Inverse dynamics: no freedom is left, loops carry elbows and platform along with the motors."""
+    """Inverse dynamics: no degree of freedom is left, because the loops move elbows and platform with the motors."""
     wanted = [float(instant) for instant in INVERSE_TIMES] if times is None else list(times)
     compiled = compile_system(parallel_robot(prescribed=True))
     return Inverse(_finished(simulate(compiled, wanted[-1], method=TIGHT, save=wanted)))
@@ -172,7 +172,7 @@ def inverse(times: Sequence[float] | None = None) -> Inverse:
 class Derivations:
     """The same robot by the paper's two methods, at the states of a run."""
 
-    apart: float  # largest difference of accelerations, of the largest acceleration
+    apart: float  # largest difference of accelerations, as a fraction of the largest acceleration
     operations: dict[str, int]  # of one right-hand side, by formulation
 
 

@@ -1,6 +1,7 @@
-"""`pliant reproduce parallel-robot`: the rose by multipliers and by virtual springs of Ks = 1e1 ... 1e8 N/m; claims, figures.
+"""`pliant reproduce parallel-robot`: the rose by multipliers and by penalty springs of Ks = 1e1 ... 1e8 N/m; claims, figures.
 
-Springs are run tight (DOP853, rtol 1e-12), to see what springs do, and with the paper's method and tolerance, to see what it saw.
+Springs are run with tight tolerances (DOP853, rtol 1e-12), which show the effect of the springs themselves, and with the paper's
+method and tolerance, which show what the paper observed.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from pliant.gallery.parallel_robot.system import T_LOOP
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 
 COMPUTING = 0.8  # of the whole
-DAMPING = 100.0  # N s/m: damping ratios of 0.026 to 0.080 of the six swings at REACTIONS_AT
+DAMPING = 100.0  # N s/m: gives damping ratios of 0.026 to 0.080 for the six oscillations at REACTIONS_AT
 STARTS: dict[str, Any] = {"c(0) = 0": {}, "prestretched": {"prestretched": True}, "damped": {"damping": DAMPING}}
 CALM = ("1e4", "1e5", "1e6")  # Ks run from a prestretched start too
 LOOP_ROWS = 401
-BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: rows enough for swings of 255 Hz
+BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: enough rows for oscillations of 255 Hz
 
 
 def reproduce(out: Path, progress: Progress) -> Summary:
@@ -48,7 +49,7 @@ def cases(study: Study) -> dict[str, Run]:
 def compute(progress: Progress) -> Study:
     """All runs."""
     progress("closing the loops exactly", 0.0)
-    run()  # what a process does once, the first time, is no part of a case's time
+    run()  # what a process does only once does not count towards a case's time
     progress("tight springs", COMPUTING * 0.1)
     tight = run_springs(list(STIFFNESSES))
     progress("springs as the paper ran them", COMPUTING * 0.5)

@@ -1,7 +1,7 @@
 """The planar parallel robot 3RRR of Raoofian, Taghvaeipour and Kamali 2017: three legs of two links carry a platform along a rose.
 
 Horizontal plane, no gravity, no friction. Each leg is a tree of its own and so is the platform; three pins close the loops, exactly
-by multipliers or nearly by virtual springs. Motors turn the first link of every leg.
+by multipliers or approximately by penalty springs. Motors turn the first link of every leg.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class LegMotion:
 
 
 def leg_motion(tip: Pair, velocity: Pair, acceleration: Pair) -> LegMotion:
-    """What a leg does for its tip to move so; tip counted from the leg's base pin."""
+    """The motion of a leg whose tip has this position, velocity and acceleration; tip is measured from the leg's base pin."""
     x, y = tip
     c = (x * x + y * y - UPPER**2 - LOWER**2) / (2.0 * UPPER * LOWER)
     s = sqrt(1.0 - c * c)
@@ -78,14 +78,14 @@ def leg_motion(tip: Pair, velocity: Pair, acceleration: Pair) -> LegMotion:
     elbow = atan2(s, c)
     a, b = _along(upper), _along(upper + elbow)
     da, db = _dot(velocity, b) / (UPPER * s), -_dot(velocity, a) / (LOWER * s)
-    # the tip's acceleration less what the rates make of it
+    # the tip's acceleration minus the part due to the rates
     rest = tuple(acceleration[k] + UPPER * da * da * a[k] + LOWER * db * db * b[k] for k in (0, 1))
     dda, ddb = _dot(rest, b) / (UPPER * s), -_dot(rest, a) / (LOWER * s)
     return LegMotion(upper, elbow, (da, db), (dda, ddb))
 
 
 def leg_efforts(leg: LegMotion) -> Pair:
-    """M a + h of a leg in absolute angles: what its motor and the force on its tip have to give together."""
+    """M a + h of a leg in absolute angles: the generalized force that its motor and the force on its tip must supply together."""
     coupling = 0.5 * MASS_LOWER * UPPER * LOWER
     c, s = cos(leg.elbow), sin(leg.elbow)
     (da, db), (dda, ddb) = leg.rates, leg.accelerations
@@ -99,7 +99,7 @@ def leg_efforts(leg: LegMotion) -> Pair:
 
 @dataclass(frozen=True)
 class Efforts:
-    """What the rose asks for at one time."""
+    """The torques and forces that the rose requires at one time."""
 
     motors: tuple[Scalar, ...]  # torques, N m
     tips: tuple[Pair, ...]  # forces on the tips of the legs, N
@@ -109,8 +109,8 @@ class Efforts:
 def efforts_on_the_rose(t: Scalar) -> Efforts:
     """Inverse dynamics in closed form.
 
-    An elbow has no motor, so that the lower link fixes the tip's force across itself; the forces along the three lower links follow
-    from the balance of the platform, which does not turn.
+    An elbow has no motor, so the lower link determines the transverse component of the tip's force; the components along the three
+    lower links follow from the balance of the platform, which does not turn.
     """
     position, velocity, acceleration = rose(t)
     legs, across, balance = [], [], [-MASS_PLATFORM * acceleration[0], -MASS_PLATFORM * acceleration[1], 0.0]
@@ -168,7 +168,7 @@ def parallel_robot(
 ) -> System:
     """The robot in motion at the start of the rose.
 
-    stiffness: Ks of virtual springs, N/m; None closes the loops by multipliers. prestretched: springs start with the forces of
+    stiffness: Ks of the penalty springs, N/m; None closes the loops by multipliers. prestretched: springs start with the forces of
     the exact robot instead of none. prescribed: the motors follow the rose's angles instead of being driven by its torques.
     """
     name = "by multipliers" if stiffness is None else f"Ks = {stiffness:g} N/m"
@@ -211,7 +211,7 @@ def _motor_torque(k: int) -> Callable[..., Scalar]:
 
 
 def _stretched(k: int, stiffness: float) -> LegMotion:
-    """Leg k at the start, its tip c = -lam / Ks from its pin and parting at c' = -lam' / Ks: the spring gives lam from then on."""
+    """Leg k at the start. Its tip is c = -lam / Ks off its pin, with c' = -lam' / Ks, so that the spring force is lam at first."""
     before, force, after = (efforts_on_the_rose(t).tips[k] for t in (-INSTANT, 0.0, INSTANT))
     position, velocity, acceleration = rose(0.0)
     pin, base = PLATFORM_PINS[k], BASE_PINS[k]

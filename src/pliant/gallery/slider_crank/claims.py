@@ -1,4 +1,4 @@
-"""What Ebrahimi, Nouri and Salahshoor say of the slider-crank under impact, beside what we find."""
+"""The claims of Ebrahimi, Nouri and Salahshoor about the slider-crank under impact, compared with our results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEFORE = (0.0, 0.0362)  # s, before any rod's slider touches
 AFTER = (0.0374, 0.095)  # s, between the first impact and the next
 LATE = (0.08, 0.095)  # s, the end of that time
 LOOKED_AT = 0.05  # s, when losses are compared
-GONE = 0.1  # of the undamped: what damping has removed
+GONE = 0.1  # fraction of the undamped value that counts as removed by damping
 MUCH = 2.0  # times: what is "much", or "considerably", more
 SAME_RATE = 0.05  # relative: decay rates that are "about the same"
 SAME_PEAK = 0.05  # relative: meshes that agree about the peak force
@@ -41,7 +41,7 @@ class Study:
     rigid: Run
     driven: Mapping[str, Driven]  # by material
     driven_fine: Driven  # steel, the finest mesh
-    slider_matters: float  # m: what a slider of the rod's material changes of the mid-point's deflection
+    slider_matters: float  # m: change of the mid-point's deflection if the slider is of the rod's material
     restitution: float  # delivered to a free slider
 
 
@@ -50,7 +50,7 @@ def claims(study: Study) -> list[Claim]:
 
 
 def ringing(run: Run) -> Floats:
-    """The slider's velocity less that of a mechanism with a rigid rod and the same crank, m/s."""
+    """The slider's velocity minus that of a mechanism with a rigid rod and the same crank, m/s."""
     angle = run.crank_angle
     lever = CRANK * np.cos(angle) / np.sqrt(ROD**2 - (CRANK * np.sin(angle)) ** 2)
     return np.asarray(run.slider_v + CRANK * np.sin(angle) * run.crank_speed * (1.0 + lever))
@@ -146,7 +146,7 @@ def _materials(study: Study) -> list[Claim]:
 
 
 def _model(study: Study) -> list[Claim]:
-    """What the paper takes for granted: one element, the law's e, linear strain."""
+    """Assumptions that the paper does not test: one element, the law's e, linear strain."""
     hits = {str(n): len(run.first_impact) for n, run in study.damped.items()}
     bare = {str(n): len(run.first_impact) for n, run in study.undamped.items()}
     peaks = {str(n): run.first_impact[0].peak_force for n, run in study.damped.items()}

@@ -1,4 +1,4 @@
-"""Figures 4 to 8 of Ebrahimi, Nouri and Salahshoor, and one that shows the double hit to be the mesh's."""
+"""Figures 4 to 8 of Ebrahimi, Nouri and Salahshoor, and one which shows that the double hit is an artefact of the mesh."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _part(run: Run, span: tuple[float, float]) -> NDArray[np.bool_]:
 
 
 def _motion(study: Study, of: Callable[[Run], Floats], unit: str, obstacle: float | None = None) -> Figure:
-    """The paper's two runs and a rigid rod: all of them at the left, the impact at the right."""
+    """The paper's two runs and a rigid rod: the whole run on the left, the impact on the right."""
     figure, axes = panels(1, 2, height=3.6, width_ratios=(1.6, 1.0))
     whole, near = axes[0]
     for name, run in _compared(study).items():
@@ -71,7 +71,7 @@ def _motion(study: Study, of: Callable[[Run], Floats], unit: str, obstacle: floa
 
 
 def _energy_loss(study: Study) -> Figure:
-    """Fig. 7 with its zoom: E(0) less the kinetic and strain energy; where it went, dashed and dotted."""
+    """Fig. 7 with its zoom: E(0) minus the kinetic and strain energy; the parts of this loss are dashed and dotted."""
     figure, axes = panels(1, 2, height=3.8, width_ratios=(1.3, 1.0))
     whole, near = axes[0]
     for name, run in list(_compared(study).items())[:2]:
@@ -91,7 +91,7 @@ def _energy_loss(study: Study) -> Figure:
 
 
 def _materials(study: Study) -> Figure:
-    """Fig. 8, and the transients on a logarithmic axis, where equal rates would be parallel."""
+    """Fig. 8, and the transients on a logarithmic axis, where equal decay rates would be parallel lines."""
     figure, axes = panels(1, 2, height=3.6, width_ratios=(1.4, 1.0))
     whole, near = axes[0]
     for name, run in study.driven.items():

@@ -1,4 +1,4 @@
-"""The runs of the slider-crank and what the paper looks at in them: slider, rod, contacts, energy; and of the driven one."""
+"""The runs of the slider-crank, free and driven, and the quantities that the paper examines: slider, rod, contacts, energy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FINE = 2e-5  # s between rows: a tenth of the period of one element's axial vibr
 IMPACT = (0.0362, 0.0374, 1e-6)  # s: the first impact of all rods, and the rows in it
 TURN = 2.0 * math.pi / SPEED  # s
 TURNS = 4
-FREE_END = 1e-3  # s: a free slider at 15 m/s has met the obstacle and left it
+FREE_END = 1e-3  # s: by then a free slider at 15 m/s has hit the obstacle and left it
 DRIVEN_GRID, DRIVEN_STORED, DRIVEN_SAMPLES = (
     1e-5,
     10,
@@ -80,7 +80,7 @@ class Mechanism:
 
     @property
     def u_tip(self) -> Floats:
-        """How much longer the rod is, m."""
+        """The elongation of the rod, m."""
         return self.result[f"rod.axial{self.elements}"] if self.elements else np.zeros_like(self.time)
 
     @cached_property
@@ -92,7 +92,7 @@ class Mechanism:
         coordinate = {place: self.result[f"rod.y{k + 1}"] for k, place in enumerate(nodal)}
         if self.elements % 2 == 0:
             return coordinate[self.elements // 2, "deflection"]
-        # the middle of a cubic: half of both deflections and an eighth of its length of both slopes
+        # middle of a cubic: half the sum of both deflections, plus an eighth of the length times the difference of both slopes
         left, right, h = self.elements // 2, self.elements // 2 + 1, ROD / self.elements
         zero = np.zeros_like(self.time)
         ends = [coordinate.get((node, "deflection"), zero) for node in (left, right)]
@@ -114,7 +114,7 @@ class Run(Mechanism):
 
     @property
     def stored(self) -> Result:
-        """For the file: the rows of summary.json and those of the first impact."""
+        """The result for the file: the rows of summary.json and those of the first impact."""
         return _rows_of(self.result, self._every(GRID) | ((self.time >= IMPACT[0]) & (self.time <= IMPACT[1])))
 
     @property
@@ -123,7 +123,7 @@ class Run(Mechanism):
 
     @property
     def first_impact(self) -> list[ContactRecord]:
-        """The touches of the slider's first way to the obstacle."""
+        """The contacts of the slider's first approach to the obstacle."""
         return [record for record in self.contacts if record.begin < IMPACT[1]]
 
     @property
@@ -136,7 +136,7 @@ class Run(Mechanism):
 
     @property
     def force(self) -> Floats:
-        """Of the contact, N."""
+        """Normal force of the contact, N."""
         return self.result.values["normal_force"][:, 0]
 
     @property
@@ -154,13 +154,13 @@ class Run(Mechanism):
 
     @property
     def loss(self) -> Floats:
-        """Fig. 7: the energy at the start less that of the mechanism. What the contact holds counts as lost until it returns."""
+        """Fig. 7: the initial energy minus that of the mechanism. Energy stored in the contact counts as lost until it returns."""
         held = self.kinetic + self.strain
         return np.asarray(held[0] - held)
 
     @property
     def energy_error_max(self) -> float:
-        """Largest miss of the energy balance, as a part of the energy at the start."""
+        """Largest error of the energy balance, as a fraction of the initial energy."""
         return self.result.ledger.balance_error_max / float(self.kinetic[0])
 
     @property
@@ -183,7 +183,7 @@ class Run(Mechanism):
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it. Speeds of separation are negative, as in the page's table."""
+        """The entry in summary.json. Speeds of separation are negative, as in the page's table."""
         touches = [
             {"begin": record.begin, "end": None if record.lasting else record.end, "approach": record.entry_speed,
              "separation": -record.exit_speed, "peak": record.peak_force, "loss": record.normal_loss}
@@ -206,7 +206,7 @@ class Driven(Mechanism):
 
     @property
     def stored(self) -> Result:
-        """For the file: every tenth row."""
+        """The result for the file: every tenth row."""
         return _rows_of(self.result, slice(None, None, DRIVEN_STORED))
 
     @property
@@ -215,7 +215,7 @@ class Driven(Mechanism):
 
     @cached_property
     def transient(self) -> tuple[Floats, Floats]:
-        """What of the first three turns is not in the fourth, which is steady: times, and deflections, m."""
+        """The transient: the first three turns minus the fourth, which is steady; times, and deflections in m."""
         steady = self.time >= (TURNS - 1) * TURN
         when = self.time[~steady]
         phase = (TURNS - 1) * TURN + np.mod(when, TURN)
@@ -272,7 +272,7 @@ def drive(material: str = "steel", elements: int = 1, damped: bool = True, slide
 
 
 def drive_all(cases: Sequence[Mapping[str, Any]]) -> list[Driven]:
-    """Four turns each: mappings of arguments of `driven_crank`, the same ones in all."""
+    """Four turns each; cases are mappings of arguments of `driven_crank`, all with the same keys."""
     results = swept(driven_crank, cases, {"t_end": TURNS * TURN, "method": TIGHT, "save": DRIVEN_GRID})
     return [Driven(int(case.get("elements", 1)), result, case["material"]) for case, result in zip(cases, results, strict=True)]
 

@@ -17,7 +17,7 @@ from pliant.gallery.slider_crank.runs import Driven, Run, delivered_restitution,
 from pliant.gallery.slider_crank.system import AREA, CRANK, MATERIALS
 
 ELEMENTS = (1, 2, 4, 8)
-COMPUTING, IMPACTS = 0.7, 0.8  # of the whole, and of that
+COMPUTING, IMPACTS = 0.7, 0.8  # fraction of the progress, and fraction of that
 
 
 def reproduce(out: Path, progress: Progress) -> Summary:
@@ -56,6 +56,6 @@ def compute(progress: Progress) -> Study:
 
 
 def _slider_matters(driven: Sequence[Driven]) -> float:
-    """Largest change of the mid-point's deflection where the slider is of the rod's material, m."""
+    """Largest change of the mid-point's deflection if the slider is of the rod's material, m."""
     masses = [{"material": name, "slider_mass": of.density * AREA * CRANK} for name, of in MATERIALS.items() if of.density]
     return max(float(np.max(np.abs(other.v_mid - done.v_mid))) for other, done in zip(drive_all(masses), driven, strict=True))

@@ -48,7 +48,7 @@ STEEL = MATERIALS["steel"]
 AREA = math.pi * RADIUS**2
 SECTION = Section(A=AREA, Iz=math.pi * RADIUS**4 / 4.0)
 SLIDER_MASS = 7860.0 * AREA * CRANK  # kg, that of the crank
-SLIDER_INERTIA = 0.01  # kg m^2: it never turns; of this size the rows of the guide, m and rad, weigh alike
+SLIDER_INERTIA = 0.01  # kg m^2: the slider never turns; this value gives the guide's rows in m and in rad equal weight
 RUN_UP = 1e-3  # m before the obstacle, of a free slider
 EULER_LOAD = math.pi**2 * 200e9 * math.pi * RADIUS**4 / 4.0 / ROD**2  # N, at which the pinned steel rod buckles
 
@@ -65,7 +65,7 @@ def rod(
 
 @cache
 def frequencies(material: Material = STEEL, elements: int = 1) -> NDArray[np.float64]:
-    """Of the rod between its pins, rad/s: 885.2027, 4056.509, 28552.42 for one element of steel."""
+    """Frequencies of the rod between its pins, rad/s: 885.2027, 4056.509, 28552.42 for one element of steel."""
     return shape_integrals(rod(elements, material)).free_frequencies
 
 
@@ -100,7 +100,7 @@ def slider_crank(elements: int = 1, damped: bool = False, reduction: Reduction |
 
 
 def driven_crank(material: str = "steel", elements: int = 1, damped: bool = True, slider_mass: float = SLIDER_MASS) -> System:
-    """The crank turns at 150 rad/s, nothing is in the way; the rod is of another material, the slider stays (section 4-3)."""
+    """The crank turns at 150 rad/s without an obstacle; the rod is of another material, the slider is unchanged (section 4-3)."""
     if material not in MATERIALS:
         raise ModelError.of("driven_crank", "material", f"must be one of {tuple(MATERIALS)}", material)
     of = MATERIALS[material]
@@ -110,7 +110,7 @@ def driven_crank(material: str = "steel", elements: int = 1, damped: bool = True
 
 
 def free_slider(speed: float) -> System:
-    """The slider alone meets the obstacle: what the contact law delivers of the restitution it is asked for."""
+    """The slider alone hits the obstacle: shows which restitution the contact law delivers for the prescribed one."""
     system = System("free slider", gravity=(0.0, 0.0))
     joint = Prismatic(displacement=TOUCH - RUN_UP, rate=speed)
     slider = system.add("slider", RigidBody(mass=SLIDER_MASS, inertia=SLIDER_INERTIA), joint=joint)

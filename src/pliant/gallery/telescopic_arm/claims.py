@@ -1,4 +1,4 @@
-"""What Korayem, Shafei and Dehkordi say of the telescopic arm, and what an independent derivation says, beside what we find."""
+"""Claims of Korayem, Shafei and Dehkordi about the telescopic arm, and an independent derivation, compared with our results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pliant.gallery.telescopic_arm.system import GRAVITY, LENGTH, MODELS, START
 
 PAPERS_SECONDS = 550.38  # Matlab on a Core 2 Duo E7500, 3 GHz
 SILENT, PLOTTED = "not looked at", "plots only"
-VISIBLE = 1e-3  # of a component's largest: what could be seen in the paper's plots
-AGREE = 1e-8  # of a component's largest: how far two derivations of the same equations may be apart
-ROUND_OFF = 1e-12  # J for each joule put in
+VISIBLE = 1e-3  # fraction of a component's largest value that would be visible in the paper's plots
+AGREE = 1e-8  # fraction of a component's largest value by which two derivations of the same equations may differ
+ROUND_OFF = 1e-12  # J per joule of work input
 SLOW_ENOUGH = 1e-6  # of the amplitude ratio
-REFERENCE_ROWS = 10  # of ours to one of the independent reference's, which looked at the energy every 5 ms
+REFERENCE_ROWS = 10  # rows of ours per row of the independent reference, which sampled the energy every 5 ms
 # Independent derivation, one mode: q(1), l(1) and for F = 5 N tip(1); tau and F at 0.5 s of the prescribed motion
 REFERENCE = {
     "as-published/F10": (0.2871878364, 1.111539294),
@@ -26,7 +26,7 @@ REFERENCE = {
     "consistent/F5": (0.3343662338, 0.9255990933, -4.226251358e-4),
     "inverse": (-30.5903687, -3.95560023),
 }
-# As published nothing is Lagrangian: there the Gibbs function, differentiated by accelerations, is the witness
+# The published equations follow from no Lagrangian; their witness is the Gibbs function, differentiated by accelerations
 WITNESSES = {"as-published": "gibbs", "consistent": "lagrange"}
 WITNESS_NAMES = {"gibbs": "the differentiated Gibbs function", "lagrange": "Lagrange's equations"}
 DIGITS = 1e-9  # relative, with room for the last digit printed above
@@ -63,7 +63,7 @@ def claims(study: Study) -> list[Claim]:
 
 
 def difference(run: Run, other: Run) -> float:
-    """Largest of all coordinates and rates, over the largest of each."""
+    """The largest difference over all coordinates and rates, each relative to its largest value."""
     largest = np.max(np.abs(other.states), axis=0)
     return float(np.max(np.max(np.abs(run.states - other.states), axis=0) / largest))
 
@@ -145,7 +145,7 @@ def _extension(study: Study) -> list[Claim]:
 
 
 def _modes(study: Study) -> list[Claim]:
-    """The paper takes one mode; F = 5 N, where more modes make sense."""
+    """The paper uses one mode; compared for F = 5 N, where more modes are meaningful."""
     one, three = (study.example("consistent", "F5", n).columns for n in (1, 3))
     rigid = {name: float(np.max(np.abs(one[name] - three[name])) / np.max(np.abs(three[name]))) for name in "ql"}
     tip = float(np.max(np.abs(one["tip"] - three["tip"])) / np.max(np.abs(three["tip"])))

@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of Korayem, Shafei and Dehkordi, consistent beside as published, and what the paper does not look at."""
+"""Figures 3 to 8 of Korayem, Shafei and Dehkordi for the consistent and the published model, and figures beyond the paper."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# as published broad and pale, consistent thin and dark upon it: where they agree both can be seen
+# as published: wide and pale; consistent: thin and dark on top, so that both are visible where they agree
 STYLES: Mapping[str, dict[str, Any]] = {
     "as-published": {"color": "#f2b179", "linewidth": 2.4},
     "consistent": {"color": "#00408a", "linewidth": 0.9},
@@ -30,9 +30,9 @@ MODE_STYLES: Mapping[int, dict[str, Any]] = {
     3: {"color": "#00306b", "linewidth": 0.8},
 }
 TIME = "time, s"
-FLOOR = 1e-17  # J: zero has no place on a logarithmic axis
-FIRST = 0.05  # s of the prescribed motion from near
-ZOOM = (0.25, 0.45)  # s, where the pull turns round
+FLOOR = 1e-17  # J, drawn instead of zero on the logarithmic axis
+FIRST = 0.05  # s of the prescribed motion, enlarged
+ZOOM = (0.25, 0.45)  # s, where the pull reverses
 
 
 def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
@@ -53,7 +53,7 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
 
 
 def _both_models(study: Study, name: str, scale: float, unit: str, near: bool = False) -> Figure:
-    """One quantity with both forces: the whole run, a part of it from near, and how far the two models are apart."""
+    """One quantity with both forces: the whole run, a part of it enlarged, and the difference between the two models."""
     figure, axes = panels(3 if near else 2, len(FORCES), height=2.4)
     for column, force in zip(axes.T, FORCES, strict=True):
         runs = {model: study.example(model, force) for model in reversed(MODELS)}
@@ -83,7 +83,7 @@ def _draw_near(panel: Any, runs: Mapping[str, Run], name: str, scale: float, uni
 
 
 def _frame(panel: Any, span: tuple[float, float]) -> None:
-    """Bounds in time, and few enough numbers to stand apart."""
+    """Set the time limits, with few enough tick labels that they do not overlap."""
     panel.set_xlim(*span)
     panel.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
 
@@ -96,7 +96,7 @@ def _shade_outside(panel: Any, run: Run, name: str = "out of the sleeve: formal 
 
 
 def _energies(study: Study) -> Figure:
-    """What is held, what was put in, and what does not add up."""
+    """Stored energy, work input, and the balance error."""
     figure, axes = panels(2, len(FORCES), height=3.2, sharex=True, sharey="row")
     for column, force in zip(axes.T, FORCES, strict=True):
         run = study.example("consistent", force)
@@ -139,7 +139,7 @@ def _tips(study: Study) -> Figure:
 
 
 def _efforts(study: Study) -> Figure:
-    """Torque and force of the prescribed motion: both models, how far they are apart, and what more modes change at the start."""
+    """Torque and force of the prescribed motion: both models, their difference, and the effect of more modes at the start."""
     figure, axes = panels(3, 2, height=2.5)
     for column, (name, unit) in zip(axes.T, (("tau", "torque τ, N m"), ("F", "force F, N")), strict=True):
         one, other = (study.inverse[f"{model}/1"].columns for model in MODELS)
@@ -161,7 +161,7 @@ def _efforts(study: Study) -> Figure:
 
 
 def _extensions(study: Study) -> Figure:
-    """The vibration of an arm drawn slowly from L/2 to L, in its envelopes, and its begin and end from near."""
+    """The vibration of an arm extended slowly from L/2 to L, with its envelopes, and its beginning and end enlarged."""
     figure, axes = panels(len(MODELS), 3, height=3.0, sharey=True, width_ratios=(2.0, 1.0, 1.0))
     for row, (model, extension) in zip(axes, study.extensions.items(), strict=True):
         time, longer = extension.result.time, extension.length / START

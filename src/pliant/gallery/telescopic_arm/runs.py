@@ -30,12 +30,12 @@ from pliant.run.simulate import simulate
 
 Floats = NDArray[np.float64]
 
-TIGHT = DOP853(rtol=1e-12, atol=1e-16)  # atol: the third mode weighs 1e-7 m and has to have its digits too
-ROW = 5e-4  # s between rows: 26 to a period of the first mode
-FINE_ROW = 1e-4  # s, seven to a period of the third mode, which is seen in the torque
+TIGHT = DOP853(rtol=1e-12, atol=1e-16)  # atol: the third modal coordinate is only 1e-7 m and needs correct digits too
+ROW = 5e-4  # s between rows: 26 rows per period of the first mode
+FINE_ROW = 1e-4  # s: seven rows per period of the third mode, which is visible in the torque
 SAMPLES = 10  # intervals between the rows of summary.json: 0.1 s
 COORDINATES = {"q": "arm.angle", "l": "arm.extension"}  # the paper's names of ours; modes are delta1, delta2, ...
-SLOW = 4.0  # s for the slow extension; the error of the ratio falls as the fifth power of it
+SLOW = 4.0  # s for the slow extension; the error of the ratio decreases with its fifth power
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Run:
     force: float  # N
     modes: int
     result: Result
-    derive_s: float  # mode shapes, equations and machine code, nothing taken from an earlier time
-    wall_s: float  # the time loop, the fastest of those made
+    derive_s: float  # mode shapes, equations and machine code, with nothing reused from a cache
+    wall_s: float  # the time loop, the fastest of several
 
     @property
     def time(self) -> Floats:
@@ -77,17 +77,17 @@ class Run:
 
     @property
     def energy_error(self) -> Floats:
-        """Energy held less work done, J."""
+        """Stored energy minus work done, J."""
         return self.result.ledger.balance_error
 
     @property
     def work(self) -> Floats:
-        """Of torque and force, J."""
+        """Work of torque and force, J."""
         return np.asarray(sum(self.result.ledger.work.values()))
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {
             "columns": list(self.columns),
             "samples": _sampled(self.columns),
@@ -106,7 +106,7 @@ def run(
     formulation: str = "articulated",
     repeat: int = 1,
 ) -> Run:
-    """The paper's example, compiled afresh; run several times where its time is asked for."""
+    """The paper's example, freshly compiled; run several times if its run time is wanted."""
     compiled = compile_system(telescopic_arm(model, force, modes), formulation, cache=False)
     results = [_whole(simulate(compiled, T_END, method=method, save=_rows(ROW).tolist())) for _ in range(repeat)]
     wall_s = min(float(result.stats["wall_s"]) for result in results)
@@ -115,7 +115,7 @@ def run(
 
 
 def continuation(model: str, modes: int = 1, gravity: float = 0.0) -> tuple[float | None, float]:
-    """When the arm leaves its sleeve, and until when the run can be continued formally, s."""
+    """The time at which the arm leaves its sleeve, and the time until which the run can formally continue, s."""
     result = simulate(telescopic_arm(model, modes=modes, gravity=gravity), T_END, method=TIGHT, save="steps")
     return _leaves(result), float(result.time[-1])
 
@@ -139,7 +139,7 @@ class Inverse:
 
     @property
     def case(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {"columns": list(self.columns), "rows": _sampled(self.columns)}
 
 
@@ -151,7 +151,7 @@ def inverse(model: str, modes: int = 1) -> Inverse:
 
 @dataclass(frozen=True)
 class Extension:
-    """A vibrating arm drawn slowly from L/2 to L."""
+    """A vibrating arm extended slowly from L/2 to L."""
 
     model: str
     result: Result
@@ -164,7 +164,7 @@ class Extension:
     def ratio(self) -> float:
         """The amplitude at L over that at L/2, from the energy: sqrt(2 E/K), where K falls as 1/l^3.
 
-        At both ends l rests, so that all energy is that of the vibration.
+        At the beginning and at the end l is at rest, so all energy is that of the vibration.
         """
         begin, end = self.result.ledger.energy[0], self.result.ledger.energy[-1]
         return math.sqrt(end / begin * (LENGTH / START) ** 3)

@@ -16,7 +16,7 @@ from pliant.gallery.telescopic_arm.system import FORCES, GRAVITY, MODE_COUNTS, M
 from pliant.integrate.methods import RK4, RKF45, DormandPrince, Method
 from pliant.run.prepare import compile_system
 
-COMPUTING = 0.3  # of the whole: pictures take longer than runs
+COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
 RECURSIONS = ("articulated", "gibbs_appell")
 METHODS: dict[str, Method] = {
     "Dormand-Prince": DormandPrince(rtol=1e-8, atol=1e-14),
@@ -45,7 +45,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
 
 def compute(progress: Progress) -> Study:
     """All runs."""
-    run("consistent")  # what a process does once, the first time, is no part of a case's time
+    run("consistent")  # what a process does only once does not count towards a case's time
     cases = [(model, force, modes) for model in MODELS for force in FORCES for modes in MODE_COUNTS]
     runs = {}
     for k, (model, force, modes) in enumerate(cases):

@@ -1,7 +1,8 @@
 """The elastic arm in a sleeve of Korayem, Shafei and Dehkordi: one link that turns about z and slides out by its free length l.
 
-Numbers are Table 1's. The paper prints g = 10 m/s^2 but only a horizontal plane is plausible: with gravity in the plane the arm is
-out of its sleeve before half the run is over. Even so l passes L in the paper's own example; the run goes on formally.
+Numbers are those of Table 1. The paper prints g = 10 m/s^2, but only a horizontal plane is plausible: with gravity in the plane the
+arm leaves its sleeve before half the run is over. Even in a horizontal plane, l exceeds L in the paper's own example; the run is
+then a formal continuation.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ MOTION = {"arm.angle": turning, "arm.extension": sliding}
 
 
 def extending_arm(model: str, duration: float, phase: float = 0.0, modes: int = 1) -> System:
-    """A clamped arm that vibrates in its first mode and is drawn from L/2 to L, slowly and without a jerk at either end.
+    """A clamped arm that vibrates in its first mode while it is extended from L/2 to L, slowly and smoothly at both ends.
 
-    The phase of the vibration at the start, rad, must not matter where the extension is slow.
+    phase: of the vibration at the start, rad; it must not matter if the extension is slow.
     """
     frequency = first_frequency(START)
     start = {"y1": DEFLECTION * math.cos(phase)}, {"y1": -DEFLECTION * frequency * math.sin(phase)}
@@ -82,7 +83,7 @@ def extending_arm(model: str, duration: float, phase: float = 0.0, modes: int = 
 
 
 def first_frequency(free_length: float) -> float:
-    """Of a cantilever of this length, rad/s."""
+    """The first frequency of a cantilever of this length, rad/s."""
     return 1.8751040687119611**2 * math.sqrt(YOUNG * INERTIA / MU) / free_length**2
 
 

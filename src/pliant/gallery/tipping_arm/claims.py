@@ -1,4 +1,4 @@
-"""What Wang, Yan, Fang and Jin 2012 say of the tipping arm, beside what we find; and the spin-up beside the exact beam."""
+"""The claims of Wang, Yan, Fang and Jin 2012 about the tipping arm, compared with our results; and the spin-up."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pliant.gallery.tipping_arm.spin_up import BROKEN, SpinUp
 from pliant.gallery.tipping_arm.system import ALPHA, AREA, DENSITY, GRAVITY, LENGTH
 
 BENDINGS = (0.5, 1.0, 2.0)  # EI over Table 1's
-SOFTER = 1e5  # times: a contact at which the peak force does grow with EI
+SOFTER = 1e5  # factor: with a contact this much softer, the peak force does grow with EI
 GROWS, FALLS = "grows with EI", "falls with EI"
-VISIBLE = 1e-3  # relative, from EI x0.5 to x2: less is thinner than a line of the paper's figures
+VISIBLE = 1e-3  # relative change from EI x0.5 to x2; less is invisible in the paper's figures
 GONE = 0.01  # of the undamped vibration
-LASTING = 0.02  # relative change of a vibration that goes on
+LASTING = 0.02  # largest relative change of a vibration that counts as persistent
 SETTLED = 0.01  # relative change of the peak force with more modes, if two are enough
 CLOSE = 0.005  # relative: the stiffened models and the geometrically exact beam, which also stretches and shears
 EXACT_SPIN_UP = -0.573833  # m at 6.762 s: geometrically exact finite elements
@@ -76,7 +76,7 @@ def _setting(law: str, alpha: float) -> str:
 
 
 def _judged(claim: str, paper: str, ours: list[float], reason: str) -> Claim:
-    """A claim that something grows or falls with EI; the reason is told where it does not."""
+    """A claim that something grows or falls with EI; the reason is given if it does not."""
     holds = _grows(ours) if paper == GROWS else _falls(ours)
     return Claim(f"{claim}, EI x0.5, x1, x2", paper, ours, holds, "" if holds else reason)
 
@@ -145,7 +145,7 @@ def _rebound(study: Study) -> list[Claim]:
 
 
 def _lost(angles: Sequence[float], fall: float) -> str:
-    """What does not come back as height."""
+    """The energy that is not recovered as height."""
     weight = 0.5 * LENGTH * DENSITY * AREA * LENGTH * GRAVITY  # J, of the arm's middle over its root
     parts = ", ".join(f"{100.0 * (1.0 - weight * (1.0 - math.cos(angle)) / fall):.0f}" for angle in angles)
     phase = "a share that depends on the phase of the vibration at each impact, not on EI"
@@ -185,7 +185,7 @@ def _tip(study: Study) -> list[Claim]:
 
 
 def _other_geometry(study: Study) -> list[Claim]:
-    """The paper's signs also read as a fall the other way round, through 135 degrees; does that mend what fails?"""
+    """The paper's signs can also be read as a fall in the other direction, through 135 degrees: do the failed claims hold then?"""
     where = "swing135, Hertz, alpha 0"
     why = "as in down45"
     return [
@@ -201,7 +201,7 @@ def _other_geometry(study: Study) -> list[Claim]:
 
 
 def _model(study: Study) -> list[Claim]:
-    """Section 1.2, two modes; section 2.2, what eq. 22 leaves out."""
+    """Section 1.2: two modes. Section 2.2: the terms that eq. 22 omits."""
     peaks = [run.hardest.peak_force for run in study.by_modes.values()]
     two = list(study.by_modes).index(2)
     settled = all(abs(peak / peaks[two] - 1.0) < SETTLED for peak in peaks[two:])
@@ -224,7 +224,7 @@ def _model(study: Study) -> list[Claim]:
 
 
 def _spin_up(study: Study) -> list[Claim]:
-    """Kane, Ryan and Banerjee's test of the stiffening terms, beside geometrically exact finite elements."""
+    """Kane, Ryan and Banerjee's test of the stiffening terms, compared with geometrically exact finite elements."""
     found = []
     for stiffening in ("linear", "full"):
         entry = study.spin_up[f"{stiffening}/4"].entry

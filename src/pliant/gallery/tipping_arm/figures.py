@@ -1,4 +1,4 @@
-"""Figures 2 to 5 of Wang, Yan, Fang and Jin 2012, and what they leave open: softer walls, more modes, all terms, the other fall."""
+"""Figures 2 to 5 of Wang, Yan, Fang and Jin 2012, and cases beyond them: softer walls, more modes, all terms, the other fall."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
 
 
 def _draw(panel: Any, runs: Sequence[Run], series: Series, width: float = 0.9) -> None:
-    """Over time, one colour for each EI; the softest, which swings most, at the back."""
+    """Lines over time, one colour per EI; the softest arm, which swings most, is drawn at the back."""
     for run in runs:
         panel.plot(run.time, series(run), color=COLOURS[run.case.bending], linewidth=width, label=f"EI x{run.case.bending:g}")
 
@@ -90,7 +90,7 @@ def _contact_force(study: Study) -> Figure:
 
 
 def _draw_knock(panel: Any, runs: Sequence[Run]) -> None:
-    """The first knock, by Hertz, from the gap and its rate: smooth between steps. Alike for all, so thinner on top."""
+    """The first knock by Hertz's law, from the gap and its rate, smooth between steps. Curves coincide: upper ones are thinner."""
     from scipy.interpolate import CubicHermiteSpline
 
     for run, width in zip(runs, (4.0, 2.2, 0.9), strict=True):
@@ -154,7 +154,7 @@ def _tip_deflection(study: Study) -> Figure:
 
 
 def _softer_contact(study: Study) -> Figure:
-    """Where the force does grow with EI."""
+    """A case in which the force does grow with EI."""
     figure, axes = panels(1, 2, height=3.4)
     runs = list(study.soft.values())
     _draw_since(axes[0, 0], study.drawn(), lambda run: run.force, IMPACT)
@@ -170,7 +170,7 @@ def _peaks(runs: Sequence[Run]) -> str:
 
 
 def _modes(study: Study) -> Figure:
-    """The contact force with more and more modes."""
+    """The contact force with an increasing number of modes."""
     figure, axes = panels(2, 3, height=2.6, sharex=True, sharey=True)
     for panel, (count, run) in zip(axes.flat, study.by_modes.items(), strict=True):
         _draw_since(panel, [run], _force, (-0.5, 8.0))
@@ -184,7 +184,7 @@ def _modes(study: Study) -> Figure:
 
 
 def _as_published(study: Study) -> Figure:
-    """All terms beside eq. 22: the rebound, and the energy that eq. 22 does not keep."""
+    """All terms compared with eq. 22: the rebound, and the energy that eq. 22 does not conserve."""
     figure, axes = panels(1, 2, height=3.6)
     for run in [*study.drawn(), *study.drawn(model="as-published")]:
         printed = run.case.model == "as-published"
@@ -200,7 +200,7 @@ def _as_published(study: Study) -> Figure:
 
 
 def _other_geometry(study: Study) -> Figure:
-    """The fall the other way round, from 45 to -90 degrees."""
+    """The fall in the other direction, from 45 to -90 degrees."""
     figure, axes = panels(2, 2, height=3.0)
     runs = study.drawn(geometry="swing135")
     _draw_since(axes[0, 0], runs, _force, IMPACT)
@@ -217,7 +217,7 @@ def _other_geometry(study: Study) -> Figure:
 
 
 def _spin_up(study: Study) -> Figure:
-    """The tip of the beam that is spun up, and how its extreme settles with the number of modes."""
+    """The tip of the spun-up beam, and the convergence of its extreme with the number of modes."""
     figure, axes = panels(1, 2, height=3.6, width_ratios=(1.4, 1.0))
     for colour, stiffening in zip(("#b0203a", "#1f5fa8", "#2f8f4e"), STIFFENINGS, strict=True):
         spins = [spin for spin in study.spin_up.values() if spin.stiffening == stiffening]

@@ -1,7 +1,7 @@
-"""The runs of the tipping arm and what the paper looks at in them: knocks at the wall, rebound, vibration, energy.
+"""The runs of the tipping arm and the quantities that the paper examines: knocks at the wall, rebound, vibration, energy.
 
-The largest angle and the largest deflections are events of the run (the rate of the angle, or of w(l), passes zero), and every
-event is a row: an extreme is read off a row, not off an interpolant.
+The largest angle and the largest deflections are events of the run (the rate of the angle, or of w(l), passes zero). Every event
+is a row, so extremes are read from rows, not from an interpolant.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from pliant.study.over import Grid
 Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
-T_END = {"down45": 1.0, "swing135": 1.3}  # s: past the rebound, before the arm is back at the wall
+T_END = {"down45": 1.0, "swing135": 1.3}  # s: after the rebound, before the arm returns to the wall
 PAUSE = 0.02  # s: knocks less than this apart are one cluster
 AFTER = (0.0, 0.15)  # s after the first cluster: where the vibration of the tip is measured
-LATE = (0.25, 0.30)  # s after the first cluster: what is left of it
+LATE = (0.25, 0.30)  # s after the first cluster: where the remaining vibration is measured
 ARM_TURNS, TIP_TURNS = "the arm turns", "the tip turns"  # events: theta' = 0, w'(l) = 0
 
 
@@ -71,7 +71,7 @@ class Run:
 
     @cached_property
     def clusters(self) -> list[list[ContactRecord]]:
-        """Knocks that follow each other quickly, as one impact of the arm."""
+        """Knocks in quick succession, grouped into impacts of the arm."""
         clusters: list[list[ContactRecord]] = []
         for record in self.result.contacts:
             if not clusters or record.begin - clusters[-1][-1].end >= PAUSE:
@@ -109,15 +109,15 @@ class Run:
         return float(np.max(np.abs(self.angle[rows] - self.case.wall)))
 
     def tip_amplitude(self, window: tuple[float, float] = AFTER) -> float:
-        """Half the range of the turns of w(l) between two times after the first cluster, m.
+        """Half the range of the turning points of w(l) between two times after the first cluster, m.
 
-        Turns only: where the arm leaves the wall bent and falls straight at once, that is no vibration.
+        Only turning points count: an arm that leaves the wall bent and straightens at once does not vibrate.
         """
         turns = np.array([event.t for event in self.result.events if event.name == TIP_TURNS])
         return 0.5 * float(np.ptp(self.deflection[np.isin(self.time, turns) & self._within(self.time, window)]))
 
     def speed_amplitude(self, window: tuple[float, float] = AFTER) -> float:
-        """Half the range of the turns of theta' likewise, rad/s; they are no events, but cubics between rows tell them well."""
+        """Half the range of the turning points of theta', rad/s; they are not events, but cubics between rows locate them well."""
         from scipy.interpolate import CubicHermiteSpline
 
         column = list(self.result.labels["rate"]).index("arm.angle")
@@ -133,9 +133,9 @@ class Run:
 
     @cached_property
     def energy_error(self) -> Floats:
-        """Of the whole Lagrangian's energy and the work done on the arm, as a part of the energy of the fall.
+        """The balance error of the full Lagrangian's energy and the work done on the arm, as a fraction of the energy of the fall.
 
-        The published equations leave terms out and keep no energy of their own: they are held against the same.
+        The published equations omit terms and conserve no energy of their own, so they are compared with the same energy.
         """
         ledger = self.result.ledger
         if self.case.model == "full":
@@ -146,7 +146,7 @@ class Run:
         return np.asarray(np.abs(held - held[0])) / self.case.fall
 
     def _whole_energies(self) -> tuple[Floats, Floats]:
-        """Kinetic energy and that of gravity in the states of this run, with no term left out, J: the formulas over arrays."""
+        """Kinetic and gravitational energy in the states of this run, with all terms, J; evaluates the formulas over arrays."""
         system = tipping_arm(replace(self.case, model="full"))
         q = [self.result[name] for name in self.result.labels["coordinate"]]
         v = [self.result.rate(name) for name in self.result.labels["rate"]]
@@ -158,7 +158,7 @@ class Run:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {
             "contacts": [_contact(record) for record in self.result.contacts],
             "first_touch": self.first_touch,
@@ -189,12 +189,12 @@ def tip_values(beam: Beam) -> list[float]:
 
 
 def tip_weights(beam: Beam) -> tuple[Parameter, ...]:
-    """The same as parameters: formulas that read them are the same for all beams, and so is their code."""
+    """W_j(l) as parameters, so that all beams share the same formulas and the same compiled code."""
     return tuple(Parameter(f"tip_weight_{k}", w) for k, w in enumerate(tip_values(beam), start=1))
 
 
 def watched(case: Case) -> System:
-    """The arm with the events that extremes are read off."""
+    """The arm with the events from which extremes are read."""
     system = tipping_arm(case)
     tips = tip_weights(arm(case))
     system.event(ARM_TURNS, lambda t, q, v: v["arm.angle"])
@@ -214,7 +214,7 @@ def run(case: Case, method: Method = TIGHT, t_end: float | None = None) -> Run:
 
 
 def run_all(tell: Callable[[float], None] | None = None, t_end: float | None = None, **axes: Sequence[Any]) -> list[Run]:
-    """All combinations of numbers of cases of one geometry, the last one fastest, every step saved."""
+    """All combinations of the numbers of cases of one geometry, the last number varying fastest; every step is saved."""
     geometry = str(axes.get("geometry", [Case.geometry])[0])
     settings = {"t_end": T_END[geometry] if t_end is None else t_end, "method": TIGHT, "save": "steps"}
     results = swept(_watched, axes, settings, tell)

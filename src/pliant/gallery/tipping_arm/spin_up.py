@@ -1,6 +1,6 @@
-"""The spin-up of Kane, Ryan and Banerjee: a long beam is brought to 6 rad/s in 15 s. The test of the stiffening terms.
+"""The spin-up of Kane, Ryan and Banerjee, a test of the stiffening terms: a long beam is brought to 6 rad/s in 15 s.
 
-Without foreshortening (`none`) the beam loses its stiffness as it turns faster, and bends without bound.
+Without foreshortening (`none`) the beam loses its stiffness as it turns faster, and its deflection grows without bound.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LENGTH, AREA, INERTIA = 10.0, 4e-4, 2e-7  # m, m^2, m^4
 YOUNG, DENSITY = 7e10, 3000.0  # Pa, kg/m^3
 SPEED, RISE = 6.0, 15.0  # rad/s, s
 T_END = 20.0  # s
-BROKEN = 1.0  # m of deflection: what does not stiffen has diverged
+BROKEN = 1.0  # m of deflection, beyond which the beam without stiffening has diverged
 STIFFENINGS = ("none", "linear", "full")
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
 DIVERGED = "diverged"
@@ -57,7 +57,7 @@ def angle(t: Any) -> Any:
 
 
 def spin_up_beam(stiffening: str = "full", modes: int = 4) -> System:
-    """The beam on a hub of no size that turns as prescribed; no gravity."""
+    """The beam on a hub of zero radius with prescribed rotation; no gravity."""
     system = System(f"spin-up {stiffening}/{modes}", gravity=(0.0, 0.0))
     motion = Prescribed(angle, breakpoints=(RISE,))
     system.add("beam", beam(stiffening, modes), joint=Revolute(motion=motion))
@@ -66,7 +66,7 @@ def spin_up_beam(stiffening: str = "full", modes: int = 4) -> System:
 
 @dataclass(frozen=True)
 class SpinUp:
-    """One run; the turns of the tip are events, and events are rows."""
+    """One run; the turning points of the tip are events, and every event is a row."""
 
     stiffening: str
     modes: int
@@ -82,17 +82,17 @@ class SpinUp:
 
     @property
     def deflection(self) -> Floats:
-        """Of the tip across the turning axis of the root, m."""
+        """Transverse deflection of the tip in the rotating axes of the root, m."""
         return self.result.of_body("tip_deflection", "beam")[:, 1]
 
     @property
     def extreme(self) -> int:
-        """The row of the largest deflection; of a beam that diverges, that where it was stopped."""
+        """The row of the largest deflection; for a beam that diverges, the row at which it was stopped."""
         return int(np.argmax(np.abs(self.deflection)))
 
     @property
     def entry(self) -> dict[str, float]:
-        """As summary.json has it."""
+        """The entry in summary.json."""
         return {"tip_extreme": float(self.deflection[self.extreme]), "at": float(self.time[self.extreme])}
 
 

@@ -17,10 +17,10 @@ from pliant.gallery.tipping_arm.figures import figures
 from pliant.gallery.tipping_arm.runs import Run, run_all
 from pliant.gallery.tipping_arm.system import ALPHA, MODELS, STIFFNESS, WALL, Case
 
-CASES, COMPUTING = 0.55, 0.75  # of the whole: when the cases are done, and when all runs are
+CASES, COMPUTING = 0.55, 0.75  # fractions of the progress: when the cases are done, and when all runs are
 MODES = (1, 2, 3, 4, 5, 6)  # exact cantilever modes, for the convergence of the contact force
 SPIN_UP_MODES = (1, 2, 3, 4)
-IMPACT_OVER = 0.41  # s: the first impact is over; the peak of its force is all that is looked at
+IMPACT_OVER = 0.41  # s: the first impact is over by then; only the peak of its force is used
 
 
 def reproduce(out: Path, progress: Progress) -> Summary:
@@ -38,7 +38,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
 
 
 def compute(progress: Progress) -> Study:
-    """All runs; those that are not drawn are kept as numbers only."""
+    """All runs; of those that are not drawn, only summary numbers are kept."""
     entries, kept = {}, {}
     for k, geometry in enumerate(WALL):
         for done in _cases(geometry, progress, k):
@@ -57,7 +57,7 @@ def compute(progress: Progress) -> Study:
 
 
 def _cases(geometry: str, progress: Progress, before: int) -> list[Run]:
-    """The 24 of summary.json that fall this way; before: ways that are done."""
+    """The 24 cases of summary.json that fall in this direction; before: the number of directions already done."""
 
     def tell(share: float) -> None:
         progress(f"running {geometry}", CASES * (before + share) / len(WALL))

@@ -1,9 +1,9 @@
 """The tipping arm of Wang, Yan, Fang and Jin 2012: an elastic arm, pinned at its foot, falls against a wall and bounces off.
 
 Table 1's tube, cantilever shapes with the printed roots (eq. 10), foreshortening (eq. 3, 11, 12), contact at the tip (eq. 13, 15).
-Where the text is silent: g = 9.81 m/s2, the damping of the contact, and alpha of the structure. The paper's signs contradict each
-other, so there are two geometries: `down45` falls along G of eq. 22, from 45 to 90 degrees; `swing135` along eq. 13 and 21, from
-45 to -90 degrees. The wall is x = 0, and the arm stands at x > 0.
+Our own choices, where the text gives no value: g = 9.81 m/s2, the damping of the contact, and alpha of the structure. The paper's
+signs contradict each other, so there are two geometries: `down45` falls along G of eq. 22, from 45 to 90 degrees; `swing135` falls
+along eq. 13 and 21, from 45 to -90 degrees. The wall is x = 0, and the arm stands at x > 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ START = 0.25 * math.pi  # rad
 STIFFNESS = 5.0351e9  # N/m^1.5 (printed as N/m)
 ROOTS = (1.875, 4.694)  # beta l, eq. 10
 
-# where the text is silent
+# our choices where the text gives no value
 GRAVITY = 9.81  # m/s^2
 RESTITUTION = 0.8  # of Hunt and Crossley's law, at the speed of the rigid arm
 DASHPOT = 100.0  # N s/m, of eq. 15
@@ -46,14 +46,14 @@ LAWS = ("hertz", "hunt-crossley", "dashpot")
 
 @dataclass(frozen=True)
 class Case:
-    """One arm: which way it falls, which terms are kept, how the wall and the structure take energy, how stiff it is."""
+    """One arm: its direction of fall, the terms kept, the dissipation in wall and structure, and its stiffness."""
 
     geometry: str = "down45"
     model: str = "full"
     law: str = "hertz"
     alpha: float = 0.0  # 1/s, Rayleigh's
     bending: float = 1.0  # EI over Table 1's
-    modes: int | None = None  # None: the two shapes as printed; a number: so many exact cantilever modes
+    modes: int | None = None  # None: the two shapes as printed; a number: that many exact cantilever modes
     stiffness: float = STIFFNESS  # of the contact, N/m^1.5
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As summary.json has it: down45/full/hertz/alpha0/EI1."""
+        """The name in summary.json, such as down45/full/hertz/alpha0/EI1."""
         return f"{self.geometry}/{self.model}/{self.law}/alpha{self.alpha:g}/EI{self.bending:g}"
 
     @property
@@ -79,13 +79,13 @@ class Case:
 
     @property
     def fall(self) -> float:
-        """m g times the height the straight arm's middle falls to the wall, J: what energy errors are held against."""
+        """Energy of the fall, J, the scale of energy errors: m g times the drop of the straight arm's middle to the wall."""
         drop = 0.5 * LENGTH * (1.0 - GRAVITY_ALONG[self.geometry] * math.sin(START))
         return DENSITY * AREA * LENGTH * GRAVITY * drop
 
     @property
     def rigid_speed(self) -> float:
-        """Of the tip of a rigid arm at the wall, m/s."""
+        """Speed of the tip of a rigid arm at the wall, m/s."""
         return math.sqrt(2.0 * self.fall * 3.0 / (DENSITY * AREA * LENGTH))
 
     @property
@@ -98,7 +98,7 @@ class Case:
 
 
 def shape(root: float) -> ShapeFunction:
-    """Eq. 10 for one beta l. The roots are rounded in print, so the shapes meet the free end's conditions to four digits only."""
+    """Eq. 10 for one beta l. The printed roots are rounded, so the shapes meet the free end's conditions only to four digits."""
     beta = root / LENGTH
     gamma = -(math.cos(root) + math.cosh(root)) / (math.sin(root) + math.sinh(root))
 

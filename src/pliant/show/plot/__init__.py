@@ -1,6 +1,6 @@
-"""Pictures: functions take a Result, `sweep` a sweep's Dataset, `mode_shape`, `bode` and `campbell` what analyses give.
+"""Plots. Most functions take a Result; `sweep` takes a sweep's Dataset; `mode_shape`, `bode` and `campbell` take analysis results.
 
-All return a matplotlib Figure, none opens on screen.
+All of them return a matplotlib Figure; none opens a window.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _laid_out(figure: Figure) -> Iterator[None]:
     import matplotlib as mpl
 
     engine = figure.get_layout_engine()
-    if engine is None or mpl.rcParams["savefig.dpi"] != "figure":  # the layout is to be that of the picture's own dots
+    if engine is None or mpl.rcParams["savefig.dpi"] != "figure":  # another resolution would change the layout
         yield
         return
     engine.execute(figure)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 HARMONICS = (1, 2, 3)
-GROWS = 1e-9  # of critical damping: more than round-off
+GROWS = 1e-9  # fraction of critical damping that exceeds round-off
 
 
 class DrawableCampbell(Protocol):
@@ -39,7 +39,7 @@ class DrawableCampbell(Protocol):
 def campbell(diagram: DrawableCampbell, modes: int | None = None) -> Figure:
     """Campbell diagram: frequencies in Hz, one line per mode; over a speed, also its first harmonics; unstable modes are marked.
 
-    modes: how many, from the slowest on.
+    modes: how many to draw, starting with the slowest.
     """
     frequencies = diagram.frequencies / (2.0 * np.pi)
     count = frequencies.shape[1] if modes is None else min(int(modes), frequencies.shape[1])

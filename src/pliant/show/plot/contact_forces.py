@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 HARDEST = "hardest"
-AROUND = 0.35  # of its duration, shown before and after a touch
-LONGEST = 0.05  # of the run: a touch that lasts longer is shown from its begin to here
-FEW_ROWS = 6  # fewer in a touch give no curve
+AROUND = 0.35  # fraction of a contact's duration shown before and after it
+LONGEST = 0.05  # fraction of the run: of a contact that lasts longer only this much is shown, from its beginning
+FEW_ROWS = 6  # fewer rows in a contact do not give a curve
 MS = 1e-3  # s
 
 
@@ -28,8 +28,8 @@ MS = 1e-3  # s
 def contact_forces(result: Result, zoom: int | str | None = HARDEST) -> Figure:
     """Normal forces of all pairs with the peak of every contact; below, one contact enlarged, with friction.
 
-    zoom: the number of a touch in result.contacts, "hardest", or None. Peaks come from the table of touches, which the run keeps to
-    the step whatever rows are saved; curves come from the rows.
+    zoom: the number of a contact in result.contacts, "hardest", or None. Peaks come from the table of contacts, which is accurate
+    to the step whatever rows are saved; curves come from the saved rows.
     """
     if not result.labels["pair"]:
         raise ModelError.of("plot contact_forces", "result", "must have contact pairs", result.name)
@@ -62,7 +62,7 @@ def _draw_run(result: Result, axes: Any, touch: ContactRecord | None) -> None:
 
 
 def draw_forces(result: Result, axes: Any) -> None:
-    """The normal forces of all pairs over time, and the peak of every touch, which may stand between rows."""
+    """The normal forces of all pairs over time, and the peak of every contact, which may lie between rows."""
     forces, pairs = result.values["normal_force"], list(result.labels["pair"])
     units = " or ".join(sorted({record.units[1] for record in result.contacts})) or "N"
     factor, unit = prefixed(units, [forces, np.array([record.peak_force for record in result.contacts])])

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 MOST_WORKS = 8  # sources drawn as lines, the largest first
-SLACK = 1e-9  # of the largest exchange: how far above zero the work of something that only takes may be
-FLOOR = 1e-18  # of the largest exchange: zero has no place on a logarithmic axis
+SLACK = 1e-9  # fraction of the largest exchange: how far round-off may lift the work of a purely dissipative source above zero
+FLOOR = 1e-18  # fraction of the largest exchange, drawn instead of zero on the logarithmic axis
 HELD = {"kinetic": PALETTE[0], "gravity": PALETTE[5], "strain": PALETTE[2], "spring": PALETTE[4], "contact": PALETTE[1]}
-OF_CONTACTS_AND_CLOSURES = ("normal", "friction", "damper")  # the last word of such a source
+OF_CONTACTS_AND_CLOSURES = ("normal", "friction", "damper")  # last words in the names of such sources
 LOST = ("#b8b8b8", "#8f8f8f", "#d9c7b0", "#a58f77", "#cfcfe6", "#7d7da6")
 
 
@@ -102,9 +102,9 @@ def draw_balance(result: Result, axes: Any) -> None:
 
 
 def stacked(book: Ledger) -> tuple[dict[str, Floats], Floats]:
-    """Layers that are never negative (but for round-off), and what they add up to if nothing is amiss.
+    """Layers that are never negative (except by round-off), and their sum if the energy balance holds.
 
-    Gravity is counted from its lowest. What only ever takes is a loss and a layer, by kind; all other work is put in.
+    Gravity is measured from its minimum. A source that only dissipates is a loss, drawn as a layer by kind; other work is input.
     """
     layers = {name: series for name, series in book.held.items() if np.any(series != 0.0)}
     lowest = float(np.min(book.held["gravity"], initial=np.inf)) if "gravity" in layers else 0.0
@@ -130,13 +130,13 @@ def by_kind(book: Ledger) -> dict[str, Floats]:
 
 
 def kind_of(source: str) -> str:
-    """Damping by its kind, forces in joints and contacts by theirs; what a user named goes by that name."""
+    """The kind of a source: damping, joint forces and contact forces by their kind, sources named by the user by that name."""
     last = re.split(r"[. ]", source)[-1]
     return last.replace("_", "-") if "." in source or last in OF_CONTACTS_AND_CLOSURES else source
 
 
 def _legend_as_stacked(axes: Any) -> None:
-    """The uppermost layer on top of the legend too."""
+    """A legend in the order of the layers, with the uppermost layer on top."""
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
                 edgecolor=QUIET)  # fmt: skip

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-SNAPSHOTS = 6  # where the user names no times
+SNAPSHOTS = 6  # snapshots if the user gives no times
 ACROSS = 3
 GHOSTS = 7  # times at which `paths` shows the links
-NEAR, TALL, MARGIN = 0.6, 4.0, 0.9  # inches: how low and how high a panel may be, and what titles and numbers take
+NEAR, TALL, MARGIN = 0.6, 4.0, 0.9  # inches: smallest and largest height of a panel, and the space for titles and numbers
 
 
 @styled
 def mechanism(result: Result, times: Sequence[float] | None = None, scale: float = 1.0, time: float | None = None) -> Figure:
     """Snapshots of the mechanism at given times (default: six), with elastic deformation magnified by `scale`.
 
-    time: one time instead, for a still picture. Magnified beams are measured from the undeformed beam, which is drawn dotted, or
-    from the line through the points that loops and contacts hold, so that these stay where they are; a clamped root stays clamped.
-    Between rows positions are interpolated.
+    time: a single time instead, for a still picture. Deformation is magnified relative to the undeformed beam, which is dotted,
+    or relative to the line through the points held by loops and contacts, so that these do not move; a clamped root stays clamped.
+    Positions between rows are interpolated.
     """
     if time is not None:
         if times is not None:
@@ -67,7 +67,7 @@ def snapshots(sketch: Sketch, count: int) -> tuple[Figure, list[Any]]:
     options = {} if sketch.scene.flat else {"subplot_kw": {"projection": "3d"}}
     made, panels = figure(rows, across, height=height, width=width, **options)
     if sketch.scene.flat:
-        made.set_layout_engine("compressed")  # the one that knows of panels with equal scales
+        made.set_layout_engine("compressed")  # the only layout engine that handles panels with equal scales
     for panel in list(panels.flat)[count:]:
         panel.remove()
     return made, list(panels.flat)[:count]

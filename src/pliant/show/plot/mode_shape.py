@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-SHOWN = 6  # modes where none are named
-GHOSTS = 13  # phases of a cycle that are drawn faintly; an odd number, so that one is opposite to the first
+SHOWN = 6  # modes drawn by default
+GHOSTS = 13  # phases of a cycle drawn faintly; an odd number, so that one is opposite to the first
 SPATIAL = (0, 1, 2)
 
 
@@ -42,7 +42,7 @@ class DrawableModes(Protocol):
 def mode_shape(modes: DrawableModes, number: int | Sequence[int] | None = None, size: float = 0.15) -> Figure:
     """Mode shapes (default: the first six), solid at one extreme of the vibration and faint in between.
 
-    size: how far the point that moves farthest goes, of the mechanism's own size. The mechanism at rest is dotted.
+    size: the largest displacement of any point, as a fraction of the mechanism's size. The mechanism at rest is dotted.
     """
     chosen = _chosen(modes, number)
     scenes = [Scene(modes.animated(k, size, 1)) for k in chosen]
@@ -67,7 +67,7 @@ def _chosen(modes: DrawableModes, number: int | Sequence[int] | None) -> list[in
 
 
 def _look_alike(scenes: Sequence[Scene]) -> None:
-    """All panels from the same side, and of the same extent: in space where one of them is."""
+    """Give all panels the same view and extent: spatial if any of them is spatial."""
     axes = {scene.axes for scene in scenes}
     if len(axes) > 1:
         for scene in scenes:

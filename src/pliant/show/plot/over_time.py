@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-VISIBLE = 1e-6  # of the largest deflection: what is smaller is round-off
+VISIBLE = 1e-6  # fraction of the largest deflection: anything smaller is round-off
 
 
 @styled
@@ -58,7 +58,7 @@ def tip_deflection(result: Result, bodies: Sequence[str] | None = None) -> Figur
 
 
 def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str, list[tuple[str, Floats]]]:
-    """By axis: (body, deflection of its tip) of all bodies whose tip is deflected along it."""
+    """By axis, (body, tip deflection) of all bodies whose tip is deflected along that axis."""
     known = list(result.labels["body"])
     _check_names("tip_deflection", "bodies", bodies, known)
     values = np.nan_to_num(result.values["tip_deflection"], nan=0.0)  # a run that failed may end in nan
@@ -76,7 +76,7 @@ def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str
 
 
 def grouped(result: Result, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
-    """Names of coordinates by (quantity, unit): what may stand in one panel."""
+    """Names of coordinates by (quantity, unit); each group shares one panel."""
     _check_names("coordinates", "names", names, result.labels["coordinate"])
     groups: dict[tuple[str, str], list[str]] = {}
     for name in names:
@@ -87,7 +87,7 @@ def grouped(result: Result, names: Sequence[str]) -> dict[tuple[str, str], list[
 
 
 def unit_of(result: Result, coordinate: str) -> str:
-    """m, rad, or 1 for parts of a quaternion; 'm or rad' where an old file does not say."""
+    """The unit of a coordinate: m, rad, or 1 for parts of a quaternion; 'm or rad' if an old file does not record it."""
     return "m or rad" if result.drawing is None else result.drawing.units[coordinate]
 
 

@@ -15,7 +15,7 @@ from pliant.show.plot.style import INK, figure, prefixed, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST = 6  # portraits in one figure where the user names none
+MOST = 6  # portraits in one figure by default
 ACROSS = 3
 
 

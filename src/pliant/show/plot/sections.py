@@ -1,6 +1,6 @@
 """Envelopes along beams: the ranges of stresses and section forces over the whole run.
 
-A run that failed may end in rows of nan: they are left aside.
+A failed run may end in rows of nan, which are ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 ACROSS = 3  # panels in a row
 WORDS = {"axial_force": "axial force", "shear_force_y": "shear force y", "shear_force_z": "shear force z", "torsion": "torsion",
          "bending_moment_y": "bending moment y", "bending_moment_z": "bending moment z"}  # fmt: skip
-VISIBLE = 1e-9  # of the largest force of its kind: what is smaller is round-off
+VISIBLE = 1e-9  # fraction of the largest force of its kind: anything smaller is round-off
 
 
 @styled

@@ -1,4 +1,4 @@
-"""The mechanism drawn into a panel: bodies, joints, ground, and what touches."""
+"""The mechanism drawn into a panel: bodies, joints, ground and contacts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 
 SOLID = "#5a5f66"  # rigid bodies
 FLOOR_FILL, FLOOR_EDGE = "#ececec", "#9a9a9a"
-PINS = ("point", "spherical", "revolute")  # closures that are drawn as a pin
-ROOM = 0.08  # of the largest extent, left free around all that moves
-ARROW = 0.25  # of the largest extent: the longest arrow of a force
-LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # of the largest extent: how thin a picture may be, flat or in space
+PINS = ("point", "spherical", "revolute")  # closures drawn as a pin
+ROOM = 0.08  # margin around everything that moves, as a fraction of the largest extent
+ARROW = 0.25  # length of the longest force arrow, as a fraction of the largest extent
+LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # smallest width of a planar and of a spatial picture, as fractions of the largest extent
 
 
 class Sketch:
@@ -53,7 +53,7 @@ class Sketch:
         self._draw_ground(panel)
 
     def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
-        """All that moves, at one time; returns the artists, for a film to remove."""
+        """Draw everything that moves, at one time; returns the artists, so that a film can remove them."""
         before = {id(artist) for artist in panel.get_children()}
         times = np.array([t])
         positions = self.scene.positions(times)
@@ -83,7 +83,7 @@ class Sketch:
             self._plot(panel, points[-1:], "s" if body.joint == "prismatic" else "o", color=colour, markersize=8, zorder=4)
 
     def _draw_links(self, panel: Any, positions: list[Floats]) -> None:
-        """Brackets and guides from where a joint stands to the body it carries, rods of distance closures, and struts."""
+        """Brackets and guides from each joint to the body it carries, rods of distance closures, and struts."""
         drawing = self.scene.drawing
         for k, body in enumerate(drawing.bodies):
             if body.joint != "free":
@@ -156,7 +156,7 @@ class Sketch:
                 (self._draw_half_plane if self.scene.flat else self._draw_sheet)(panel, *map(np.array, plane))
 
     def _draw_half_plane(self, panel: Any, point: Floats, normal: Floats) -> None:
-        """What is solid behind a plane."""
+        """Fill the solid side of a plane."""
         axes = list(self.axes)
         foot, out = point[axes], normal[axes]
         along, reach = np.array([-out[1], out[0]]), 20.0 * self.size
@@ -165,7 +165,7 @@ class Sketch:
         panel.fill(corners[:, 0], corners[:, 1], facecolor=FLOOR_FILL, edgecolor=FLOOR_EDGE, linewidth=1.2, zorder=1)
 
     def _draw_sheet(self, panel: Any, point: Floats, normal: Floats) -> None:
-        """A piece of a plane, below all that moves."""
+        """A patch of a plane, below everything that moves."""
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
         middle = 0.5 * (self.low + self.high)
@@ -178,7 +178,7 @@ class Sketch:
 
 
 def _colours(bodies: tuple[BodyDrawing, ...]) -> list[str]:
-    """Elastic bodies take the palette in turn, rigid ones are grey."""
+    """Elastic bodies take the palette's colours in turn; rigid bodies are grey."""
     colours, next_one = [], 0
     for body in bodies:
         if body.kind in ("rigid", "payload"):

@@ -20,13 +20,13 @@ Floats = NDArray[np.float64]
 
 MOST_SAMPLES = 2**17
 FEWEST_SAMPLES = 16
-DEPTH = 1e-6  # of the largest amplitude: lines are drawn down to here
-HEARD = 1e-4  # of the largest amplitude: frequencies are shown as far as any line is above this
-FIRST_LINE = 2  # before it Hann's window shows the mean and the trend: no peak
-FAINT = 1e-3  # of the largest amplitude: peaks below are not named
-PROMINENCE = 3.0  # times the ground beside it that a peak must have
-MOST_PEAKS = 3  # that a legend names
-STRONGEST = 6  # lines where the user names none
+DEPTH = 1e-6  # fraction of the largest amplitude: lower bound of the amplitude axis
+HEARD = 1e-4  # fraction of the largest amplitude: the frequency axis ends at the last line above this
+FIRST_LINE = 2  # below this line, Hann's window shows the mean and the trend, not peaks
+FAINT = 1e-3  # fraction of the largest amplitude: smaller peaks are not named
+PROMINENCE = 3.0  # a peak must exceed the level beside it by this factor
+MOST_PEAKS = 3  # named in the legend, per line
+STRONGEST = 6  # lines drawn by default
 
 
 @styled
@@ -60,7 +60,7 @@ def spectrum(result: Result, names: Sequence[str] | None = None) -> Figure:
 def amplitudes(time: Floats, series: Floats) -> tuple[Floats, Floats]:
     """(frequency in Hz, amplitude): mean removed, Hann window, scaled so that a steady sine shows its amplitude.
 
-    Rows that are not even in time are interpolated to as many that are.
+    Unevenly spaced rows are first interpolated to the same number of evenly spaced ones.
     """
     time, series = time[np.isfinite(series)], series[np.isfinite(series)]
     if len(time) < FEWEST_SAMPLES:
@@ -75,10 +75,10 @@ def amplitudes(time: Floats, series: Floats) -> tuple[Floats, Floats]:
 
 
 def peaks(frequency: Floats, amplitude: Floats) -> list[float]:
-    """Frequencies of the strongest real peaks, Hz, the strongest first.
+    """Frequencies of the strongest genuine peaks, Hz, the strongest first.
 
-    A peak is a line that stands above both neighbours and well above the ground beside it, as neither a slope nor the trend of a
-    short run does. Between two lines it lies where the parabola through three logarithms has its top.
+    A peak is a line that is higher than both neighbours and well above the level beside it; a slope or the trend of a short run is
+    not. Its frequency between two lines is the maximum of the parabola through the logarithms of three amplitudes.
     """
     level = np.log(np.maximum(amplitude, np.finfo(np.float64).tiny))
     inner = np.arange(FIRST_LINE, len(level) - 1)
@@ -89,7 +89,7 @@ def peaks(frequency: Floats, amplitude: Floats) -> list[float]:
 
 
 def _stands_out(level: Floats, k: int) -> bool:
-    """Whether the ground on both sides of a line, before a higher one comes, is well below it."""
+    """Whether the spectrum falls well below a line on both sides before it rises above it."""
     for side in (level[k - 1 :: -1], level[k + 1 :]):
         higher = np.flatnonzero(side > level[k])
         ground = side[: higher[0]] if higher.size else side
@@ -99,7 +99,7 @@ def _stands_out(level: Floats, k: int) -> bool:
 
 
 def _offset(three: Floats) -> float:
-    """Where between lines the top is, -0.5 to 0.5."""
+    """The position of the maximum between lines, -0.5 to 0.5."""
     curvature = float(three[0] - 2.0 * three[1] + three[2])
     return 0.5 * float(three[0] - three[2]) / curvature if curvature < 0.0 else 0.0
 
@@ -115,6 +115,6 @@ def _ground(spectra: Sequence[tuple[str, Floats, Floats]], reach: float) -> floa
 
 
 def _reach(frequency: Floats, amplitude: Floats, largest: float) -> float:
-    """The last frequency with an amplitude to be seen."""
+    """The last frequency with a visible amplitude."""
     seen = np.flatnonzero(amplitude > HEARD * largest)
     return float(frequency[seen[-1]]) if seen.size else float(frequency[-1])

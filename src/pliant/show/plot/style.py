@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 P = ParamSpec("P")
 
-# Okabe and Ito 2008, without the yellow that white paper swallows, the strongest first
+# Okabe and Ito 2008, strongest first, without the yellow, which is hard to see on white paper
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", ":")  # past the palette the same colours come again, dashed
-MOST_LINES = len(PALETTE) * len(DASHES)  # in one panel; more could not be told apart
+DASHES = ("-", "--", ":")  # after the last colour the palette repeats with the next dash
+MOST_LINES = len(PALETTE) * len(DASHES)  # in one panel; more could not be distinguished
 INK, QUIET, ALARM = "#222222", "#8a8a8a", "#C1272D"
 
 WIDTH, PANEL = 8.0, 2.6  # inches: of a figure, and the height of one panel

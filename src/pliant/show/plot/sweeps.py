@@ -25,12 +25,12 @@ Floats = NDArray[np.float64]
 FACTS = ("ok", "message", "warnings", "balance_error", "result", "time")
 CASE, RUN_TIME, RUN_ROW = "case", "time", "time_row"
 NOT_YET = "not yet computed"
-MOST_FAMILIES, MOST_MAPS, MOST_POINTS = 4, 4, 4  # quantities in one figure where none is named
-MOST_NAMED = len(PALETTE)  # curves that a legend tells apart; more are coloured by their number
+MOST_FAMILIES, MOST_MAPS, MOST_POINTS = 4, 4, 4  # quantities in one figure by default
+MOST_NAMED = len(PALETTE)  # the most curves that a legend names; more curves are coloured by their number
 ACROSS = 4  # small multiples in a row
 COLOURS = "viridis"
 
-REDUCTIONS: dict[str, tuple[str, Callable[[Floats], Floats]]] = {  # of a course over time: words, and what is taken
+REDUCTIONS: dict[str, tuple[str, Callable[[Floats], Floats]]] = {  # of a series over time: the label, and the number taken
     "largest": ("largest |{}|", lambda rows: np.max(np.abs(rows), axis=-1, initial=-np.inf, where=np.isfinite(rows))),
     "final": ("final {}", lambda rows: _final(rows)),
     "range": ("range of {}", lambda rows: _range(rows)),
@@ -44,10 +44,10 @@ class Series:
     label: str
     unit: str
     values: Floats  # (axes of the sweep ...) or (axes ..., time)
-    time: Floats | None  # (time) or (axes ..., time); None of a number
+    time: Floats | None  # (time) or (axes ..., time); None if each case has one number
 
     def reduced(self, how: str) -> Series:
-        """One number of every case."""
+        """One number per case."""
         if self.time is None:
             return self
         words, take = REDUCTIONS[how]
@@ -72,7 +72,7 @@ def family(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str
 
 @styled
 def heat_map(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
-    """Two axes: one map per quantity; of a series over time the largest magnitude, or as `reduce` says."""
+    """Two axes: one map per quantity; a series over time is reduced to its largest magnitude, or as `reduce` says."""
     _axes(data, 2, "heat_map")
     data = _sorted(data)
     chosen = [series.reduced(reduce or "largest") for series in _chosen(data, names, MOST_MAPS)]
@@ -140,7 +140,7 @@ def sweep(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str 
     """The plot that fits the axes of a sweep.
 
     names: what was kept ("tip_deflection"), one number of it ("tip_deflection arm y"), or a coordinate ("arm.angle"). reduce:
-    "largest", "final" or "range", what is taken of courses over time.
+    "largest", "final" or "range", the number taken from series over time.
     """
     if reduce is not None and reduce not in REDUCTIONS:
         rule = f"must be one of {', '.join(REDUCTIONS)}{did_you_mean(reduce, REDUCTIONS)}"
@@ -149,7 +149,7 @@ def sweep(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str 
 
 
 def kind_of(data: xarray.Dataset) -> str:
-    """Which picture fits."""
+    """The name of the plot that fits the axes of a sweep."""
     axes = own_axes(data)
     if CASE in axes:
         return points.__name__
@@ -176,7 +176,7 @@ def _axes(data: xarray.Dataset, count: int, plot: str) -> list[str]:
 
 
 def _sorted(data: xarray.Dataset) -> xarray.Dataset:
-    """Numbers along every axis in order, whatever order they were added in."""
+    """The dataset with the numbers along every axis sorted, whatever order they were added in."""
     for axis in own_axes(data):
         if data[axis].dtype.kind in "iuf":
             data = data.isel({axis: np.argsort(data[axis].values)})
@@ -184,7 +184,7 @@ def _sorted(data: xarray.Dataset) -> xarray.Dataset:
 
 
 def _chosen(data: xarray.Dataset, names: Sequence[str] | None, most: int) -> list[Series]:
-    """Those that are named; else numbers that were kept, else courses of joints, else whatever there is."""
+    """The named quantities; by default the numbers that were kept, otherwise series of joints, otherwise everything available."""
     titles = _titles(data)
     if names is not None:
         return [_series(data, title) for name in names for title in _named(name, titles)]
@@ -196,7 +196,7 @@ def _chosen(data: xarray.Dataset, names: Sequence[str] | None, most: int) -> lis
     return [_series(data, title) for title in (numbers or plain or joints or titles)[:most]]
 
 
-Title = tuple[str, tuple[str, ...]]  # of a variable, and of the labels along its own dimensions
+Title = tuple[str, tuple[str, ...]]  # the name of a variable, and the labels along its own dimensions
 
 
 def _titles(data: xarray.Dataset) -> list[Title]:
@@ -238,7 +238,7 @@ def _series(data: xarray.Dataset, title: Title) -> Series:
 
 
 def _final(rows: Floats) -> Floats:
-    """The last number that there is."""
+    """The last finite number."""
     count = rows.shape[-1]
     last = count - 1 - np.argmax(np.isfinite(rows)[..., ::-1], axis=-1)
     return np.asarray(np.take_along_axis(rows, last[..., None], axis=-1)[..., 0])
@@ -304,13 +304,13 @@ def _draw_map(panel: Any, data: xarray.Dataset, values: Floats, low: float, high
     _mark_axis(panel, data, across, "x", size_x, word_x)
     _mark_axis(panel, data, down, "y", size_y, word_y)
     rows, columns = np.nonzero(~np.isfinite(values))
-    if rows.size:  # failed, or not yet there
+    if rows.size:  # failed, or not yet computed
         panel.plot(x[columns], y[rows], linestyle="none", marker="x", color=ALARM, markersize=4.0)
     return drawn
 
 
 def _places(data: xarray.Dataset, axis: str) -> Floats:
-    """Numbers where they are; words one after the other."""
+    """Positions along an axis: numbers at their values, words at equal intervals."""
     values = data[axis].values
     return np.asarray(values, dtype=np.float64) if values.dtype.kind in "iuf" else np.arange(float(len(values)))
 
@@ -328,7 +328,7 @@ def _mark_axis(panel: Any, data: xarray.Dataset, axis: str, which: str, size: fl
 
 
 def _edges(centres: Floats, geometric: bool) -> Floats:
-    """Where cells begin and end: halfway between their centres."""
+    """The edges of cells, halfway between their centres."""
     places = np.log(centres) if geometric else centres
     if places.size == 1:
         half = 0.5 * (abs(places[0]) or 1.0)
@@ -340,7 +340,7 @@ def _edges(centres: Floats, geometric: bool) -> Floats:
 
 
 def _is_geometric(data: xarray.Dataset, axis: str) -> bool:
-    """Whether an axis was meant logarithmically: three values at least, more even in their ratios than in their differences."""
+    """Whether an axis is best drawn logarithmically: at least three values, with more even ratios than differences."""
     values = data[axis].values
     if values.dtype.kind not in "iuf" or len(values) < 3 or np.min(values) <= 0.0:
         return False
@@ -388,7 +388,7 @@ def _value_label(data: xarray.Dataset, axis: str, k: int) -> str:
 
 
 def _title(data: xarray.Dataset) -> str:
-    """The mechanism, and what is missing."""
+    """The title: the mechanism, and how many cases are missing."""
     messages, ok = data["message"].values, data["ok"].values
     waiting = int(np.sum(messages == NOT_YET))
     failed = int(np.sum(~ok)) - waiting
