@@ -1,4 +1,4 @@
-"""The integration methods a user can ask for; each is checked when made and declares what it needs of a run."""
+"""The integration methods that a user can choose; each checks its settings and declares what it needs from a run."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from pliant.integrate.tableaus import Tableau
 
 Scheme = Tableau | RadauIIA | RosenbrockTableau
 
-# A hundred units of round-off: below this the error estimate is made of round-off only.
+# A hundred units of round-off: below this the error estimate consists of round-off only.
 SMALLEST_RTOL = 100 * 2.0**-52
-COARSE = 1e-4  # what counts as a rough relative tolerance
-ROUGH = 1e-5  # from here on order 5 is enough for stiff motion; see docs/performance.md
-LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
+COARSE = 1e-4  # the default relative tolerance far from contact, see `VariablePrecisionRK4`
+ROUGH = 1e-5  # at this relative tolerance and above, order 5 is enough for stiff motion; see docs/performance.md
+LARGEST_RTOL = 0.1  # at this relative tolerance and above, the error estimate has no correct digit for step control
 
 
 class Method:
-    """An integration method: its settings, and what it asks of whoever runs it."""
+    """An integration method: its settings, and what it needs from a run."""
 
     tableau: ClassVar[Scheme]
     family: ClassVar[str] = "runge_kutta"  # the compiled module that takes its steps, see `family`
     needs_jacobian: ClassVar[bool] = False  # df/dy of the right-hand side
-    needs_time_derivative: ClassVar[bool] = False  # df/dt beside it, and the rows of quadratures
+    needs_time_derivative: ClassVar[bool] = False  # df/dt as well, and the rows of quadratures
     needs_partition: ClassVar[bool] = False  # the constraints of closed loops: it integrates independent coordinates only
-    events_at_ends: ClassVar[bool] = False  # events are noticed at the ends of steps, not located inside
+    events_at_ends: ClassVar[bool] = False  # events are detected at the ends of steps, not located inside
     collocates: ClassVar[bool] = False  # all stages are solved for together; the error estimate is of a lower order
 
-    rtol: float  # relative tolerance of the error, 1; 0 where no error is measured
+    rtol: float  # relative tolerance of the error, 1; 0 if no error is measured
     atol: float | Sequence[float]
     max_step: float | None = None  # s
     first_step: float | None = None  # s
-    newton: float | None = None  # share of the tolerance that Newton's iterations are held to
-    near: float | None = None  # m, gap of a contact whose crossing it must be told of, to change its precision
+    newton: float | None = None  # fraction of the tolerance to which Newton's iterations converge
+    near: float | None = None  # m, gap of a contact at whose crossing the method changes its precision
 
     @property
     def order(self) -> int:
@@ -47,17 +47,17 @@ class Method:
 
     @property
     def tolerance(self) -> float | None:
-        """The relative tolerance that the roughest of its steps are held to; None where none is."""
+        """The relative tolerance of its roughest steps; None if it has none."""
         return self.rtol
 
     @property
     def fixed_step(self) -> float | None:
-        """s; None where the error decides the step."""
+        """The fixed step, s; None if the error decides the step."""
         return None
 
     @property
     def alternatives(self) -> tuple[Method, ...]:
-        """The methods it switches between: the one for motion that is not stiff, then the one for stiff motion; or itself alone."""
+        """The methods it switches between, for non-stiff and then for stiff motion; or only itself."""
         return (self,)
 
 
