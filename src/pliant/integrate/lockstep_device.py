@@ -63,7 +63,7 @@ def gpus() -> list[Device]:
     try:
         driver = Driver()
         if driver.count == 0:
-            raise DeviceError("the NVIDIA driver knows no GPU here")
+            raise DeviceError("the NVIDIA driver finds no GPU on this machine")
         return [Device(driver, number) for number in range(driver.count)]
     except DeviceError as trouble:
         raise SolveError(f"no GPU: {trouble}") from None

@@ -34,15 +34,15 @@ def why_not(compiled: Compiled, method: Method) -> str:
     if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
         return f"{name} is not an explicit method with an error estimate: take Tsit5, DOP853, DormandPrince or RKF45"
     if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
-        return f"{name} changes its precision or its coordinates along a run"
+        return f"{name} changes its precision or its coordinates during a run"
     if traced.implied:
-        return "closures that others imply are watched along the run"
+        return "some closures are implied by others, and lock-step cannot watch these during the run"
     if any(slots.grip is not None for slots in traced.pairs):
-        return "friction that holds (Karnopp and its kind) settles all contacts together at every event"
+        return "friction that can stick (Karnopp and similar laws) is solved for all contacts together at every event"
     if traced.joints:
-        return "friction inside joints is settled with the reactions that press them"
+        return "joint friction must be solved together with the reactions that press the joints"
     if traced.system.controllers:
-        return "sampled controllers run at instants of their own"
+        return "sampled controllers must run at their own sampling instants"
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"

@@ -44,7 +44,7 @@ def choose_loop(plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, dev
     if reason:
         return LoopChoice(f"{GENERAL}: {reason}", host_runner(method), False)
     if plan.count < FEWEST and not must:
-        words = f"{GENERAL}: {plan.count} members are done before a lock-step loop for them is built"
+        words = f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built"
         return LoopChoice(words, host_runner(method), False)
     if device != CPU:
         from pliant.study.gpu import gpu_runner

@@ -71,7 +71,7 @@ class Setting:
 
     @property
     def numbers(self) -> int:
-        """That are kept of one case."""
+        """How many numbers are kept of one case."""
         traced = self.compiled.traced
         return 1 + self.kept.times.size * sum(math.prod(shape_of(traced, name)) for name in self.kept.quantities)
 
@@ -84,16 +84,16 @@ def _quantities(keep: Keep) -> tuple[str, ...]:
 def _reason_of_settings(job: Job, case: Case) -> str:
     """The first setting of the sweep that only individual runs support, as a reason; "" if there is none."""
     if callable(job.run):
-        return "run is a function, which makes a Result of every case"
+        return "run is a function, which must be called for every case to make its Result"
     if isinstance(job.subject, FunctionSubject):
-        return "a function makes another System for every case: sweep parameters of one System, or a model file"
+        return "a function makes a new System for every case: sweep parameters of one System, or a model file"
     if job.keep.whole or not all(isinstance(what, str) for what in job.keep.what.values()):
-        return "whole results and functions of them are kept, which only runs by themselves have: keep quantities or coordinates"
+        return "whole results or functions of them are kept, which only individual runs have: keep quantities or coordinates"
     given = job.options(case)
     if given.get("max_seconds") is not None:
-        return "max_seconds limits every run by the clock, which cases in lock-step share"
+        return "max_seconds limits the computing time of every run, but cases in lock-step run at the same time"
     if isinstance(given.get("save"), str):
-        return f"save={given['save']!r} asks for rows at every step, and every case has steps of its own"
+        return f"save={given['save']!r} asks for rows at every step, but every case has its own steps"
     return ""
 
 
@@ -120,7 +120,7 @@ class SideBySide:
         self._together(waiting, done)
 
     def _numbers(self, case: Case) -> int:
-        """That are kept of one case."""
+        """How many numbers are kept of one case."""
         try:
             setting = self._setting(self.job.mechanism(case).system, case)
         except PliantError:

@@ -1,4 +1,4 @@
-"""sweep(): many runs over numbers of a mechanism, stored as they finish; open_sweep(): reads what is stored, even during a sweep."""
+"""sweep(): many runs over numbers of a mechanism, stored as they finish; open_sweep(): the stored cases, also during a sweep."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _check(job: Job, over: Over) -> None:
     taken = (*TAKEN, *job.keep.names)
     for name in over.columns:
         if name in taken:
-            raise ModelError.of("sweep", "over", f"must have names that the results have not: {', '.join(taken)}", name)
+            raise ModelError.of("sweep", "over", f"must have names that the results do not use: {', '.join(taken)}", name)
     job.check(over)
     first = next(iter(over))
     if not callable(job.run):
@@ -177,7 +177,7 @@ def _computing(job: Job, over: Over, executor: Any, device: str | None) -> tuple
     check.choice("sweep", "device", device, DEVICES)
     if executor is not None:
         raise ModelError.of(
-            "sweep", "executor", f"must be left out where device is given ({device!r}): it runs cases here", executor
+            "sweep", "executor", f"must be left out if device is given ({device!r}), which runs cases in this process", executor
         )
     together, words = side_by_side(job, over, device)
     if together is None:

@@ -51,7 +51,7 @@ class Holder:
     slip: Sequence[Scalar]
     sticks: Scalar
     strength: Scalar  # N; for a joint, per newton of its load
-    joint: int | None = None  # its number among those that rub
+    joint: int | None = None  # its number among the joints with friction
 
     @property
     def is_joint(self) -> bool:
@@ -60,7 +60,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Rubber:
-    """One joint that rubs: friction = size(N) along `direction`, over the unknowns; N = preload + sum |P|."""
+    """One joint with friction: friction = size(N) along `direction`, over the unknowns; N = preload + sum |P|."""
 
     unknowns: Sequence[int]
     direction: Sequence[Scalar]

@@ -195,7 +195,7 @@ def labels_of(
     rows: tuple[str, ...],
     rubbing: Sequence[tuple[str, Sequence[str]]],
 ) -> dict[str, tuple[str, ...]]:
-    """Names along every dimension of the results' table; rubbing: joints with friction, and the rates they rub along."""
+    """Names along every dimension of the results' table; rubbing: joints with friction, and the rates along which it acts."""
     return {
         "coordinate": tree.positions,
         "rate": tree.rates,

@@ -48,7 +48,7 @@ def _named(system: System, text: str, part: str) -> Frame:
 
 
 class World:
-    """A System at a traced state, seen through its frames; vectors are in the world's axes unless told otherwise."""
+    """A System at a traced state, seen through its frames; vectors are in the world's axes unless another frame is given."""
 
     def __init__(
         self,
