@@ -83,7 +83,7 @@ def test_a_store_goes_on_with_the_same_bytes_and_refuses_cases_run_otherwise(mod
         file.unlink()
     again = pl.sweep(model, store="s", **options)
     assert len(lost) == 2 and contents(Path("s")) == whole and again.equals(done)
-    with pytest.raises(ModelError, match="settings of the run"):
+    with pytest.raises(ModelError, match="run settings"):
         pl.sweep(model, over=OVER, keep=KEEP, batch=2, store="s")
 
 
