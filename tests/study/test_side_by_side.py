@@ -83,7 +83,7 @@ def test_a_store_goes_on_with_the_same_bytes_and_refuses_cases_run_otherwise(mod
         file.unlink()
     again = pl.sweep(model, store="s", **options)
     assert len(lost) == 2 and contents(Path("s")) == whole and again.equals(done)
-    with pytest.raises(ModelError, match="same run settings"):
+    with pytest.raises(ModelError, match="run settings"):
         pl.sweep(model, over=OVER, keep=KEEP, batch=2, store="s")
 
 
@@ -106,7 +106,7 @@ def one_ball(height: float) -> pl.System:
         ("drop.yaml", {"run": {"max_seconds": 1e3}}, "max_seconds"),
         ("drop.yaml", {"run": {"method": pl.Auto()}}, "Auto is not an explicit method"),
         ("drop.yaml", {"run": lambda system: pl.simulate(system, 0.1)}, "run is a function"),
-        (one_ball, {"run": {"t_end": 0.1}}, "a function makes another System"),
+        (one_ball, {"run": {"t_end": 0.1}}, "a function makes a new System"),
     ],
 )
 def test_what_lock_step_cannot_give_is_refused_or_told(model: Path, subject, options, words: str) -> None:
@@ -122,7 +122,7 @@ def test_what_lock_step_cannot_give_is_refused_or_told(model: Path, subject, opt
 def test_devices_and_executors_are_checked(model: Path) -> None:
     with pytest.raises(ModelError, match="device"):
         pl.sweep(model, over=OVER, device="tpu")
-    with pytest.raises(ModelError, match="executor must be left out where device is given"):
+    with pytest.raises(ModelError, match="executor must be left out if device is given"):
         pl.sweep(model, over=OVER, device="cpu", executor=object())
 
 

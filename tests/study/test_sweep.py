@@ -282,7 +282,7 @@ def test_a_run_that_ends_early_has_the_rows_that_it_has():
         ((pendulum(), {"mass": [1.0]}, RUN, "kinetik"), r"keep must name a quantity .*\(did you mean 'kinetic'\?\), got 'kinetik'"),
         ((pendulum(), {"mass": [1.0]}, RUN, lambda result: 1.0), "must name a function that has no name"),
         ((pendulum(), {"mass": [1.0]}, RUN, {"ok": "q"}), "must use a name without '/' and other than ok, message"),
-        ((pendulum(), {"time": [1.0]}, RUN), "over must have names that the results have not"),
+        ((pendulum(), {"time": [1.0]}, RUN), "over must have names that the results do not use"),
         ((3, {"mass": [1.0]}, RUN), "system_or_function must be a System, the name of a model file"),
         (("none.yaml", {"mass": [1.0]}), r"none\.yaml: cannot be read: No such file"),
     ],

@@ -1,10 +1,10 @@
-"""A program on several members of an ensemble at a time: every value is a vector with one entry for each, or a number.
+"""A program evaluated for several members of an ensemble at a time: every value is a vector with an entry per member, or a number.
 
-    void name(T t, ptr y, ptr p, ptr c, ptr out, ptr work),  T = <width x double>, or double where the width is 1
+    void name(T t, ptr y, ptr p, ptr c, ptr out, ptr work),  T = <width x double>, or double if the width is 1
 
-Entry i of y, p, out and work stands at i times the width. Behind the entries of p that events change stand the constants of the
-model: in `c`, numbers that all members share, or vectors as well. Sines are taken by `SINES` below, other functions by those of
-`device_functions`, so that the same text serves any processor and a GPU.
+Entry i of y, p, out and work is at i times the width. The entries of p that events change are in `p`; the constants of the model,
+which follow them in p elsewhere, are in `c`, as numbers that all members share or as vectors. Sines are computed by `SINES` below
+and other functions by `device_functions`, so that the same text serves any processor and a GPU.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
 from pliant.codegen.sincos import WIDTH, near_text, real
 
 SINES = "member_sincos"  # void (ptr x, ptr sines, ptr cosines)
-AT_ONCE = WIDTH  # angles whose sines are taken together, to hide latencies: their number is a multiple of it
+AT_ONCE = WIDTH  # angles whose sines are computed together to hide latencies: their number is padded to a multiple of it
 _BINARY = {ca.OP_ADD: "fadd", ca.OP_SUB: "fsub", ca.OP_MUL: "fmul", ca.OP_DIV: "fdiv"}
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """How values are written: how many members a vector holds, and whether all is to become one function."""
+    """How values are written: how many members a vector holds, and whether everything becomes one function."""
 
     width: int
-    own_constants: bool  # every member has constants of its own
-    whole: bool = False  # everything in line, as a GPU wants it: no calls, no array that is not registers
+    own_constants: bool  # every member has its own constants
+    whole: bool = False  # everything inlined, as a GPU needs it: no calls, and arrays only in registers
     chunk_size: int = 1000
 
     @property
@@ -70,7 +70,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class MemberProgram:
-    """A program made ready for lanes."""
+    """A program prepared for lanes."""
 
     program: Program
     schedule: Schedule
@@ -78,7 +78,7 @@ class MemberProgram:
 
     @classmethod
     def of(cls, program: Program, n_changing: int, lanes: Lanes, first: int | None = None) -> MemberProgram:
-        """first: so many outputs only, with the bits that they have among all."""
+        """first: keep only this many outputs, with the same bits as in the whole program."""
         copy = replace(program, kind=[*program.kind], a=[*program.a], b=[*program.b], c=[*program.c])
         ready = add_angles(share_reciprocals(copy))
         fuse(ready)
@@ -93,13 +93,13 @@ class MemberProgram:
 
     @property
     def library(self) -> set[str]:
-        """Functions of `device_functions` that are called."""
+        """The functions of `device_functions` that the program calls."""
         sines = set(self.schedule.batch.sines(Columns.of(self.program)))
         return {LIBRARY[kind] for value, kind in enumerate(self.program.kind) if kind in LIBRARY and value not in sines}
 
 
 def _leave_out(program: Program, first: int) -> None:
-    """All that only later outputs need; what is left was fused as if they were there."""
+    """Removes everything that only later outputs need; operations stay fused as in the whole program."""
     program.outputs = program.outputs[:first]
     needed, waiting = set[int](), list(program.outputs)
     while waiting:
@@ -130,7 +130,7 @@ def declared_at_once(lanes: Lanes) -> str:
 
 
 def sines_text(lanes: Lanes) -> str:
-    """Sines and cosines of one vector; arguments beyond what the method serves give nan, and their member ends there."""
+    """Sines and cosines of one vector; arguments outside the method's range give nan, which ends their member's run."""
     width = lanes.width * (1 if lanes.whole else AT_ONCE)
     return declared_at_once(lanes) + near_text(SINES, width, "alwaysinline" if lanes.whole else "")
 
@@ -166,7 +166,7 @@ class _MemberWriter:
         return "\n".join([*self.functions, *own, ""])
 
     def _guard(self, place: int) -> str:
-        """Whether an entry of p is not zero in some lane."""
+        """Whether an entry of p is non-zero in any lane."""
         name, lanes = f"%awake{place}", self.lanes
         self.lines += [f"  {name}.at = getelementptr double, ptr %p, i64 {place * lanes.width}",
                        f"  {name}.value = load {lanes.kind}, ptr {name}.at, align 8",
@@ -206,9 +206,9 @@ class _MemberWriter:
             self.lines += [f"  br label %done{k}", f"done{k}:"]
 
     def _mask(self, block: Block) -> None:
-        """Zeros in lanes whose own guards are idle: beside members that need a block, no member is other than by itself.
+        """Writes zeros in lanes whose own guards are idle, so that a member's values do not depend on its neighbours.
 
-        What is computed for an idle lane may be inf or nan, and zero times that is no zero.
+        Values computed for an idle lane may be inf or nan, which a factor of zero would not remove.
         """
         lanes, guards = self.lanes, block.guards
         places = [f"%awake{place}.each" for place in self.member.program.guards]
@@ -248,7 +248,7 @@ class _MemberWriter:
         return "\n".join([head, *writer.lines, "  ret void", "}"])
 
     def _batch(self) -> None:
-        """Angle by angle on a GPU, elsewhere several together."""
+        """Computes sines: one angle at a time on a GPU, several together elsewhere."""
         batch = self.member.schedule.batch
         if not batch.angles:
             return
@@ -260,7 +260,7 @@ class _MemberWriter:
             self.lines += [f"  br label %done{k}", f"done{k}:"]
 
     def _sines(self, first: int, end: int) -> None:
-        """Of the angles in these places; places without one hold no matter what."""
+        """Sines of the angles in these places; the contents of places without an angle do not matter."""
         width, batch = self.lanes.width, self.member.schedule.batch
         used = set(batch.angles.values())
         group = 1 if self.lanes.whole else AT_ONCE
@@ -313,7 +313,7 @@ class _LaneWriter(ChunkWriter):
             self._library(LIBRARY[kind], name, x)
 
     def _library(self, function: str, name: str, x: list[str]) -> None:
-        """Lane by lane."""
+        """Calls a library function for each lane."""
         lanes = self.lanes
         if lanes.width == 1:
             self.lines.append(f"  {name} = call double @own_{function}({', '.join(f'double {a}' for a in x)})")

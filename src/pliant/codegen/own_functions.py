@@ -1,4 +1,4 @@
-"""Functions of one number or two that a formula may use, written once for every processor and for a GPU: see `codegen.plain`.
+"""Functions of one or two numbers that formulas may use, written once for every processor and for a GPU: see `codegen.plain`.
 
 A GPU has no C library. These are fdlibm's methods (Sun Microsystems, 1993), within 2 units in the last place of the exact value.
 """
@@ -8,21 +8,21 @@ from __future__ import annotations
 from math import copysign, floor, sqrt
 from typing import Any
 
-bits: Any = None  # of a double, as a whole number; and back
+bits: Any = None  # the bits of a double as an integer; `from_bits` is the inverse
 from_bits: Any = None
 fma: Any = None  # a b + c, rounded once
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 LN2 = 6.93147180559945286227e-01
 INVERSE_LN2 = 1.44269504088896338700e00
-ROUNDER = 6755399441055744.0  # 1.5 2^52: adding it rounds to a whole number
+ROUNDER = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer
 LARGEST_EXP, SMALLEST_EXP = 709.782712893383973096, -745.13321910194110842
 NAN, INF = float("nan"), float("inf")
-TINY, HUGE = 2.0**-600, 2.0**600  # by which squares are kept from vanishing and from overflow
+TINY, HUGE = 2.0**-600, 2.0**600  # scale factors that keep squares from underflow and overflow
 
 
 def scaled(x: float, k: int) -> float:
-    """x 2^k for |x| around 1, also where that is denormal or too large."""
+    """x 2^k for |x| around 1, also if the result is denormal or overflows."""
     half = k >> 1
     return float(x * from_bits((half + 1023) << 52) * from_bits((k - half + 1023) << 52))
 
@@ -53,7 +53,7 @@ def own_log(x: float) -> float:
     y = bits(x * scale)
     k = ((y >> 52) & 2047) - 1023 + shift
     mantissa = y & 4503599627370495
-    # a mantissa above sqrt 2 belongs to the next power of two
+    # a mantissa above sqrt 2 is counted with the next power of two
     above = (mantissa + 2638157891764224) & 4503599627370496
     f = from_bits(mantissa | (above ^ 4607182418800017408)) - 1.0
     k = k + (above >> 52)
@@ -69,7 +69,7 @@ def own_log(x: float) -> float:
 
 
 def own_expm1(x: float) -> float:
-    """e^x - 1, also where x is small."""
+    """e^x - 1, accurate also for small x."""
     if not (x < LARGEST_EXP + 1.0):
         return x * INF if x == x else x
     if x < -40.0:
@@ -102,17 +102,17 @@ def own_expm1(x: float) -> float:
 
 
 def log_past_one(x: float, low: float) -> float:
-    """log(1 + x + low), also where x is small; low is what x lost when it was rounded."""
+    """log(1 + x + low), accurate also for small x; low is the rounding error of x."""
     u = 1.0 + x
     if u == 1.0:
         return x + low if low != 0.0 else x
-    # what 1 + x lost when it was rounded, to first order
+    # the rounding error of 1 + x, to first order
     lost = (1.0 - (u - x)) if x > 1.0 else x - (u - 1.0)
     return own_log(u) + (lost + low) / u
 
 
 def own_log1p(x: float) -> float:
-    """log(1 + x), also where x is small."""
+    """log(1 + x), accurate also for small x."""
     if not (x > -1.0) or x == INF:
         return x if x == INF else own_log(1.0 + x)
     return log_past_one(x, 0.0)
@@ -195,7 +195,7 @@ def own_atan2(y: float, x: float) -> float:
 
 
 def own_asin_rest(z: float) -> float:
-    """(asin(x) - x)/x over z = x^2 up to 1/4."""
+    """(asin(x) - x)/x as a function of z = x^2, for z up to 1/4."""
     p = z * (1.66666666666666657415e-01 + z * (-3.25565818622400915405e-01 + z * (2.01212532134862925881e-01
         + z * (-4.00555345006794114027e-02 + z * (7.91534994289814532176e-04 + z * 3.47933107596021167570e-05)))))  # fmt: skip
     q = 1.0 + z * (-2.40339491173441421878e00 + z * (2.02094576023350569471e00 + z * (-6.88283971605453293030e-01
@@ -251,7 +251,7 @@ def own_hypot(x: float, y: float) -> float:
 
 
 def own_pow(x: float, y: float) -> float:
-    """e^(y log x), the logarithm in two parts; nan for x < 0 unless y is whole."""
+    """e^(y log x), with the logarithm in two parts; nan for x < 0 unless y is an integer."""
     if y == 0.0 or x == 1.0:
         return 1.0
     if x != x or y != y:
@@ -312,7 +312,7 @@ def past_quarter(x: float, turns: float) -> float:
 
 
 def past_quarter_rest(x: float, turns: float) -> float:
-    """What `past_quarter` lost when it was rounded."""
+    """The rounding error of `past_quarter`."""
     near = fma(-turns, 1.5707963267948966, x)
     step = turns * 6.123233995736766e-17
     high = near - step
@@ -349,14 +349,14 @@ def own_cos(x: float) -> float:
 
 
 def own_tan(x: float) -> float:
-    """For |x| up to 1e5; nan beyond."""
+    """tan(x) for |x| up to 1e5; nan beyond."""
     if not (abs(x) <= 1e5) or x == 0.0:
         return x if x == 0.0 else NAN
     turns = floor(x * 0.6366197723675814 + 0.5)
     high, low = past_quarter(x, turns), past_quarter_rest(x, turns)
     sign = copysign(1.0, high)
     far = abs(high) >= 0.67434
-    if far:  # tan(r) = (1 - tan(pi/4 - r))/(1 + tan(pi/4 - r)), and the polynomial is of pi/4 - r
+    if far:  # tan(r) = (1 - tan(pi/4 - r))/(1 + tan(pi/4 - r)), and the polynomial is evaluated at pi/4 - r
         high, low = (7.85398163397448278999e-01 - sign * high) + (3.06161699786838301793e-17 - sign * low), 0.0
     z = high * high
     w = z * z
@@ -367,7 +367,7 @@ def own_tan(x: float) -> float:
     cube = z * high
     rest = low + z * (cube * (odd + even) + low) + 3.33333333333334091986e-01 * cube
     value = high + rest
-    flipped = (int(turns) & 1) == 1  # an odd number of quarter turns on: -1/tan
+    flipped = (int(turns) & 1) == 1  # after an odd number of quarter turns: -1/tan
     if far:
         unit = -1.0 if flipped else 1.0
         return float(sign * (unit - 2.0 * (high - (value * value / (value + unit) - rest))))
@@ -420,14 +420,14 @@ def own_atanh(x: float) -> float:
 
 
 def exponent(x: float) -> int:
-    """Of x > 0: k with 2^k <= x < 2^(k + 1), up to a shift that all numbers share."""
+    """For x > 0, k with 2^k <= x < 2^(k + 1), up to an offset common to all numbers."""
     if x < 2.2250738585072014e-308:
         return int((bits(x * 18014398509481984.0) >> 52) & 2047) - 54
     return int((bits(x) >> 52) & 2047)
 
 
 def own_fmod(x: float, y: float) -> float:
-    """Exact: every turn takes a whole number below 2^52 of y 2^k away, by one product and sum that lose nothing."""
+    """fmod(x, y) of C, exact: every iteration subtracts an integer below 2^52 times y 2^k by one fused, exact operation."""
     rest, size = abs(x), abs(y)
     if not (rest < INF) or not (size > 0.0):
         return NAN
@@ -435,20 +435,20 @@ def own_fmod(x: float, y: float) -> float:
         apart = exponent(rest) - exponent(size)
         step = scaled(size, apart - 51) if apart > 51 else size
         rest = fma(-floor(rest / step), step, rest)
-        if rest < 0.0:  # the quotient was rounded up to a whole number
+        if rest < 0.0:  # the quotient was rounded up to an integer
             rest = rest + step
     return copysign(rest, x)
 
 
 def own_remainder(x: float, y: float) -> float:
-    """x - n y with n the whole number nearest to x/y, the even one of two; exact."""
+    """x - n y, exactly, with n the integer nearest to x/y, the even one in a tie."""
     size = abs(y)
     if not (abs(x) < INF) or not (size > 0.0):
         return NAN
     rest = abs(x)
     if size < 8.98846567431158e307:
         rest = own_fmod(rest, 2.0 * size)
-    # below 2 |y|: n is 0, 1 or 2; halves of numbers near the smallest would be rounded, doubles of them are not
+    # below 2 |y|, n is 0, 1 or 2; halving numbers near the smallest would round them, doubling does not
     small = size < 4.450147717014403e-308
     if (rest + rest > size) if small else (rest > 0.5 * size):
         rest = rest - size
@@ -491,7 +491,7 @@ def own_erf(x: float) -> float:
         q = 1.0 + s * (3.03380607434824582924e01 + s * (3.25792512996573918826e02 + s * (1.53672958608443695994e03
             + s * (3.19985821950859553908e03 + s * (2.55305040643316442583e03 + s * (4.74528541206955367215e02
             + s * -2.24409524465858183362e01))))))  # fmt: skip
-    # size^2 in two parts, the first of which is exact
+    # size^2 in two parts, of which the first is exact
     near = from_bits(bits(size) & -4294967296)
     beyond = own_exp(-near * near - 0.5625) * own_exp((near - size) * (near + size) + p / q)
     return copysign(1.0 - beyond / size, x)

@@ -1,7 +1,7 @@
 """Plain Python functions as LLVM text: numbers, slots of memory, branches and loops, for any processor and for a GPU.
 
-What is judged member by member is written once, in Python, and becomes part of the text that the emitter writes: no other compiler
-takes part, so the same operations happen in the same order wherever the text is compiled. A function may use
+Code that treats one member at a time is written once, in Python, and becomes part of the text that the emitter writes. No other
+compiler is involved, so the same operations happen in the same order wherever the text is compiled. A function may use
 
 - numbers: float (double), int (64 bits), truths; `and` and `or` evaluate both sides;
 - `lane.x` and `lane.x[i]`: slots of one member's memory, all of them doubles;
@@ -35,8 +35,8 @@ _COMPARE = {
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1, "copysign": 2}
 
 Function = Callable[..., Any]
-# What goes with a text of rolled loops: those that stay loops, and those that copy within a lane, whose loads need not wait for
-# each other in line.
+# Metadata for a text with rolled loops: one kind stays a loop; the other copies within a lane and is unrolled, so that its loads
+# need not wait for each other.
 ROLLED = """!0 = distinct !{!0, !1}
 !1 = !{!"llvm.loop.unroll.disable"}
 !2 = distinct !{!2, !3}
@@ -51,7 +51,7 @@ def in_space(space: int) -> str:
 
 @dataclass(frozen=True)
 class Slots:
-    """Where the names of a lane's memory stand: first slot and count."""
+    """The layout of a lane's memory: first slot and count of every name."""
 
     places: Mapping[str, tuple[int, int]]
 
@@ -73,24 +73,24 @@ class Slots:
 
 @dataclass(frozen=True)
 class Setting:
-    """What functions see besides their arguments."""
+    """What functions can access besides their arguments."""
 
     slots: Slots = field(default_factory=lambda: Slots({}))
     stride: int = 1  # doubles from one slot of a lane to the next
     shared: Mapping[str, str] = field(default_factory=dict)  # field -> "f8", "i8", "f8*" or "i8*", in order
     constants: Mapping[str, float | int] = field(default_factory=dict)
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
-    declared: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # functions of the text besides: signature
+    declared: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # signatures of other functions of the text
     attributes: str = "nounwind"
     table_space: int = 0  # address space of tables
-    rolled: bool = False  # loops stay loops, as code that must be short wants them: the text needs `ROLLED`
+    rolled: bool = False  # loops are not unrolled, for short code: the text needs `ROLLED`
     elsewhere: Mapping[str, str] = field(
         default_factory=dict
     )  # names that are no slots of the lane -> `ptr function()`: their memory
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
-    """The functions, each under its own name, and the tables they read."""
+    """The text of the functions, each under its own name, and of the tables they read."""
     trees = [_parsed(function) for function in functions]
     signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
     texts = [_Writer(tree, setting, signatures).text() for tree in trees]
@@ -102,7 +102,7 @@ def plain_text(functions: Sequence[Function], setting: Setting) -> str:
 
 
 def intrinsics_text() -> str:
-    """Declarations of what plain functions may use of LLVM."""
+    """Declarations of the LLVM intrinsics that plain functions may use."""
     return "\n".join(f"declare double @llvm.{name}.f64({', '.join(['double'] * n)})" for name, n in _INTRINSICS.items()) + "\n"
 
 
@@ -120,7 +120,7 @@ def _parsed(function: Function) -> ast.FunctionDef:
 
 
 def _copies(body: Sequence[ast.stmt]) -> bool:
-    """Whether a loop only moves numbers of a lane."""
+    """Whether a loop only copies numbers within a lane."""
     text = ast.unparse(body[0])
     return len(body) == 1 and isinstance(body[0], ast.Assign) and text.startswith("lane.") and "lane." in text.split(" = ", 1)[1]
 
@@ -135,14 +135,14 @@ Value = tuple[str, str]  # name or constant, kind
 
 
 class _Writer:
-    """One function."""
+    """Writes one function."""
 
     def __init__(self, tree: ast.FunctionDef, setting: Setting, signatures: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
         self.tree, self.setting, self.signatures = tree, setting, signatures
         self.lines: list[str] = []
-        self.head: list[str] = []  # room for local names
+        self.head: list[str] = []  # memory of local names
         self.locals: dict[str, Value] = {}
-        self.loops: list[tuple[str, str]] = []  # where `continue` and `break` go
+        self.loops: list[tuple[str, str]] = []  # labels that `continue` and `break` jump to
         self.count = 0
         self.ended = False  # the present block has its last instruction
 
@@ -270,7 +270,7 @@ class _Writer:
 
     @property
     def again(self) -> str:
-        """Behind the branch that goes round a loop."""
+        """Metadata at the end of a loop's backward branch."""
         return ", !llvm.loop !0" if self.setting.rolled else ""
 
     def for_loop(self, node: ast.For) -> None:
@@ -425,7 +425,7 @@ class _Writer:
     # ---- memory
 
     def address(self, node: ast.expr) -> Value:
-        """Where `lane.x`, `lane.x[i]`, `shared.x`, `shared.x[i]` or `table.x[i]` stands, and the kind of what is there."""
+        """The address of `lane.x`, `lane.x[i]`, `shared.x`, `shared.x[i]` or `table.x[i]`, and the kind of its value."""
         index: Value = ("0", WHOLE)
         if isinstance(node, ast.Subscript):
             index = self.to(self.value(node.slice), WHOLE), WHOLE

@@ -1,4 +1,4 @@
-"""One attempt of a lock-step loop as LLVM text: all stages of a step of every lane, its end and its error."""
+"""One attempt of a lock-step loop as LLVM text: for every lane, all stages of a step, its end and its error."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 
 
 class AttemptWriter:
-    """`void attempt(ptr memory, ptr shared)`: all stages of a step of every lane, its end and its error; or of a start."""
+    """Writes `void attempt(ptr memory, ptr shared)`: for every lane, all stages of a step or of a start, its end and its error."""
 
     def __init__(self, text: LockstepText) -> None:
         self.owner, self.model, self.scheme, self.lanes, self.slots = text, text.model, text.scheme, text.lanes, text.slots
         self.lines: list[str] = []
-        self.rooms = text.rooms  # what lives in one attempt only, where everything is in line: registers
+        self.rooms = text.rooms  # values that live only within one attempt: registers if everything is inlined
         self.names = 0
         self.coefficients: dict[float, int] = {}
 
-    # ---- a line at a time
+    # ---- single lines
 
     def let(self, expression: str) -> str:
         self.names += 1
@@ -60,7 +60,7 @@ class AttemptWriter:
         self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.entry(name, index, further)}, align 8")
 
     def entry(self, name: str, index: int, further: int | str) -> str:
-        """An entry of a slot; further on by a number that only the loop knows."""
+        """The address of an entry of a slot, offset by a number that only the loop knows."""
         if isinstance(further, int):
             return self.at(name, index + further)
         return self.let(f"getelementptr double, ptr {self.at(name, index)}, i64 {further}")
@@ -73,7 +73,7 @@ class AttemptWriter:
         return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
 
     def table(self, name: str, index: str, kind: str = "double") -> str:
-        """An entry of a constant table; only where everything is in line."""
+        """An entry of a constant table; used only if everything is inlined."""
         address = in_space(self.owner.glue.constant_space)
         at = self.let(f"getelementptr {kind}, {address} @{name}, i64 {index}")
         return self.let(f"load {kind}, {address} {at}")
@@ -139,10 +139,10 @@ class AttemptWriter:
         self.y = {i: self.load("y", i) for i in range(self.model.n_controlled)}
 
     def _stage_loop(self) -> None:
-        """Stages 1 ... s - 1; of a start the first is where it is, the second at the end of a short Euler step."""
+        """Stages 1 ... s - 1; for a start, the first is at the present state, the second at the end of a short Euler step."""
         s, zero = self.scheme.stages, self.lanes.zero
         self.h_end = self.select(self.starting, zero, self.h)
-        if not self.lanes.whole:  # stage after stage in line: nothing is added that is zero
+        if not self.lanes.whole:  # stages are unrolled, so that zero terms are left out
             for i in range(1, s):
                 h = self.h_end
                 if i == 2:
@@ -174,14 +174,14 @@ class AttemptWriter:
         """One evaluation inside the step."""
         self._state(i, h, c, "stage")
         t = self.fma(c, h, self.t)
-        # no stage looks beyond the end of the step
+        # no stage is evaluated beyond the end of the step
         t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
         name = "member_rhs" if isinstance(i, str) or self.scheme.carries[i] else "member_lean"
         self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments})")
 
     def _keep_rates(self) -> None:
-        """Of stage i, from registers to memory: what later stages read, and rates of what is carried along where they count."""
+        """Moves rates of stage i from registers to memory: those that later stages read, and those of carried components in use."""
         m = self.model
         rates = [self.load("out", r) for r in range(m.n_out)]
         place = self.table("scheme.written", "%i", "i64")
@@ -196,7 +196,7 @@ class AttemptWriter:
         self.lines += ["  br label %carried", "carried:"]
 
     def _survey(self, condition: str, after: str) -> None:
-        """After the first evaluation, where members start."""
+        """After the first evaluation, if members start: evaluates the survey and calls `set_probe`."""
         self.lines += [f"  br i1 {condition}, label %begin, label %{after}", "begin:"]
         arguments = f"ptr {self.at('stage')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('survey')}, ptr {self.work}"
         self.lines.append(f"  call void @member_survey({self.lanes.kind} {self.t}, {arguments})")
@@ -204,7 +204,7 @@ class AttemptWriter:
         self.lines += [f"  br label %{after}", f"{after}:"]
 
     def _bend(self, condition: str, after: str) -> None:
-        """After the second evaluation, where members start."""
+        """After the second evaluation, if members start: calls `set_bend`."""
         self.lines += [f"  br i1 {condition}, label %bend, label %{after}", "bend:"]
         self._each_lane("set_bend")
         self.lines += [f"  br label %{after}", f"{after}:"]
@@ -221,7 +221,7 @@ class AttemptWriter:
         return sorted({m.rows.index(rate) for rate in m.chained if rate >= 0})
 
     def _sums_in_line(self, row: int) -> tuple[dict[int, str], dict[int, str]]:
-        """As `_sums`, term by term; a row without terms is zero."""
+        """Like `_sums`, unrolled term by term; a row without terms is zero."""
         m = self.model
         plain = {r: "" for r in range(len(m.rows))}
         twice = {r: "" for r in self._chaining}
@@ -242,21 +242,21 @@ class AttemptWriter:
         return self.fma(factor, x, total) if total else self.op("fmul", factor, x)
 
     def _coefficient(self, a: float) -> str:
-        """Read from memory, which is one instruction: a constant in the code takes five on a processor without long ones."""
+        """Reads a coefficient from memory in one instruction; as a constant in the code it can take five (no long immediates)."""
         if self.lanes.whole:
             return self.lanes.splat(a)
         place = self.coefficients.setdefault(a, len(self.coefficients))
         return self.splat(self.let(f"load double, ptr getelementptr (double, ptr @lockstep_coefficients, i64 {place})"))
 
     def _sums(self, row: int | str) -> tuple[dict[int, str], dict[int, str]]:
-        """Sums over stages of a row's coefficients times stored rates: of all rows; of those that coordinates chain."""
+        """Sums over stages of a row's coefficients times stored rates: for all rates, and for those that coordinates chain to."""
         if not self.lanes.whole:
             assert isinstance(row, int)
             return self._sums_in_line(row)
         zero = self.lanes.zero
         plain, twice = dict.fromkeys(range(len(self.model.rows)), zero), dict.fromkeys(self._chaining, zero)
         first = self.let(f"mul i64 {row}, 3")
-        for kind in range(3):  # terms of both, of the plain sums only, of the double ones only
+        for kind in range(3):  # terms of both sums, of the plain sums only, of the double sums only
             begin = self.table("scheme.bounds", self.let(f"add i64 {first}, {kind}"), "i64")
             end = self.table("scheme.bounds", self.let(f"add i64 {first}, {kind + 1}"), "i64")
             if kind == 1:
@@ -270,7 +270,7 @@ class AttemptWriter:
     def _sum_loop(
         self, begin: str, end: str, plain: dict[int, str], twice: dict[int, str], kept: dict[int, str] | None = None
     ) -> tuple[dict[int, str], dict[int, str]]:
-        """The terms from begin to end added; sums that take no part are given back as they are."""
+        """Adds the terms from begin to end; sums that take no part are returned unchanged."""
         self.names += 1
         loop = f"sum{self.names}"
         base, totals = self.at("k"), {f"v{r}": x for r, x in plain.items()} | {f"q{r}": x for r, x in twice.items()}
@@ -296,7 +296,7 @@ class AttemptWriter:
         return sums, {r: f"%{loop}.q{r}" for r in twice}
 
     def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
-        """The controlled components of a stage or of the end, into `target`."""
+        """Writes the controlled components of a stage, or of the step's end, into `target`."""
         m = self.model
         plain, twice = self._sums(row)
         values: dict[int, str] = {}
@@ -311,7 +311,7 @@ class AttemptWriter:
         return values
 
     def _end(self) -> None:
-        """The end of the step: its state, its derivative, the event functions and all else that is judged there."""
+        """The end of the step: its state, its derivative, the event functions and everything else that is judged there."""
         m, s = self.model, self.scheme.stages
         self.y_new = self._state(s, self.h_end, self.lanes.splat(1.0), "y_new")
         t = self.select(self.starting, self.t, self.t_new)
@@ -320,7 +320,7 @@ class AttemptWriter:
         out = self.at("seen") if self.lanes.whole else self.at("k", s * m.n_out)
         arguments = f"ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
         self.lines.append(f"  call void @member_look({self.lanes.kind} {t}, ptr {self.at('y_new')}, {arguments})")
-        if self.lanes.whole:  # elsewhere these stand one behind the other
+        if self.lanes.whole:  # otherwise these are stored consecutively
             targets = [("k", self.scheme.places[s] * len(m.rows) + r) for r in range(len(m.rows))]
             targets += [("w", self.scheme.carried_places[s] * m.n_carried + r) for r in range(m.n_carried)]
             targets += [(name, k) for name in ("g_new", "gd_new", "force", "limit") for k in range(self.slots.places[name][1])]
@@ -337,7 +337,7 @@ class AttemptWriter:
         return self.load("w", self.scheme.carried_places[stage] * m.n_carried if self.lanes.whole else stage * m.n_out, k)
 
     def _project(self, t: str) -> None:
-        """Put the end of the step back on closed loops: Newton steps from so near that two leave nothing but round-off."""
+        """Projects the end of the step onto the loop constraints; it is so near that two Newton steps leave only round-off."""
         for _ in range(PROJECTIONS):
             arguments = f"ptr {self.at('y_new')}, ptr {self.p}, ptr {self.constants}, ptr {self.at('projected')}, ptr {self.work}"
             self.lines.append(f"  call void @member_project({self.lanes.kind} {t}, {arguments})")
@@ -346,7 +346,7 @@ class AttemptWriter:
                 self.store(self.y_new[i], "y_new", i)
 
     def _carried_sums(self, rates: dict[int, str], with_errors: bool) -> list[str]:
-        """Of a component that is carried along: its change over the step, then its error estimates, over h."""
+        """For a carried component: its change over the step, then its error estimates, all divided by h."""
         s, sums = self.scheme.stages, []
         for row in range(s, len(self.scheme.rows) if with_errors else s + 1):
             total = ""
@@ -357,7 +357,7 @@ class AttemptWriter:
         return sums
 
     def _carry(self, k: int | str, sums: list[str], finite: str, works: str) -> tuple[list[str], str]:
-        """One component carried along, whose error counts where sums of squares are given."""
+        """Advances one carried component; its error counts if sums of squares are given."""
         m, s = self.model, self.scheme.stages
         used = np.flatnonzero(self.scheme.rows[s:].any(axis=0)).tolist()
         rates = {j: self._carried_rate(j, k) for j in used}
@@ -374,7 +374,7 @@ class AttemptWriter:
         return sums, finite
 
     def _carry_all(self, sums: list[str], finite: str) -> tuple[list[str], str]:
-        """Works, then what nobody controls."""
+        """Advances the works, then the components without error control."""
         m, works = self.model, self.load("atol_works")
         for first, last, counts in ((0, m.n_works, True), (m.n_works, m.n_carried, False)):
             if first == last:
@@ -389,7 +389,7 @@ class AttemptWriter:
         return sums, finite
 
     def _carry_loop(self, first: int, last: int, totals: list[str], works: str) -> list[str]:
-        """The same, round a loop: its code is short."""
+        """The same as a loop, for short code."""
         self.names += 1
         loop = f"carry{self.names}"
         self.lines += [f"  br label %{loop}.before", f"{loop}.before:", f"  br label %{loop}", f"{loop}:",
@@ -405,7 +405,7 @@ class AttemptWriter:
         return [finite, *sums]
 
     def _errors(self) -> None:
-        """The carried components, and the norm of the error; nan or inf where something is not finite."""
+        """Advances the carried components and computes the norm of the error; nan or inf if something is not finite."""
         m, s, zero = self.model, self.scheme.stages, self.lanes.zero
         self.rtol = self.splat(self.shared("rtol"))
         atol = self.shared("atol")
@@ -432,16 +432,16 @@ class AttemptWriter:
         self.store(self.op("fadd", error, finite), "error")
 
     def _scale(self, old: str, new: str, atol: str) -> str:
-        """One over the tolerance of a component."""
+        """The reciprocal of a component's tolerance."""
         size = self._largest(self.call("fabs", old), self.call("fabs", new))
         return self.op("fdiv", self.lanes.splat(1.0), self.fma(self.rtol, size, atol))
 
     def _largest(self, a: str, b: str) -> str:
-        """The larger one; b where one is nan."""
+        """The larger of two; b if one is nan."""
         return self.select(self.let(f"fcmp ogt {self.lanes.kind} {a}, {b}"), a, b)
 
     def _squares(self, row: int, scales: dict[int, str]) -> str:
-        """Of the controlled components' errors by a row of the scheme."""
+        """The sum of squares of the controlled components' errors by a row of the scheme."""
         m, total = self.model, self.lanes.zero
         plain, twice = self._sums(row)
         for i, scale in scales.items():
@@ -454,9 +454,9 @@ class AttemptWriter:
         return total
 
     def _mismatch(self, scales: dict[int, str]) -> str:
-        """How far the derivative at the end is from that of the stage at the same time, times the size of the state.
+        """The difference between the derivative at the end and that of the stage at the same time, times the size of the state.
 
-        See `runge_kutta._mismatch`: below 1 it says nothing.
+        See `runge_kutta._mismatch`: a value below 1 has no meaning.
         """
         m, last, s = self.model, self.scheme.last_stage, self.scheme.stages
         worst = self.lanes.zero

@@ -30,7 +30,7 @@ from pliant.integrate.lockstep_tables import SHARED, LockstepModel
 from pliant.integrate.lockstep_text import DEVICE_ENTRY, GlueOf, LockstepText
 from pliant.integrate.tableaus import Tableau
 
-TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # what every GPU since 2017 and every driver of today serve
+TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # supported by every GPU since 2017 and every current driver
 
 
 def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool, glue: GlueOf = gpu_glue) -> LockstepText:
@@ -52,18 +52,18 @@ def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
 
 
 def machine_of() -> Any:
-    """LLVM's description of the GPUs that are written for."""
+    """LLVM's description of the GPUs that code is generated for."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
 
 
 def gpus() -> list[Device]:
-    """All that answer; a SolveError with the reason where none does."""
+    """All GPUs that respond; a SolveError with the reason if none does."""
     try:
         driver = Driver()
         if driver.count == 0:
-            raise DeviceError("the NVIDIA driver knows no GPU here")
+            raise DeviceError("the NVIDIA driver finds no GPU on this machine")
         return [Device(driver, number) for number in range(driver.count)]
     except DeviceError as trouble:
         raise SolveError(f"no GPU: {trouble}") from None

@@ -1,6 +1,6 @@
-"""What the lock-step loop of a GPU asks of the machine: where a thread's memory is, and who runs beside it.
+"""What the lock-step loop needs from a GPU: where a thread's memory is, and which threads run beside it.
 
-The same text, with other glue, runs on this processor as the only thread: that is how it is tested without a GPU.
+With other glue the same text runs on this processor as a single thread, so it can be tested without a GPU.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from dataclasses import dataclass
 from pliant.integrate.lockstep_tables import SHARED
 
 STAGES = "stages_here"  # ptr (): rates of a thread's stages, in the memory that the threads of a multiprocessor share
-CONSTANTS = "constants_here"  # ptr (ptr shared): numbers of the model that all members have in common
-CONSTANTS_SYMBOL, RECORD_SYMBOL = "model_constants", "shared_record"  # the driver's names of them, and of what members share
-BANKED = 2  # doubles: an odd number of them from thread to thread keeps a warp's threads in banks of their own
+CONSTANTS = "constants_here"  # ptr (ptr shared): the model's constants, if all members share them
+CONSTANTS_SYMBOL, RECORD_SYMBOL = "model_constants", "shared_record"  # the driver's names for these and the shared record
+BANKED = 2  # doubles: an odd number of them between threads puts each thread of a warp in its own memory bank
 
 
 @dataclass(frozen=True)
 class Glue:
-    """Declarations and functions in front of the text; lines at places in it."""
+    """Declarations and functions that precede the text, and lines inserted into it."""
 
     functions: str
     entry: str  # head of the kernel
-    lane: tuple[str, ...]  # from %room to %lane
-    some: str  # i1: whether %own is true in a thread that runs beside this one
-    together: tuple[str, ...] = ()  # threads wait for each other
-    constant_space: int = 0  # of addresses that all threads read at the same place at the same time
+    lane: tuple[str, ...]  # lines that compute %lane from %room
+    some: str  # i1: whether %own is true in any thread of the warp
+    together: tuple[str, ...] = ()  # lines that make threads wait for each other
+    constant_space: int = 0  # address space of values that all threads read at the same time
 
 
 def apart_by(doubles: int) -> int:
-    """Doubles from one thread's stages to the next one's."""
+    """The distance, in doubles, between the stages of one thread and the next."""
     return doubles + 1 - doubles % BANKED
 
 
 def gpu_glue(stage_doubles: int, constants: int, name: str) -> Glue:
-    """Of NVIDIA's GPUs. The lane is memory that no pass may take apart: what it holds is not to occupy registers all along."""
+    """Glue for NVIDIA GPUs. No pass may split the lane's memory into registers: its contents would occupy them all the time."""
     functions = f"""declare i1 @llvm.nvvm.vote.any.sync(i32, i1) convergent nounwind
 declare void @llvm.nvvm.bar.warp.sync(i32) convergent nounwind
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x() nounwind memory(none)
@@ -64,7 +64,7 @@ define internal ptr @{CONSTANTS}(ptr %shared) alwaysinline nounwind {{
 
 
 def emulated_glue(stage_doubles: int, constants: int, name: str) -> Glue:
-    """Of one thread on this processor."""
+    """Glue for one thread on this processor."""
     functions = f"""@stages = internal global [{max(stage_doubles, 1)} x double] zeroinitializer, align 16
 define internal ptr @{STAGES}() alwaysinline nounwind {{
   ret ptr @stages

@@ -1,9 +1,9 @@
 """What happens to one member of a lock-step ensemble between two attempts: plain functions, see `codegen.plain`.
 
-Everything is an attempt. A step, a step tried again after a refusal, a step cut to an event and the taking-up of new equations all
-cost the same evaluations, so that members side by side never part where it is expensive. These functions judge what an attempt left
-behind, one member at a time, and say what the next one is to be. `lane` is the memory of a member (`lockstep_slots`), `shared` what
-all members share (`lockstep_record`).
+Everything is an attempt: a step, a step repeated after a rejection, a step cut to an event, and a restart with new equations. All
+cost the same evaluations, so members that run side by side never diverge in the expensive part. These functions judge the result of
+an attempt, one member at a time, and decide what the next attempt is. `lane` is the memory of a member (`lockstep_slots`), `shared`
+the record that all members share (`lockstep_record`).
 """
 
 from __future__ import annotations
@@ -11,32 +11,31 @@ from __future__ import annotations
 from math import exp, inf, log, nan, sqrt
 from typing import Any
 
-# What event functions do (`table.does`).
+# The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
-# How members end: codes of `status`, and one of our own.
+# How members end: the codes of `status`, and one code that only this loop has.
 REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
 TALLIED = 5
-TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # so many changes of a flag in so short a time, s, are chatter
+TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # this many changes of a flag within this time, s, count as chatter
 SAFETY = 0.9
 STRETCH = 1e-10
 SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
 NO_ERROR = 1e-30
 PROBES = 8
-BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and of t: how near to its zero an event is located, as in the general loop
-NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how near corners and peaks are, after which the equations stay as they are
-NEAREST, BEYOND = 1e-3, 1.05  # of a refused step, and times the way to a corner: see `march`
-MOST_TRIES = 30  # of one event
-SURE = 1e-12  # of the size of the state: what is nearer to zero at the start is judged by the general loop
-DEAD = 2.0**-50  # of the size of the state: a gap that is neither open nor closed
+BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
+NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how closely corners and peaks are located, since the equations stay the same there
+NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
+MOST_TRIES = 30  # attempts to locate one event
+SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
+DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
 CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}
 CONSTANTS |= {"INF": inf, "NAN": nan}
-# What a structure brings along (`lockstep_text`): tables, and how many there are of states, of those that decide the step, of
-# works, of stored rates of what is controlled and of what is carried along, of events, pairs, entries of p that change, constants
-# of a member's own, entries of a head, tips, limits.
+# Supplied by a structure (`lockstep_text`): tables, and the numbers of states, controlled states, works, stored rates of controlled
+# and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and limits.
 table: Any = None
 N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = 0
-# Where the rates of stages 1 and 2 and of the step's end begin in `lane.k` and in `lane.w`; those of its start stand first.
+# Offsets in `lane.k` and `lane.w` of the rates of stages 1 and 2 and of the step's end; the rates of its start come first.
 K_1 = K_2 = K_END = W_1 = W_2 = W_END = 0
 INF, NAN = inf, nan
 
@@ -45,7 +44,7 @@ INF, NAN = inf, nan
 
 
 def take(lane: Any, shared: Any) -> None:
-    """The next member that nobody has, or none."""
+    """Takes the next member that no lane has taken, if there is one."""
     lane.active = 0.0
     lane.step, lane.start, lane.fresh, lane.error = 0.0, 0.0, 0.0, 0.0
     if shared.cancelled[0] != 0:
@@ -65,7 +64,7 @@ def take(lane: Any, shared: Any) -> None:
     for i in range(TALLIED * N_P):
         lane.tally[i] = 0.0
     for r in range(N_ROWS):
-        lane.k[r] = 0.0  # read once, times zero: what another member left there may be nan
+        lane.k[r] = 0.0  # it is read once, times zero, and a previous member may have left nan there
     for i in range(N_W):
         lane.lowest[i], lane.highest[i] = lane.y[N_C + i], lane.y[N_C + i]
     lane.n_watched = 0.0
@@ -82,13 +81,13 @@ def has_member(lane: Any) -> bool:
 
 
 def restart(lane: Any) -> None:
-    """The next attempt takes up the equations as they are now."""
+    """Makes the next attempt a restart with the present equations."""
     lane.start, lane.nearer, lane.probes, lane.tries = 1.0, 1.0, 0.0, 0.0
     lane.step, lane.t_new = 0.0, lane.t
 
 
 def rate_of(lane: Any, i: int) -> float:
-    """The rate of component i where the member is; of a coordinate whose rate is a state, that state."""
+    """The rate of component i at the member's present state; if the rate is itself a state, that state."""
     chain = table.chained[i]
     if chain >= 0:
         return float(lane.y[chain])
@@ -98,7 +97,7 @@ def rate_of(lane: Any, i: int) -> float:
 
 
 def probed_change(lane: Any, i: int) -> float:
-    """By how much the rate of component i differs at the end of the probe."""
+    """The change of component i's rate over the probe step."""
     chain = table.chained[i]
     if chain >= 0:
         return float(lane.trial * lane.k[table.row_of[chain]])
@@ -108,13 +107,13 @@ def probed_change(lane: Any, i: int) -> float:
 
 
 def scale_of(lane: Any, shared: Any, i: int) -> float:
-    """The tolerance of a component by its present size."""
+    """The tolerance of a component at its present size."""
     atol = shared.atol[i] if i < N_C else lane.atol_works
     return float(atol + shared.rtol * abs(lane.y[i]))
 
 
 def set_probe(lane: Any, shared: Any) -> None:
-    """After the first evaluation of a start: the derivative is known; how far the Euler step goes that tells the second one."""
+    """After the first evaluation of a start, which gives the derivative: chooses the Euler step to the second evaluation."""
     if lane.start == 0.0:
         return
     for r in range(N_ROWS):
@@ -138,7 +137,7 @@ def set_probe(lane: Any, shared: Any) -> None:
 
 
 def set_bend(lane: Any, shared: Any) -> None:
-    """After the second evaluation of a start: how fast the derivative changes (Hairer, Norsett, Wanner I, II.4)."""
+    """After the second evaluation of a start: estimates how fast the derivative changes (Hairer, Norsett, Wanner I, II.4)."""
     if lane.start == 0.0:
         return
     bend = 0.0
@@ -149,7 +148,7 @@ def set_bend(lane: Any, shared: Any) -> None:
 
 
 def measure_works(lane: Any, shared: Any) -> None:
-    """Works are controlled against the energy at hand, as a single run does it."""
+    """Sets the tolerance of works by the energy at the start, as a single run does."""
     member = int(lane.member)
     size = 0.0
     for axis in range(3):
@@ -171,7 +170,7 @@ def measure_works(lane: Any, shared: Any) -> None:
 
 
 def judge(lane: Any, shared: Any) -> None:
-    """What an attempt left behind, and what comes next."""
+    """Judges the result of an attempt and decides what comes next."""
     if lane.active == 0.0:
         return
     lane.due, lane.over = 0.0, 0.0
@@ -183,7 +182,7 @@ def judge(lane: Any, shared: Any) -> None:
 
 
 def judge_attempt(lane: Any, shared: Any) -> None:
-    """Refused, cut to an event, or taken; `due`: a new step is to be chosen."""
+    """Rejects the step, cuts it to an event, or accepts it; sets `due` if a new step is to be chosen."""
     if lane.start != 0.0:
         take_up(lane, shared)
         return
@@ -206,20 +205,20 @@ def smallest(t: float) -> float:
 
 
 def take_up(lane: Any, shared: Any) -> None:
-    """The derivative, the event functions and the first step are known (Hairer, Norsett, Wanner I, II.4)."""
+    """Ends a start: derivative and event functions are known, and the first step follows (Hairer, Norsett, Wanner I, II.4)."""
     unsound = 0.0
     for r in range(N_ROWS):
         unsound += 0.0 * lane.k[r]
     for r in range(N_CARRIED):
         unsound += 0.0 * lane.w[r]
-    if unsound != 0.0:  # one that is inf or nan
+    if unsound != 0.0:  # some rate is inf or nan
         finish(lane, NOT_FINITE)
         return
     bend = lane.bend
     lane.probes += 1.0
     if not bend < INF:
         if lane.probes < PROBES:
-            lane.nearer *= 0.01  # the probe left the domain of the right-hand side: look nearer
+            lane.nearer *= 0.01  # the probe left the domain of the right-hand side: use a shorter one
             return
         bend = INF
     for e in range(N_E):
@@ -258,7 +257,7 @@ def take_up(lane: Any, shared: Any) -> None:
 
 
 def set_out(lane: Any, shared: Any) -> bool:
-    """Contacts and flags at the start; True where the equations changed by that, or nothing can be said."""
+    """Sets contacts and flags at the start; True if that changed the equations, or if a function is too near zero to decide."""
     changed = False
     for e in range(N_E):
         does, g = table.does[e], lane.g[e]
@@ -278,20 +277,20 @@ def set_out(lane: Any, shared: Any) -> bool:
 
 
 def watched(lane: Any, e: int) -> bool:
-    """Whether event e is looked for now."""
+    """Whether event e is watched at present."""
     does, pair = table.does[e], table.pair[e]
     closed = pair < 0 or does == GAP or lane.p[table.closed[max(pair, 0)]] != 0.0
     return bool(does != NEVER and closed)
 
 
 def dead_of(lane: Any, e: int) -> float:
-    """Around zero, what is no change of side: round-off of a gap; a little more at a corner of a force, where slip may settle."""
+    """Half-width of the zone around zero without a change of side: round-off for a gap; more at a corner, where slip may settle."""
     does = table.does[e]
     return float(lane.dead if does == GAP else (lane.sure if does == CUT else 0.0))
 
 
 def required(lane: Any, e: int) -> float:
-    """The side of zero that the equations in force belong to; 0: any."""
+    """The sign of the event function for which the present equations hold; 0: either."""
     does = table.does[e]
     if does == GAP:
         return -1.0 if lane.p[table.closed[table.pair[e]]] != 0.0 else 1.0
@@ -301,14 +300,14 @@ def required(lane: Any, e: int) -> float:
 
 
 def refuse(lane: Any) -> None:
-    """The step was too long, or left the domain of the equations."""
+    """Rejects a step that was too long or left the domain of the equations, and shortens it."""
     lane.rejected += 1.0
     lane.rejected_last, lane.tries = 1.0, 0.0
     factor = 0.25
     if lane.error < INF:
         factor = max(table.control[1], SAFETY * own_exp(-table.control[3] * own_log(lane.error)))
     lane.h = lane.step * factor
-    # a corner ahead is met just beyond, where it can be located
+    # a step towards a corner ends just beyond it, so that the corner can be located
     ahead = lane.h
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
@@ -322,7 +321,7 @@ def refuse(lane: Any) -> None:
 
 
 def propose(lane: Any, shared: Any) -> None:
-    """The step after this one: Gustafsson's controllers; a step cut short does not shorten the next."""
+    """Proposes the next step by Gustafsson's controllers; a step that was cut short does not shorten the next."""
     log_error = own_log(max(lane.error, NO_ERROR))
     factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
     most = 1.0 if lane.rejected_last != 0.0 else table.control[2]
@@ -333,7 +332,7 @@ def propose(lane: Any, shared: Any) -> None:
 
 
 def choose(lane: Any, shared: Any) -> None:
-    """How far the next attempt goes: to a stop or a row exactly, or so far from it that no sliver is left."""
+    """Chooses the length of the next attempt: exactly to a stop or a row, or so far from it that no sliver is left."""
     if lane.accepted + lane.rejected >= shared.max_steps:
         finish(lane, STEP_LIMIT)
         return
@@ -357,7 +356,7 @@ def choose(lane: Any, shared: Any) -> None:
 
 
 def first_event(lane: Any) -> float:
-    """The step to take instead, s, where an event lies inside this one; 0 where the step stands, at whose end events may be."""
+    """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end)."""
     earliest, nearness = INF, 0.0
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
@@ -367,7 +366,7 @@ def first_event(lane: Any) -> float:
             g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
             counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
             beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
-            if table.does[e] == PEAK:  # one that cannot be the largest of its pair is left alone
+            if table.does[e] == PEAK:  # a peak that cannot be the largest of its pair is ignored
                 pair = table.pair[e]
                 most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
                 counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
@@ -393,7 +392,7 @@ def first_event(lane: Any) -> float:
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:
-    """Where the cubic of an event function dips beyond zero between ends that have not, as a share of the step; 0: nowhere."""
+    """Where an event function's cubic dips beyond zero between ends on the same side, as a fraction of the step; 0: nowhere."""
     g, g_new = lane.g[e] * side, lane.g_new[e] * side
     m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
     if m >= 0.0 or m_new <= 0.0:
@@ -403,7 +402,7 @@ def turning_point(lane: Any, e: int, side: float) -> float:
     root = c * c - 3.0 * d * m
     if root < 0.0:
         return 0.0
-    # of 3 d s^2 + 2 c s + m the root where the cubic is lowest
+    # the root of 3 d s^2 + 2 c s + m at which the cubic is lowest
     below = c + sqrt(root)
     s = -m / below
     if not (0.0 < s < 1.0):
@@ -414,10 +413,10 @@ def turning_point(lane: Any, e: int, side: float) -> float:
 
 
 def crossing(lane: Any, e: int, side: float, high: float) -> float:
-    """The step to the zero of an event function before the share `high` of this one, s: of its cubic, or of a straight line.
+    """The step, s, to the zero of an event function (of its cubic, or of a straight line) before the fraction `high` of this step.
 
-    Where there is a zone around zero that is no change of side, the step goes to its far end: a shorter one, which ends inside the
-    zone, would be followed by another, and steps so short that coordinates do not move by one bit would never leave it.
+    If a zone around zero is no change of side, the step goes to the zone's far end: a shorter step would end inside the zone and be
+    followed by another, and steps so short that coordinates do not change by one bit would never leave it.
     """
     beyond = 2.0 * dead_of(lane, e)
     g, g_new = lane.g[e] * side + beyond, lane.g_new[e] * side + beyond
@@ -453,7 +452,7 @@ def crossing(lane: Any, e: int, side: float, high: float) -> float:
 
 
 def move(lane: Any, shared: Any) -> None:
-    """The step stands: the member is where it ends, and what happened there is acted upon."""
+    """Accepts the step: moves the member to its end and acts on the events there."""
     lane.accepted += 1.0
     for i in range(N):
         lane.y[i] = lane.y_new[i]
@@ -506,7 +505,7 @@ def move(lane: Any, shared: Any) -> None:
 
 
 def act(lane: Any, shared: Any) -> int:
-    """What events at the end of the step ask for; the number of one that ends the run, or -1."""
+    """Acts on the events at the end of the step; returns the number of one that ends the run, or -1."""
     stops = -1
     lane.changed = 0.0
     for k in range(int(lane.n_watched)):
@@ -520,7 +519,7 @@ def act(lane: Any, shared: Any) -> int:
                 else:
                     close_pair(lane, shared, pair, -lane.gd_new[e])
             if does == PEAK:
-                # the force between its last rate and zero, by a straight line
+                # integrates the force's rate, taken as a straight line, from the step's end back to its zero
                 back = crossing(lane, e, lane.side[e], 1.0) - lane.step
                 peak = lane.force[pair] + 0.5 * lane.g_new[e] * back
                 lane.peak[pair] = max(lane.peak[pair], peak)
@@ -536,14 +535,14 @@ def act(lane: Any, shared: Any) -> int:
 
 
 def note_forces(lane: Any) -> None:
-    """The force now may be the largest of its contact."""
+    """Updates the largest force of each contact with the present one."""
     for pair in range(N_P):
         if lane.p[table.closed[pair]] != 0.0:
             lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
 
 
 def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
-    """The pair touches, approaching with this speed, m/s."""
+    """Closes a pair that touches with this approach speed, m/s."""
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
     lane.p[table.closed[pair]] = 1.0
     lane.p[table.entry[pair]] = max(speed, floor)
@@ -556,7 +555,7 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
 
 
 def open_pair(lane: Any, pair: int) -> None:
-    """The pair parts: its touch is counted."""
+    """Opens a pair that separates, and counts its touch."""
     count_touch(lane, pair)
     lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 0.0, 1.0
     lane.n_closed -= 1.0
@@ -570,11 +569,11 @@ def count_touch(lane: Any, pair: int) -> None:
     lane.tally[TALLIED * pair + 4] += lane.begin_rubbed[pair] - lane.y[table.rubbed[pair]]
 
 
-# ---- what is kept
+# ---- stored results
 
 
 def put_row(lane: Any, shared: Any) -> None:
-    """The state where the member is, as the row that is due; what events change of p goes with it."""
+    """Stores the present state, and the entries of p that events change, as the row that is due."""
     row = int(lane.member) * shared.n_plan + int(lane.next_row)
     for i in range(N):
         shared.row_y[row * N + i] = lane.y[i]
@@ -584,13 +583,13 @@ def put_row(lane: Any, shared: Any) -> None:
 
 
 def finish(lane: Any, code: int) -> None:
-    """The member is to end like this, after all else was judged."""
+    """Marks the member to end with this code once the attempt has been judged."""
     lane.over = float(code + 1)
     lane.due = 0.0
 
 
 def end_member(lane: Any, shared: Any) -> None:
-    """Everything of a member that has come to an end; contacts that last are touches too. The next one begins."""
+    """Stores the results of a member that has ended, counting contacts still closed as touches, and takes the next member."""
     member = int(lane.member)
     for pair in range(N_P):
         if lane.p[table.closed[pair]] != 0.0:

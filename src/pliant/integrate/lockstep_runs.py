@@ -1,4 +1,4 @@
-"""Members of an ensemble in lock-step on this machine: vectors of members on every core, each core taking the next from a queue."""
+"""Runs members of an ensemble in lock-step on this machine: every core runs vectors of members, taken from one queue."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from pliant.integrate.tableaus import Tableau
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LOCKSTEP_VERSION = "1"  # changes whenever equal text must not mean equal object code
-LOOK = 0.1  # s between two looks at progress
+LOCKSTEP_VERSION = "1"  # to be changed whenever equal text must give new object code
+LOOK = 0.1  # s between progress checks
 
 RECORD = np.dtype([(name, "i8" if code.endswith("*") else code) for name, code in SHARED.items()])
 
 
 def host_width() -> int:
-    """Members in a vector: what fills a processor's widest registers."""
+    """Members in a vector: as many as fill the processor's widest registers."""
     features = host().features.split(",")
     return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
 
@@ -84,13 +84,13 @@ class HostLoop:
         return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self._engine.get_function_address(HOST_ENTRY))
 
     def memory(self) -> Floats:
-        """Of one core; addresses of vectors are multiples of their size."""
+        """Memory for one core, aligned to the size of vectors."""
         return np.zeros(self.text.slots.size * self.text.lanes.width + 8)
 
 
 @dataclass(frozen=True)
 class LockstepMembers:
-    """What members begin with. constants, weight and floors may have one row for all."""
+    """What members start with. constants, weight and floors may have one row for all."""
 
     y: Floats  # (member, component)
     p: Floats  # (entry that events change): the same for all at the start
@@ -106,7 +106,7 @@ class LockstepMembers:
         return len(self.y)
 
     def of(self, which: NDArray[np.intp]) -> LockstepMembers:
-        """Some of them."""
+        """A selection of these members."""
 
         def part(rows: Floats) -> Floats:
             return rows[which] if len(rows) > 1 else rows
@@ -116,7 +116,7 @@ class LockstepMembers:
 
 @dataclass(frozen=True)
 class LockstepTolerances:
-    """As a single run of the same method has them."""
+    """The tolerances that a single run with the same method has."""
 
     rtol: float
     atol: Floats  # (controlled components, then one for works)
@@ -128,9 +128,9 @@ class LockstepTolerances:
 
 @dataclass
 class LockstepEnds:
-    """How members ended, and what was kept of them."""
+    """How members ended, and their stored results."""
 
-    code: Ints  # of `lockstep_judge`, -1: not run
+    code: Ints  # codes of `lockstep_judge`; -1: not run
     event: Ints
     t: Floats
     y: Floats
@@ -141,7 +141,7 @@ class LockstepEnds:
     refused: Ints
     row_y: Floats  # (member, row, component)
     row_p: Floats
-    interrupted: bool = False  # not all were run
+    interrupted: bool = False  # whether some members were not run
 
     @classmethod
     def room(cls, count: int, model: LockstepModel, rows: int) -> LockstepEnds:
@@ -162,7 +162,7 @@ class LockstepEnds:
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """By the names of the shared record."""
+        """The arrays, by their names in the shared record."""
         return {
             "code": self.code, "event": self.event, "t_end": self.t, "y_end": self.y, "p_end": self.p, "tally": self.tally,
             "reach": self.reach, "steps": self.steps, "refused": self.refused, "row_y": self.row_y, "row_p": self.row_p,
@@ -170,7 +170,7 @@ class LockstepEnds:
 
 
 def inputs_of(members: LockstepMembers, tolerances: LockstepTolerances) -> tuple[dict[str, float], dict[str, NDArray[Any]]]:
-    """(Numbers, arrays) of the shared record that a run begins with."""
+    """(Numbers, arrays) of the shared record at the start of a run."""
     numbers = {
         "members": len(members), "n_plan": members.plan.size, "n_pieces": members.ends.size, "max_steps": tolerances.max_steps,
         "weight_step": int(members.weight.size > 1), "floors_step": members.floors.shape[1] if len(members.floors) > 1 else 0,
@@ -186,7 +186,7 @@ def inputs_of(members: LockstepMembers, tolerances: LockstepTolerances) -> tuple
 
 
 class HostRuns:
-    """Runs members on all cores; `cancel` from another thread ends it soon."""
+    """Runs members on all cores; `cancel`, called from another thread, ends the run soon."""
 
     def __init__(self, loop: HostLoop) -> None:
         self._loop = loop
@@ -198,7 +198,7 @@ class HostRuns:
 
     @property
     def done(self) -> int:
-        """Members begun."""
+        """The number of members started."""
         return int(self._arrays["next"][0]) if self._arrays else 0
 
     def run(
@@ -221,7 +221,7 @@ class HostRuns:
                     _, waiting = wait(waiting, timeout=LOOK)
                     if progress is not None:
                         progress(min(self.done, len(members)))
-            except KeyboardInterrupt:  # members under way come to their end
+            except KeyboardInterrupt:  # members in progress are finished
                 self.cancel()
                 ends.interrupted = True
             except BaseException:

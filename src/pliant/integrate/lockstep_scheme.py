@@ -1,4 +1,4 @@
-"""A tableau as attempts read it: its rows, and the rows of coordinates whose rates are states."""
+"""A tableau in the form that attempts read: its rows, and the rows of coordinates whose rates are states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUND_OFF = 1e-15  # of coefficients of order 1
 
 @dataclass(frozen=True)
 class Term:
-    """What a stage adds to a row: coefficients of its rate for states, and for coordinates that are chained to them."""
+    """The contribution of a stage to a row: coefficients of its rate for states, and for coordinates chained to them."""
 
     stage: int
     plain: float
@@ -44,25 +44,25 @@ class Scheme:
 
     @cached_property
     def double_rows(self) -> np.ndarray:
-        """Of coordinates: sum over stages j of a row times the row of stage j; what is zero but for round-off is zero."""
+        """Rows of coordinates: the sum over stages j of a row times the row of stage j; entries of round-off size become zero."""
         product = np.asarray(self.rows @ self.rows[: self.stages + 1])
         return np.where(np.abs(product) < ROUND_OFF, 0.0, product)
 
     def terms(self, row: int) -> list[Term]:
-        """The stages that a row reads, in the order in which they are summed: those of both kinds first, which are read once."""
+        """The stages that a row reads, in the order of summation: first those in both kinds of sums, so that they are read once."""
         terms = [Term(j, float(a), float(b)) for j, (a, b) in enumerate(zip(self.rows[row], self.double_rows[row], strict=True))]
         both, plain = [x for x in terms if x.plain and x.double], [x for x in terms if x.plain and not x.double]
         return both + plain + [x for x in terms if x.double and not x.plain]
 
     @cached_property
     def carries(self) -> list[bool]:
-        """By stage: whether the rates of what is carried along are read; the first two tell how works set out at a start."""
+        """By stage: whether rates of carried components are read; a start needs the first two to see how works begin."""
         s = self.stages
         return [j in (0, 1, 2, s) or bool(self.rows[s:, j].any()) for j in range(s + 1)]
 
     @cached_property
     def places(self) -> list[int]:
-        """By stage: where its rates are kept, so that few places serve all: one is taken again when nobody reads it any more."""
+        """By stage: the place that stores its rates; a place is reused once its rates are no longer read, so few are needed."""
         s = self.stages
         read = (self.rows != 0.0) | (self.double_rows != 0.0)
         last = [max([j, *np.flatnonzero(read[:, j]).tolist()]) for j in range(s + 1)]
@@ -71,7 +71,7 @@ class Scheme:
 
     @cached_property
     def carried_places(self) -> list[int]:
-        """The same of what is carried along; -1 where a stage is not read."""
+        """The same for carried components; -1 if a stage is not read."""
         s, end = self.stages, len(self.rows)
         return _shared_places([-1 if not self.carries[j] else end if j not in (1, 2) or self.rows[s:, j].any() else j
                                for j in range(s + 1)])  # fmt: skip
@@ -82,18 +82,18 @@ class Scheme:
 
     @property
     def last_stage(self) -> int:
-        """The last one before the end that is at the step's end; 0: none."""
+        """The last stage, other than the end itself, at the time of the step's end; 0: none."""
         return max((i for i in range(1, self.stages) if self.tableau.c[i] == 1), default=0)
 
     @property
     def control(self) -> list[float]:
-        """Of the controller: beta, least and largest factor, exponent."""
+        """Numbers of the step-size controller: beta, least and largest factor, exponent."""
         beta, least, largest = PI_CONTROLLER if self.tableau.order < 8 else PLAIN_CONTROLLER
         return [beta, least, largest, 1.0 / (self.tableau.error_order + 1) - 0.75 * beta]
 
 
 def _shared_places(last: list[int]) -> list[int]:
-    """By value: a place that no value has which is still read; value j is written at time j, and read until `last`."""
+    """By value: a place not occupied by a value that is still to be read; value j is written at time j and read until `last`."""
     until: list[int] = []
     places = []
     for j, end in enumerate(last):

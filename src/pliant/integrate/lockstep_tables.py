@@ -1,4 +1,4 @@
-"""What the lock-step loop knows of a model and of its members: programs, tables of events and pairs, the record that is shared."""
+"""The data of the lock-step loop about a model and its members: programs, tables of events and pairs, and the shared record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pliant.codegen.program import Program
 
-# What members share: numbers, and addresses of arrays. See `lockstep_runs`.
+# The record that members share: numbers, and addresses of arrays. See `lockstep_runs`.
 SHARED = {
     "members": "i8", "n_plan": "i8", "n_pieces": "i8", "max_steps": "i8", "weight_step": "i8", "floors_step": "i8",
     "t_start": "f8", "rtol": "f8", "asked_rtol": "f8", "loosened": "f8", "max_step": "f8",
@@ -21,7 +21,7 @@ SHARED = {
 
 @dataclass(frozen=True)
 class PairTable:
-    """Where a pair's entries stand, in p and in y."""
+    """Indices of a pair's entries in p and in y."""
 
     closed: int
     entry: int
@@ -34,7 +34,7 @@ class PairTable:
 
 @dataclass(frozen=True)
 class EventTable:
-    """What an event function does (`lockstep_judge`), and where."""
+    """The role of an event function (`lockstep_judge`), and the pair or flag it acts on."""
 
     does: int
     number: int = 0  # among the System's events
@@ -47,10 +47,10 @@ class EventTable:
 
 @dataclass(frozen=True)
 class LockstepModel:
-    """The equations of a structure, as attempts need them.
+    """The equations of a structure in the form that attempts need.
 
-    rhs: rates of the components in `rows`, then of those carried along; look: the same, event functions, their rates, the forces of
-    pairs and, where there is one, the longest step; survey: places of tips, then kinetic, strain and spring energy.
+    rhs: rates of the components in `rows`, then of carried ones; look: the same, then event functions, their rates, the forces of
+    pairs and, if there is a limit, the longest step; survey: positions of tips, then kinetic, strain and spring energy.
     """
 
     rhs: Program
@@ -67,7 +67,7 @@ class LockstepModel:
     events: tuple[EventTable, ...]
     pairs: tuple[PairTable, ...]
     limited: bool
-    project: Program | None = None  # the controlled components put back on closed loops, one Newton step
+    project: Program | None = None  # projects the controlled components onto the loop constraints by one Newton step
 
     @cached_property
     def rows(self) -> list[int]:

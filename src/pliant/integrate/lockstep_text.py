@@ -1,4 +1,4 @@
-"""The lock-step loop as LLVM text: attempts on vectors of members, judged one by one; for this processor or for a GPU."""
+"""The lock-step loop as LLVM text, for this processor or a GPU: attempts on vectors of members, judged one member at a time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from pliant.integrate.tableaus import Tableau
 
 HOST_ENTRY, DEVICE_ENTRY = "lockstep_members", "lockstep_members"
 
-MOST_SHARED = 1024  # bytes a thread of the memory that a multiprocessor's threads share: more would leave too few threads
+MOST_SHARED = 1024  # bytes of shared memory per thread: with more, too few threads would fit on a multiprocessor
 
-GlueOf = Callable[[int, int, str], Glue]  # of the doubles of a member's stages, the number of constants, the kernel's name
+GlueOf = Callable[[int, int, str], Glue]  # from the doubles of a member's stages, the number of constants, the kernel's name
 
 _NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes",
             "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns",
@@ -36,32 +36,32 @@ class LockstepText:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
         self.glue = glue(self.stage_doubles, model.n_constants, DEVICE_ENTRY)
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
-        self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # where nothing is carried along
+        self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # without carried components
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
         self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
 
-    # ---- where things are kept
+    # ---- memory
 
     @property
     def stage_doubles(self) -> int:
-        """Rates of the stages of one member, on a GPU."""
+        """Number of doubles for the stage rates of one member on a GPU."""
         return (max(self.scheme.places) + 1) * len(self.model.rows)
 
     @property
     def elsewhere(self) -> dict[str, str]:
-        """What is no part of the lane: rates of stages, where the memory that threads share holds them."""
+        """Names that are not part of the lane: stage rates, if shared memory holds them."""
         return {"k": STAGES} if self.shared_bytes else {}
 
     @property
     def shared_bytes(self) -> int:
-        """Of one thread, in the memory that the threads of a multiprocessor share; 0 where that would leave too few threads."""
+        """Bytes of a multiprocessor's shared memory per thread; 0 if that would leave too few threads."""
         size = 8 * apart_by(self.stage_doubles)
         return size if self.lanes.whole and size <= MOST_SHARED else 0
 
     @property
     def rooms(self) -> dict[str, int]:
-        """What lives in one attempt only, where everything is in line: registers."""
+        """Values that live only within one attempt: registers if everything is inlined."""
         if not self.lanes.whole:
             return {}
         m, works = self.model, (self.rhs, self.lean, self.look, self.survey, self.project)
@@ -93,12 +93,12 @@ class LockstepText:
         slots = Slots.of({name: n for name, n in {**arrays, **numbers}.items() if name not in (*self.rooms, *self.elsewhere)})
         if whole:
             return slots
-        # rates of what is carried along stand behind those of their stage
+        # rates of carried components follow those of their stage
         return Slots({**slots.places, "w": (slots.first("k") + len(m.rows), rates - len(m.rows))})
 
     @property
     def _offsets(self) -> dict[str, int]:
-        """Where rates of stages 1 and 2 and of the end stand in `k` and in `w`."""
+        """Offsets in `k` and `w` of the rates of stages 1 and 2 and of the end."""
         m, scheme, s = self.model, self.scheme, self.scheme.stages
         stages = {"1": 1, "2": 2, "END": s}
         if not self.lanes.whole:
@@ -134,7 +134,7 @@ class LockstepText:
         )  # fmt: skip
 
     def parts(self) -> list[str]:
-        """All but the entry."""
+        """Everything except the entry."""
         lanes = self.lanes
         own = Setting(constants=OWN_CONSTANTS, attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
         declared = intrinsics_text() if lanes.width > 1 else "".join(
@@ -148,7 +148,7 @@ class LockstepText:
         ]  # fmt: skip
 
     def host(self) -> str:
-        """`void HOST_ENTRY(ptr shared, ptr memory)`: members from the queue until none is left."""
+        """`void HOST_ENTRY(ptr shared, ptr memory)`: runs members from the queue until none is left."""
         width = self.lanes.width
         active = self.slots.first("active") * width
         lines = [f"define void @{HOST_ENTRY}(ptr %shared, ptr %memory) nounwind {{", "entry:"]
@@ -169,7 +169,7 @@ class LockstepText:
         return "\n".join([*self.parts(), *lines, ""])
 
     def device(self) -> str:
-        """The kernel of a GPU, `DEVICE_ENTRY(ptr shared)`: one member a thread, each warp until none of its threads has one."""
+        """The GPU kernel `DEVICE_ENTRY(ptr shared)`: one member per thread; a warp runs until none of its threads has a member."""
         glue = self.glue
         lines = [
             glue.entry, "entry:", f"  %room = alloca [{self.slots.size} x double], align 16", *glue.lane,
@@ -192,7 +192,7 @@ _CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
 
 
 def in_memory(text: str, space: int) -> str:
-    """Numbers that take two instructions to write are read from constant memory, which costs none; short ones stay."""
+    """Reads constants that take two instructions to write from constant memory, which costs none; short ones stay in the code."""
     places: dict[str, int] = {}
     lines: list[str] = []
     for line in text.split("\n"):

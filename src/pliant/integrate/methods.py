@@ -1,4 +1,4 @@
-"""The integration methods a user can ask for; each is checked when made and declares what it needs of a run."""
+"""The integration methods that a user can choose; each checks its settings and declares what it needs from a run."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from pliant.integrate.tableaus import Tableau
 
 Scheme = Tableau | RadauIIA | RosenbrockTableau
 
-# A hundred units of round-off: below this the error estimate is made of round-off only.
+# A hundred units of round-off: below this the error estimate consists of round-off only.
 SMALLEST_RTOL = 100 * 2.0**-52
-COARSE = 1e-4  # what counts as a rough relative tolerance
-ROUGH = 1e-5  # from here on order 5 is enough for stiff motion; see docs/performance.md
-LARGEST_RTOL = 0.1  # from here on the step control has no digit to go by
+COARSE = 1e-4  # the default relative tolerance far from contact, see `VariablePrecisionRK4`
+ROUGH = 1e-5  # at this relative tolerance and above, order 5 is enough for stiff motion; see docs/performance.md
+LARGEST_RTOL = 0.1  # at this relative tolerance and above, the error estimate has no correct digit for step control
 
 
 class Method:
-    """An integration method: its settings, and what it asks of whoever runs it."""
+    """An integration method: its settings, and what it needs from a run."""
 
     tableau: ClassVar[Scheme]
     family: ClassVar[str] = "runge_kutta"  # the compiled module that takes its steps, see `family`
     needs_jacobian: ClassVar[bool] = False  # df/dy of the right-hand side
-    needs_time_derivative: ClassVar[bool] = False  # df/dt beside it, and the rows of quadratures
+    needs_time_derivative: ClassVar[bool] = False  # df/dt as well, and the rows of quadratures
     needs_partition: ClassVar[bool] = False  # the constraints of closed loops: it integrates independent coordinates only
-    events_at_ends: ClassVar[bool] = False  # events are noticed at the ends of steps, not located inside
+    events_at_ends: ClassVar[bool] = False  # events are detected at the ends of steps, not located inside
     collocates: ClassVar[bool] = False  # all stages are solved for together; the error estimate is of a lower order
 
-    rtol: float  # relative tolerance of the error, 1; 0 where no error is measured
+    rtol: float  # relative tolerance of the error, 1; 0 if no error is measured
     atol: float | Sequence[float]
     max_step: float | None = None  # s
     first_step: float | None = None  # s
-    newton: float | None = None  # share of the tolerance that Newton's iterations are held to
-    near: float | None = None  # m, gap of a contact whose crossing it must be told of, to change its precision
+    newton: float | None = None  # fraction of the tolerance to which Newton's iterations converge
+    near: float | None = None  # m, gap of a contact at whose crossing the method changes its precision
 
     @property
     def order(self) -> int:
@@ -47,31 +47,31 @@ class Method:
 
     @property
     def tolerance(self) -> float | None:
-        """The relative tolerance that the roughest of its steps are held to; None where none is."""
+        """The relative tolerance of its roughest steps; None if it has none."""
         return self.rtol
 
     @property
     def fixed_step(self) -> float | None:
-        """s; None where the error decides the step."""
+        """The fixed step, s; None if the error decides the step."""
         return None
 
     @property
     def alternatives(self) -> tuple[Method, ...]:
-        """The methods it switches between: the one for motion that is not stiff, then the one for stiff motion; or itself alone."""
+        """The methods it switches between, for non-stiff and then for stiff motion; or only itself."""
         return (self,)
 
 
 @dataclass(frozen=True)
 class _Adaptive(Method):
-    """Error per step kept below atol + rtol |y|, root mean square over the controlled components.
+    """Error control: the root mean square of the error over the controlled components stays below atol + rtol |y| in each step.
 
-    Equal steps h, to measure an order: first_step = max_step = h, and an atol that is never exceeded.
+    For equal steps h, to measure an order, set first_step = max_step = h and an atol that is never exceeded.
     """
 
     rtol: float  # relative tolerance, 1
-    atol: float | Sequence[float]  # absolute tolerance, in the units of the state; one, or one per component
+    atol: float | Sequence[float]  # absolute tolerance in the units of the state: one number, or one per component
     max_step: float | None = None  # s
-    first_step: float | None = None  # s, estimated where not given
+    first_step: float | None = None  # s, estimated if not given
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -97,28 +97,28 @@ class RKF45(_Adaptive):
 
 @dataclass(frozen=True)
 class DormandPrince(_Adaptive):
-    """Dormand and Prince 5(4), first same as last, dense output for free."""
+    """Dormand and Prince 5(4): first same as last, dense output without further evaluations."""
 
     tableau = tableaus.DORMAND_PRINCE
 
 
 @dataclass(frozen=True)
 class Tsit5(_Adaptive):
-    """Tsitouras 5(4), first same as last, dense output for free: smaller error than `DormandPrince` for the same work."""
+    """Tsitouras 5(4): first same as last, free dense output; a smaller error than `DormandPrince` for the same work."""
 
     tableau = tableaus.TSIT5
 
 
 @dataclass(frozen=True)
 class DOP853(_Adaptive):
-    """Dormand and Prince 8(5,3): the one to take for tight tolerances on smooth motion."""
+    """Dormand and Prince 8(5,3): recommended for smooth motion at tight tolerances."""
 
     tableau = tableaus.DOP853
 
 
 @dataclass(frozen=True)
 class _Fixed(Method):
-    """Equal steps: no error control."""
+    """Methods with equal steps and no error control."""
 
     step: float  # s
 
@@ -134,7 +134,7 @@ class _Fixed(Method):
 
 @dataclass(frozen=True)
 class RK4(_Fixed):
-    """The classical method with a fixed step: no error control; steps shorten only to land on stops and events."""
+    """The classical Runge-Kutta method with a fixed step and no error control; steps shorten only to end at stops and events."""
 
     tableau = tableaus.RK4
     rtol = 0.0  # it measures no error
@@ -143,12 +143,12 @@ class RK4(_Fixed):
 
 @dataclass(frozen=True)
 class VariablePrecisionRK4(_Adaptive):
-    """Wang, Yan, Fang, Jin 2012: the classical method, its step by doubling, its precision by the distance to contact.
+    """Wang, Yan, Fang, Jin 2012: classical Runge-Kutta, with step control by step doubling and a tolerance set by contact distance.
 
-    `rtol` holds while a contact is closed or nearer than `near`; further away `coarse` does. Each change restarts the step.
+    `rtol` applies while a contact is closed or nearer than `near`, `coarse` further away. Each change restarts the step.
     """
 
-    coarse: float | None = None  # relative tolerance far from contact; 1e-4, or rtol where that is larger
+    coarse: float | None = None  # relative tolerance far from contact; default 1e-4, or rtol if that is larger
     near: float = 1e-2  # m
 
     tableau = tableaus.RK4_DOUBLED
@@ -170,9 +170,9 @@ class VariablePrecisionRK4(_Adaptive):
 
 @dataclass(frozen=True)
 class _Collocation(_Adaptive):
-    """The equations of the stages are solved by Newton's iterations, to a share `newton` of the tolerance."""
+    """Collocation methods: Newton's iterations solve the equations of the stages, to a fraction `newton` of the tolerance."""
 
-    newton: float | None = None  # 1, chosen by the tolerance where not given
+    newton: float | None = None  # 1, chosen from the tolerance if not given
 
     family = "radau"
     needs_jacobian = True
@@ -200,7 +200,7 @@ class Radau9(_Collocation):
 
 @dataclass(frozen=True)
 class Rodas5P(_Adaptive):
-    """Steinebach's Rosenbrock method of order 5: no iterations, a Jacobian every step; for stiff equations at rough tolerances."""
+    """Steinebach's Rosenbrock method of order 5: a Jacobian every step, no iterations; for stiff equations at rough tolerances."""
 
     tableau = rosenbrock_tableaus.RODAS5P
     family = "rosenbrock"
@@ -210,13 +210,13 @@ class Rodas5P(_Adaptive):
 
 @dataclass(frozen=True)
 class RealTime(_Fixed):
-    """Fixed steps by a linearly implicit method of order 3 (Rodas3): the same work every step, however stiff.
+    """Fixed steps by a linearly implicit method of order 3 (Rodas3): the same work in every step, however stiff the equations.
 
-    No step is repeated or shortened but for stops: events are noticed at the ends of steps. The error estimate does not steer; its
-    mean and largest value, as a share of atol + rtol |y|, are told in the statistics.
+    No step is repeated, and steps shorten only at stops: events are detected at the ends of steps. The error estimate does not
+    control the step; the statistics report its mean and largest value as a fraction of atol + rtol |y|.
     """
 
-    rtol: float = 1e-3  # relative tolerance that the error is measured by, 1
+    rtol: float = 1e-3  # relative tolerance against which the error is reported, 1
     atol: float | Sequence[float] = 1e-6  # absolute tolerance, in the units of the state
 
     tableau = rosenbrock_tableaus.RODAS3
@@ -233,10 +233,10 @@ class RealTime(_Fixed):
 
 @dataclass(frozen=True)
 class TwoLoop(_Adaptive):
-    """Fehlberg's fifth order on independent coordinates only; at every stage the dependent ones follow by Newton-Raphson.
+    """Fehlberg's fifth-order method on independent coordinates only; at every stage Newton-Raphson gives the dependent ones.
 
-    Coordinates are partitioned by Gaussian elimination of the constraints' Jacobian with full pivoting, anew when a pivot has
-    become small. Without exact loops it is RKF45.
+    Coordinates are partitioned by Gaussian elimination of the constraints' Jacobian with full pivoting, and again whenever a pivot
+    has become small. Without exact loops the method is RKF45.
     """
 
     tableau = tableaus.RKF45
@@ -246,9 +246,9 @@ class TwoLoop(_Adaptive):
 
 @dataclass(frozen=True)
 class Auto(_Adaptive):
-    """DOP853 while the motion is not stiff, an implicit Radau method while it is; what is known of stiffness is found on the way.
+    """DOP853 while the motion is not stiff, an implicit Radau method while it is; stiffness is detected during the run.
 
-    The implicit one has order 5 for rough tolerances and 9 for tight ones. Its Jacobian is compiled when it is first needed.
+    The implicit method has order 5 at rough tolerances and 9 at tight ones. Its Jacobian is compiled when it is first needed.
     """
 
     rtol: float = 1e-9
@@ -284,7 +284,7 @@ def _positive(part: str, field: str, value: object, unit: str = "") -> float:
 
 
 def _tolerances(part: str, value: object) -> float | tuple[float, ...]:
-    """One positive number, or a sequence of them.  Zero is refused: a component that passes zero would have no scale."""
+    """One positive number, or a sequence of them. Zero is refused: a component that passes through zero would have no scale."""
     if isinstance(value, Real | str) or not hasattr(value, "__iter__"):
         return _positive(part, "atol", value)
     numbers = tuple(_positive(part, f"atol[{i}]", number) for i, number in enumerate(value))

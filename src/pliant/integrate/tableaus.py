@@ -1,7 +1,7 @@
 """Runge-Kutta methods as data: a new explicit method is one Tableau here and one dataclass in `methods`.
 
 Stages are numbered 0 ... s-1; number s is the derivative at the step's end (the next step's stage 0) and
-s+1 ... are stages that only the dense output asks for.  A row maps stage number to coefficient; zeros are not written.
+s+1 ... are stages that only the dense output needs. A row maps stage number to coefficient; zeros are omitted.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Tableau:
     """
 
     name: str
-    order: int  # of the solution that is propagated
+    order: int  # of the propagated solution
     a: tuple[Row, ...]
     b: Row
     c: tuple[float | Fraction, ...]
     error: tuple[Row, ...] = ()  # none: fixed step; one: e = h sum e_j k_j; two: DOP853's 5th and 3rd order pair
-    error_order: int = 0  # the estimate falls as h^(error_order + 1)
+    error_order: int = 0  # the estimate is O(h^(error_order + 1))
     extra_a: tuple[Row, ...] = ()
     extra_c: tuple[float | Fraction, ...] = ()
     dense: tuple[Row, ...] = ()
-    dense_order: int = 3  # the interpolant is off by O(h^(dense_order + 1)) uniformly over the step
+    dense_order: int = 3  # the interpolant's error is O(h^(dense_order + 1)), uniformly over the step
 
     @property
     def stages(self) -> int:
@@ -87,7 +87,7 @@ RK4 = Tableau(
     c=_nodes("0", "1/2", "1/2", "1"),
 )
 
-# Two classical steps of h/2 beside one of h: the difference over 15 is Richardson's estimate of the error of the two.
+# Two classical steps of h/2 and one of h: their difference divided by 15 is Richardson's estimate of the error of the two.
 _HALF = {0: Fraction(1, 12), 1: Fraction(1, 6), 2: Fraction(1, 6), 3: Fraction(1, 12)}
 _TWO_HALVES = {**_HALF, **{j + 4: weight for j, weight in _HALF.items()}}
 _WHOLE = {0: Fraction(1, 6), 8: Fraction(1, 3), 9: Fraction(1, 3), 10: Fraction(1, 6)}
@@ -114,11 +114,11 @@ RK4_DOUBLED = Tableau(
     error_order=4,
 )
 
-# Fehlberg 1969, the fifth-order solution propagated; the fourth-order one only measures the error.
+# Fehlberg 1969: the fifth-order solution is propagated; the fourth-order one only serves to estimate the error.
 _RKF45_B = _row("16/135", "0", "6656/12825", "28561/56430", "-9/50", "2/55")
-# His formula has no continuous extension of its own. The cubic Hermite value at x, one evaluation there, and the
-# quartic that also has that slope, H + F3 x^2 (1-x)^2, is off by O(h^5).  x = 1/5 is near (1 - 1/sqrt 3)/2, where
-# 2 x (1-x) (1-2x), by which the slope's error is divided, is largest.
+# Fehlberg's formula has no continuous extension of its own. Here the right-hand side is evaluated once more, at the cubic Hermite
+# value at x; the quartic H + F3 x^2 (1-x)^2 that also has this slope has an error of O(h^5). The slope's error is divided by
+# 2 x (1-x) (1-2x), which is largest at (1 - 1/sqrt 3)/2, near x = 1/5.
 _RKF45_X = Fraction(1, 5)
 _RKF45_F3 = 1 / (2 * _RKF45_X * (1 - _RKF45_X) * (1 - 2 * _RKF45_X))
 
@@ -175,9 +175,9 @@ DORMAND_PRINCE = Tableau(
     dense_order=4,
 )
 
-# Tsitouras 2011, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption. His 16 digits leave the
-# order conditions open by 1e-14; these are the nearest numbers that meet them (to 1e-19) at his nodes, b_1, error weight 1/66
-# and coefficients 0.1017 and 5/2 of the interpolant.
+# Tsitouras 2011, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption. The published 16 digits
+# violate the order conditions by 1e-14; these are the nearest numbers that satisfy them (to 1e-19) with the published nodes, b_1,
+# error weight 1/66 and coefficients 0.1017 and 5/2 of the interpolant.
 _TSIT5_B = _row("0.09646076681806522934825", "0.01", "0.4798896504144995756684", "1.379008574103741747763",
                 "-3.290069515436082323909", "2.324710524099775771129")  # fmt: skip
 

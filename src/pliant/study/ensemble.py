@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SPAN_SECONDS = 0.05  # of computing that a thread takes on at once: short enough for the last members to be shared out
+SPAN_SECONDS = 0.05  # computing time that a thread takes on at once: short enough to share the last members among threads
 MOST_AT_ONCE = 4096
-MOST_PIECES = 100_000  # of time, in memory once for all members
-LOOK = 0.1  # s between two looks at progress and Ctrl-C
+MOST_PIECES = 100_000  # pieces of time, stored once for all members
+LOOK = 0.1  # s between checks of progress and Ctrl-C
 
 
 def ensemble(
@@ -64,16 +64,16 @@ def ensemble(
     loop: str = "auto",
     device: str = "cpu",
 ) -> xr.Dataset:
-    """Run one mechanism many times, with other numbers and other starts, on all cores; one row of a Dataset for each member.
+    """Run one mechanism many times, with different numbers and starts, on all cores; each member is one row of the Dataset.
 
-    parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each one number
-    or a row of them, one for each member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
+    parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each is one number
+    or an array with one number per member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
     touch), "ledger" (error of the energy balance and its scale, J), ValuesAt(times, quantities ...), ExtremesOf(quantities ...).
-    loop "general": every member is what `simulate` gives, to the bit. "lockstep": members run side by side in vectors, faster, and
-    agree with `simulate` within the tolerance; what it cannot serve is refused with the reason. "auto": lock-step where it serves
-    and there are members enough; `attrs["loop"]` says which it was, and why. device "gpu": lock-step on an NVIDIA GPU; "auto":
-    there if one answers. A member that fails is a row with ok False and a message. progress is called with (members done,
-    members); Ctrl-C keeps what is done. threads: as many as there are processors unless given.
+    loop "general": every member equals the result of `simulate`, to the bit. "lockstep": members run side by side in vectors, which
+    is faster, and agree with `simulate` within the tolerance; a model that lock-step cannot run is refused with the reason. "auto":
+    lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device "gpu":
+    lock-step on an NVIDIA GPU; "auto": on a GPU if one responds. A member that fails is a row with ok False and a message.
+    progress is called with (members done, members); Ctrl-C keeps the finished members. threads: default, one per processor.
     """
     from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
 
@@ -102,7 +102,7 @@ def ensemble(
 
 
 class _Ensemble:
-    """What threads share: the next member, what is kept, whether to go on."""
+    """The data that threads share: the next member, the stored results, whether to continue."""
 
     def __init__(self, plan: MemberPlan, method: Method, t_end: float, kept: KeepPlan, max_steps: int | None) -> None:
         self.plan, self.method, self.t_end, self.kept, self.max_steps = plan, method, t_end, kept, max_steps
@@ -138,7 +138,7 @@ class _Ensemble:
             worker.cancel()
 
     def claim(self, count: int) -> Ints:
-        """The next members that nobody has; none where all are taken or nobody should go on."""
+        """The next members that no thread has taken; none if all are taken or the run is cancelled."""
         with self._lock:
             first = self._next
             self._next = self.plan.count if self.interrupted else min(first + count, self.plan.count)
@@ -146,7 +146,7 @@ class _Ensemble:
 
 
 class _Worker:
-    """One thread: runs members in a memory of its own."""
+    """One thread: runs members in its own memory."""
 
     def __init__(self, study: _Ensemble) -> None:
         self._study, self._plan = study, study.plan
@@ -166,7 +166,7 @@ class _Worker:
             self._at_once = int(min(max(SPAN_SECONDS / seconds, 1), 8 * self._at_once, most))
 
     def _take(self, members: Ints) -> None:
-        """Those that fit into the memory at hand together, the others one by one."""
+        """Runs members that fit into the existing memory together, and the others one by one."""
         if not self._plan.parameters:
             self._take_alike(members)
             return
@@ -182,7 +182,7 @@ class _Worker:
             self._take_group(group)
 
     def _take_group(self, group: dict[int, Compiled]) -> None:
-        """Of one structure, with numbers of their own."""
+        """Runs members of one structure, each with its own numbers."""
         first, compiled = next(iter(group.items()))
         template = self._template_for(compiled, first)
         fitting = {member: own for member, own in group.items()
@@ -194,7 +194,7 @@ class _Worker:
             self._together(template, np.array(list(fitting)), list(fitting.values()), np.array(rows))
 
     def _take_alike(self, members: Ints) -> None:
-        """All with the same numbers."""
+        """Runs members that all have the same numbers."""
         compiled = self._plan.first
         template = self._template_for(compiled, int(members[0]))
         if template is None or not template.fits(compiled):
@@ -208,7 +208,7 @@ class _Worker:
             self._together(template, members[~short], [compiled], self._plan.states(compiled, members[~short]))
 
     def _has_short_strut(self, compiled: Compiled, member: int) -> bool:
-        """Whether a member starts with a strut whose ends are at one point, which `simulate` refuses."""
+        """Whether a member starts with a strut of zero length, which `simulate` refuses."""
         if not compiled.traced.system.struts:
             return False
         t = self._plan.t_start
@@ -216,8 +216,8 @@ class _Worker:
         return bool(short_struts(compiled, t, y, compiled.traced.parameters(t, t)))
 
     def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
-        """The memory that members of this structure are run in; made with the first of them that can start."""
-        structure = id(compiled.structure)  # which the template keeps alive
+        """The memory in which members of this structure run, created with the first of them that can start."""
+        structure = id(compiled.structure)  # the template keeps the structure alive
         if structure not in self._templates:
             try:
                 self._templates[structure] = _Template(self._study, compiled, self._plan.states(compiled, np.array([member]))[0])
@@ -238,11 +238,11 @@ class _Worker:
         self._study.store.put(members, ends, good, compiled[0].traced)
         if self._study.kept.needs_python and np.all(good):
             good &= self._look_at(template, int(members[0]), compiled[0])
-        for k in np.flatnonzero(~good[: ends.done]).tolist():  # told in full by a run of its own
+        for k in np.flatnonzero(~good[: ends.done]).tolist():  # a run by `simulate` gives the full message
             self._alone(int(members[k]), compiled[k if len(compiled) > 1 else 0])
 
     def _look_at(self, template: _Template, member: int, compiled: Compiled) -> bool:
-        """What only Python knows of the one member that was run last; False where it must be run again for that."""
+        """Stores the ledger and records of the member that was run last; False if it must be run again for that."""
         store, kept = self._study.store, self._study.kept
         if LEDGER in kept.words:
             course = template.run.stepper.course()
@@ -254,7 +254,7 @@ class _Worker:
         return True
 
     def _alone(self, member: int, compiled: Compiled) -> None:
-        """By `simulate`: what does not fit, fails, or must be looked at closely."""
+        """Runs a member by `simulate`: one that does not fit, fails, or needs a closer look."""
         study, plan = self._study, self._plan
         if study.interrupted:
             return
@@ -269,7 +269,7 @@ class _Worker:
 
 
 class _Template:
-    """The memory of a run that was started, in which others of its structure are run."""
+    """The memory of a started run, in which other members of its structure run."""
 
     def __init__(self, study: _Ensemble, compiled: Compiled, y: Floats) -> None:
         from pliant.integrate.member_runs import Kept
@@ -289,7 +289,7 @@ class _Template:
         self.runs.keep(kept)
 
     def fits(self, compiled: Compiled) -> bool:
-        """Whether a member is of this structure, with the same breakpoints and tables."""
+        """Whether a member has this structure and the same breakpoints and tables."""
         if compiled is self.compiled:
             return self.simple
         own, other = compiled.traced, self.compiled.traced
@@ -308,13 +308,13 @@ class _Template:
 
 
 def _is_judged_inside(traced: TracedSystem) -> bool:
-    """Whether the loop can judge the mass matrix by itself, or nobody does."""
+    """Whether the loop itself can check the mass matrix, or no check is needed."""
     rates = len(traced.free_v)
     return (rates <= ALL_JUDGED and not traced.tree.prescribed) or rates > MOST_JUDGED
 
 
 def _start_rules(compiled: Compiled, method: Method) -> StartRules:
-    """How starts of members are judged inside the loop; what it finds doubtful, `simulate` looks at."""
+    """Rules by which the loop checks the starts of members; `simulate` examines doubtful ones."""
     from pliant.integrate.member_runs import StartRules
 
     traced = compiled.traced
@@ -336,5 +336,5 @@ def _start_rules(compiled: Compiled, method: Method) -> StartRules:
 
 
 def _are_balls(pair: Pair) -> bool:
-    """Whether both sides of a pair are balls, which must not have one centre."""
+    """Whether both sides of a pair are balls, whose centres must not coincide."""
     return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)

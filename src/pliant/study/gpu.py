@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def gpu_runner(method: Method) -> Callable[[Compiled, bool], Runner]:
-    """One member a thread of all GPUs there are; a SolveError where none answers."""
+    """Runs one member per thread on all available GPUs; a SolveError if none responds."""
     devices = gpus()
 
     def of(compiled: Compiled, own_constants: bool) -> Runner:

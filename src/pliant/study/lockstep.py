@@ -1,4 +1,4 @@
-"""An ensemble in lock-step: members side by side in vectors on every core, or one member a thread of a GPU."""
+"""Runs an ensemble in lock-step: members side by side in vectors on every core, or one member per thread of a GPU."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEWEST = 256  # members for which "auto" builds the loop: fewer are done before it is
-FEWEST_ALIKE = 16  # members of one structure that are worth a loop of their own
-MOST_TRIED = 8  # members of which one must be able to start
-SLIVER = 1e-9  # of a run: steps end at no two times that are nearer
-LEDGER_ROWS = 24  # rows inside a run at which the energy is balanced, besides its end
-MOST_TOGETHER = 32_768  # members at a time, so that memory stays small
-MOST_NUMBERS = 2**26  # of rows that are kept of them: 512 MB
+FEWEST = 256  # members from which "auto" builds the loop: fewer finish before it is built
+FEWEST_ALIKE = 16  # members of one structure that justify a loop of their own
+MOST_TRIED = 8  # members tried until one can start
+SLIVER = 1e-9  # of a run: prescribed ends of steps are at least this far apart
+LEDGER_ROWS = 24  # rows at which the energy balance is checked, besides the end of the run
+MOST_TOGETHER = 32_768  # members at a time, to limit memory
+MOST_NUMBERS = 2**26  # numbers in their stored rows: 512 MB
 
 
 class Runner(Protocol):
-    """Who runs members: this machine's cores, or a GPU."""
+    """Runs members: on this machine's cores, or on a GPU."""
 
     def run(
         self, members: LockstepMembers, tolerances: LockstepTolerances, threads: int, progress: Callable[[int], None] | None = None
@@ -60,7 +60,7 @@ class Runner(Protocol):
 
 
 def reason_against(plan: MemberPlan, method: Method, kept: KeepPlan) -> str:
-    """Why an ensemble runs in the general loop; "" where lock-step serves it."""
+    """Why an ensemble must run in the general loop; "" if lock-step can run it."""
     if RECORDS in kept.words:
         return 'keep="records" lists every touch, which the general loop writes down'
     return why_not(plan.first, method)
@@ -68,7 +68,7 @@ def reason_against(plan: MemberPlan, method: Method, kept: KeepPlan) -> str:
 
 @dataclass
 class LockstepEnsemble:
-    """One ensemble; what cannot be run in lock-step, or comes to no good end there, is run by `simulate`."""
+    """One ensemble; members that cannot run in lock-step, or fail there, are run by `simulate`."""
 
     plan: MemberPlan
     method: Method
@@ -77,14 +77,14 @@ class LockstepEnsemble:
     max_steps: int | None
     store: EnsembleStore
     runner: Callable[[Compiled, bool], Runner]
-    by_itself: Callable[[int], None] | None = None  # who runs such members; `simulate`, into the store, unless given
+    by_itself: Callable[[int], None] | None = None  # runs such members; default: `simulate`, into the store
     fewest_alike: int = FEWEST_ALIKE
     interrupted: bool = False
     alone: int = 0  # members that `simulate` ran
 
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
-        self._begun = 0  # members of a batch, in parts that were run before
+        self._begun = 0  # members of a batch in the parts run so far
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
         try:
@@ -105,7 +105,7 @@ class LockstepEnsemble:
 
     @property
     def _plan_times(self) -> Floats:
-        """Rows that are asked for, and those at which the energy is balanced."""
+        """Times of the requested rows, and of those at which the energy balance is checked."""
         times = self.kept.times
         if LEDGER in self.kept.words:
             times = np.union1d(times, np.linspace(self.plan.t_start, self.t_end, LEDGER_ROWS + 2)[:-1])
@@ -118,7 +118,7 @@ class LockstepEnsemble:
             return
         if self._numbers is not None:
             members = self._take_plain(self._numbers, members, threads, progress)
-        groups: dict[tuple[object, ...], dict[int, Compiled]] = {}  # of one structure, with the same breakpoints and tables
+        groups: dict[tuple[object, ...], dict[int, Compiled]] = {}  # members of one structure with the same breakpoints and tables
         for member in members.tolist():
             try:
                 compiled = self.plan.compiled(member)
@@ -138,7 +138,7 @@ class LockstepEnsemble:
         return MemberNumbers.of(self.plan)
 
     def _take_plain(self, numbers: MemberNumbers, members: Ints, threads: int, progress: Callable[[int], None] | None) -> Ints:
-        """Those whose parameters are plain numbers of the model, prepared all at once; the others are given back."""
+        """Runs members whose parameters are plain numbers of the model, all prepared at once; returns the other members."""
         compiled = numbers.compiled
         constants, good = numbers.constants(self.plan, members)
         if why_not(compiled, self.method) or not good.any():
@@ -152,7 +152,7 @@ class LockstepEnsemble:
     def _together_or_alone(
         self, members: Ints, compiled: list[Compiled], states: Floats, threads: int, progress: Callable[[int], None] | None
     ) -> None:
-        """Of one structure, with the same breakpoints and tables."""
+        """Runs members of one structure with the same breakpoints and tables."""
         few = bool(self.plan.parameters) and len(members) < self.fewest_alike
         if few or why_not(compiled[0], self.method):
             for k, member in enumerate(members.tolist()):
@@ -174,7 +174,7 @@ class LockstepEnsemble:
         progress: Callable[[int], None] | None,
         numbers: Floats | None = None,
     ) -> None:
-        """numbers: p at the start, a row for each member, where they are known already."""
+        """numbers: p at the start, one row per member, if already known."""
         traced, own = compiled[0].traced, bool(self.plan.parameters)
         changing = traced.layout.n_changing
         if numbers is None:
@@ -200,7 +200,7 @@ class LockstepEnsemble:
         )  # fmt: skip
         for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):
             part = [compiled[k] for k in which] if len(compiled) > 1 else compiled
-            if knots is None:  # whose run by itself says so
+            if knots is None:  # a run by `simulate` gives the error
                 for k, member in enumerate(members[which].tolist()):
                     self._alone(member, part[k] if len(part) > 1 else None)
             elif not self.interrupted:
@@ -232,11 +232,11 @@ class LockstepEnsemble:
             good = (ends.code == REACHED) | (ends.code == STOPPED)
             ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
             self._put(members[part], ends, good, ready, own.of(part).constants)
-            for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # told in full by a run of its own
+            for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # a run by `simulate` gives the full message
                 self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
 
     def _with_knots(self, knots: Floats) -> Floats:
-        """The times of rows, and knots that are not as good as one of them."""
+        """The times of rows, and the knots that do not coincide with one of them."""
         times = self._plan_times
         taken = np.array([self.plan.t_start, *times, self.t_end])
         far = [np.abs(taken - knot).min() > SLIVER * (self.t_end - self.plan.t_start) for knot in knots.tolist()]
@@ -249,7 +249,7 @@ class LockstepEnsemble:
         return self._runners[key]
 
     def _tolerances(self, compiled: list[Compiled], states: Floats) -> LockstepTolerances | None:
-        """As a single run has them; None where none of the first members can start."""
+        """The tolerances of a single run; None if none of the first members can start."""
         from pliant.integrate.stepper import MAX_STEPS
 
         run = None
@@ -259,7 +259,7 @@ class LockstepEnsemble:
             try:
                 run = Run(own, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
                 break
-            except SolveError:  # told in words when it is run by itself
+            except SolveError:  # reported when `simulate` runs it
                 continue
         if run is None:
             return None
@@ -270,14 +270,14 @@ class LockstepEnsemble:
             max_step=float(memory.run["max_step"]), max_steps=MAX_STEPS if self.max_steps is None else self.max_steps,
         )  # fmt: skip
 
-    # ---- what is kept
+    # ---- stored results
 
     def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
-        """numbers: constants, a row for each member or one for all."""
+        """numbers: constants, one row per member or one for all."""
         traced, observe = compiled[0].traced, compiled[0].observe
 
         def observed(which: Ints, times: Floats, y: Floats, p: Floats) -> Floats:
-            """Of states of these members."""
+            """Observed rows of these members' states."""
             constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64)]
             out = np.empty((times.size, observe.n_out))
             evaluate_rows(observe.address, times, y, np.hstack([p, constants]), out, observe.n_work)
@@ -299,7 +299,7 @@ class LockstepEnsemble:
             self._put_ledger(members, traced, ends, rows, observed)
 
     def _rows(self, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> tuple[Floats, Floats]:
-        """Chosen columns of the rows asked for, and their extremes."""
+        """The selected columns of the requested rows, and their extremes."""
         places = columns_of(traced, self.kept.quantities)
         columns = np.concatenate([*places.values()]) if places else np.empty(0, dtype=np.int64)
         count, times = len(ends.code), self.kept.times
@@ -318,7 +318,7 @@ class LockstepEnsemble:
         return values, extremes
 
     def _put_ledger(self, members: Ints, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> None:
-        """The error of the balance over rows evenly spread and the end, and the largest exchange."""
+        """Stores the error of the energy balance over evenly spaced rows and the end, and the largest exchange."""
         if not rows.size:
             return
         columns, n = traced.layout.observed, traced.n_controlled
@@ -343,7 +343,7 @@ class LockstepEnsemble:
             self.by_itself(member)
 
     def _alone(self, member: int, compiled: Compiled | None) -> None:
-        """By `simulate`: what does not fit, fails, or must be looked at closely."""
+        """Runs a member by `simulate`: one that does not fit, fails, or needs a closer look."""
         self.alone += 1
         if self.by_itself is not None:
             self.by_itself(member)
@@ -363,7 +363,7 @@ _LOOPS: WeakKeyDictionary[CompiledStructure, dict[tuple[str, bool, int | None], 
 
 
 def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled, bool], Runner]:
-    """Vectors of members on this machine's cores."""
+    """Runs vectors of members on this machine's cores."""
 
     def of(compiled: Compiled, own_constants: bool) -> Runner:
         tableau, known = explicit_tableau(method), _LOOPS.setdefault(compiled.structure, {})

@@ -1,4 +1,4 @@
-"""A compiled System as the lock-step loop needs it; or the sentence that says why it runs in the general loop."""
+"""A compiled System in the form that the lock-step loop needs, or the reason why it must run in the general loop."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from pliant.trace.events import Event
     from pliant.trace.traced_system import TracedSystem
 
-LARGEST = 6000  # operations of a right-hand side: beyond that loops are rolled, and vectors of members gain little
+LARGEST = 6000  # operations of a right-hand side: above this, loops are rolled and vectors of members gain little
 SURVEYED = ("tip_position", "kinetic", "strain", "spring")
 
 
 def why_not(compiled: Compiled, method: Method) -> str:
-    """Why a System runs in the general loop; "" where lock-step serves it."""
+    """Why a System must run in the general loop; "" if lock-step can run it."""
     traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
     if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
         return f"{name} is not an explicit method with an error estimate: take Tsit5, DOP853, DormandPrince or RKF45"
     if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
-        return f"{name} changes its precision or its coordinates along a run"
+        return f"{name} changes its precision or its coordinates during a run"
     if traced.implied:
-        return "closures that others imply are watched along the run"
+        return "some closures are implied by others, and lock-step cannot watch these during the run"
     if any(slots.grip is not None for slots in traced.pairs):
-        return "friction that holds (Karnopp and its kind) settles all contacts together at every event"
+        return "friction that can stick (Karnopp and similar laws) is solved for all contacts together at every event"
     if traced.joints:
-        return "friction inside joints is settled with the reactions that press them"
+        return "joint friction must be solved together with the reactions that press the joints"
     if traced.system.controllers:
-        return "sampled controllers run at instants of their own"
+        return "sampled controllers must run at their own sampling instants"
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"
@@ -50,7 +50,7 @@ def why_not(compiled: Compiled, method: Method) -> str:
 
 
 def explicit_tableau(method: Method) -> Tableau:
-    """Of a method that lock-step serves."""
+    """The tableau of a method that lock-step can run."""
     assert isinstance(method.tableau, Tableau)
     return method.tableau
 
@@ -119,7 +119,7 @@ def _projection(traced: TracedSystem) -> Program | None:
 
 
 def _chained(rhs: TracedFunction, n_controlled: int) -> tuple[int, ...]:
-    """By controlled component: the state that is its rate as it stands, or -1."""
+    """By controlled component: the index of the state that is its rate, or -1."""
     state = {rhs.tracer.number_of(symbol): i for i, symbol in enumerate(rhs.inputs[1].nonzeros())}
     found = [state.get(rhs.tracer.node_of(x), -1) for x in list(rhs.outputs)[:n_controlled]]
     # a rate that is itself chained would have no row of its own
@@ -144,7 +144,7 @@ def _event_table(event: Event, number: int) -> EventTable:
 
 
 def _event_functions(traced: TracedSystem) -> list[Scalar]:
-    """Those that only a closed contact needs are zero while it is open, so that they need not be computed then."""
+    """Event functions; those needed only while a contact is closed are zero while it is open, so they need not be computed."""
     if not traced.events:
         return []
     closed_only = traced.functions["event_functions"]
@@ -162,7 +162,7 @@ def _event_functions(traced: TracedSystem) -> list[Scalar]:
 
 
 def _limit(traced: TracedSystem, rates: Sequence[Scalar]) -> list[Scalar]:
-    """The longest step from a state, with its derivative put in."""
+    """The longest step from a state, with the derivative substituted."""
     function = traced.functions.get("step_limit")
     if function is None:
         return []

@@ -1,4 +1,4 @@
-"""Which loop runs an ensemble, and where: lock-step where it serves, on a GPU where one is asked for and answers."""
+"""Chooses the loop and the device of an ensemble: lock-step if possible, on a GPU if one is requested and responds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEVICES = (CPU, GPU, AUTO)
 
 @dataclass(frozen=True)
 class LoopChoice:
-    """What runs the members; words say why."""
+    """The loop that runs the members, and the reason in words."""
 
     words: str
     runner: Callable[[Compiled, bool], Runner]
@@ -31,7 +31,7 @@ class LoopChoice:
 
 
 def choose_loop(plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, device: str) -> LoopChoice:
-    """A ModelError where lock-step or a GPU must be and cannot; a SolveError where no GPU answers."""
+    """Raises a ModelError if lock-step or a GPU is required but impossible, and a SolveError if no GPU responds."""
     if loop == GENERAL:
         if device == GPU:
             raise ModelError.of("ensemble", "loop", "must be 'auto' or 'lockstep' on a GPU, which runs members in lock-step", loop)
@@ -44,7 +44,7 @@ def choose_loop(plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, dev
     if reason:
         return LoopChoice(f"{GENERAL}: {reason}", host_runner(method), False)
     if plan.count < FEWEST and not must:
-        words = f"{GENERAL}: {plan.count} members are done before a lock-step loop for them is built"
+        words = f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built"
         return LoopChoice(words, host_runner(method), False)
     if device != CPU:
         from pliant.study.gpu import gpu_runner

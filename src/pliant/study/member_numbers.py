@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
-MOST_TRIED = 8  # members of which one must be a mechanism
-MOST_AXES = 8  # parameters of which all corners are tried, half a second
+MOST_TRIED = 8  # members tried until one is a mechanism
+MOST_AXES = 8  # parameters up to which all corners of their box are tried, half a second
 SAME = 1e-14  # relative tolerance of a test result on which a trace depends: see `trace.preparation`
 
 
@@ -40,7 +40,7 @@ class MemberNumbers:
     compiled: Compiled
     numbers: Floats  # numbers of the first member
     places: dict[str, NDArray[np.int64]]  # by parameter: the indices of its value among them
-    accepted: NDArray[np.bool_]  # by member: the model takes its values
+    accepted: NDArray[np.bool_]  # by member: whether the model accepts its values
 
     @classmethod
     def of(cls, plan: MemberPlan) -> MemberNumbers | None:
@@ -90,10 +90,10 @@ class MemberNumbers:
 
 
 def accepted_members(traced: TracedSystem, first: Mapping[str, float], series: Mapping[str, Floats]) -> NDArray[np.bool_]:
-    """Of which members the model takes the values, as it does those of the first; the others are prepared, or refused, one by one.
+    """The members whose values the model accepts, like those of the first; the others are prepared, or refused, one by one.
 
-    Rules of the model are bounds and inequalities between numbers, so what it takes is convex: if it takes all corners of a box of
-    values, it takes what is inside. Where it does not, every member is asked.
+    Rules of the model are bounds and inequalities between numbers, so the accepted values form a convex set: if all corners of a
+    box are accepted, so is everything inside. If a corner is refused, every member is checked.
     """
 
     def takes(values: Mapping[str, float]) -> bool:
@@ -121,11 +121,11 @@ def accepted_members(traced: TracedSystem, first: Mapping[str, float], series: M
 def _last_taken(
     values: Floats, others: Mapping[str, float], name: str, up: bool, takes: Callable[[Mapping[str, float]], bool]
 ) -> float:
-    """The value furthest from the first on one side of it that is taken: those between are too."""
+    """The accepted value furthest from the first on one side of it: all values between are accepted too."""
     first = others[name]
     side = np.unique(values[values > first] if up else -values[values < first])  # ascending from the first on
     own = side if up else -side
-    good, bad = -1, len(own)  # own[good] is taken, -1: the first itself; own[bad] is not
+    good, bad = -1, len(own)  # own[good] is accepted (-1: the first itself), own[bad] is not
     if len(own) and takes({**others, name: float(own[-1])}):
         return float(own[-1])
     while bad - good > 1:
@@ -147,7 +147,7 @@ def _numbers(compiled: Compiled, values: Mapping[str, float]) -> tuple[Floats, o
 def _places(
     compiled: Compiled, numbers: Floats, structure: object, first: Mapping[str, float], series: Mapping[str, Floats]
 ) -> dict[str, NDArray[np.int64]] | None:
-    """By parameter; None where one does more than stand somewhere."""
+    """The indices of every parameter's value; None if some parameter has any other effect."""
     places = {}
     for name, values in series.items():
         others, place = values[values != first[name]], np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Where members of an ensemble must step so that no formula of time passes unseen: see `integrate.time_pieces`."""
+"""Times at which steps of members must end so that no change in a formula of time is missed: see `integrate.time_pieces`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_PIECES = 4096  # of one member: its rows would fill the memory
-EVEN = 4  # times as many pieces as a member has may even ones be, so that members with pieces of their own share them
+MOST_PIECES = 4096  # of one member: the rows of more would fill the memory
+EVEN = 4  # members share evenly spaced pieces if these are at most this many times as many as their own
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Timed:
 
     @classmethod
     def of(cls, compiled: Compiled) -> Timed | None:
-        """None where there are no such formulas."""
+        """None if there are no such formulas."""
         timed = compiled.structure.traced.timed
         if timed is None:
             return None
@@ -55,9 +55,9 @@ _TIMED: WeakKeyDictionary[CompiledStructure, Timed] = WeakKeyDictionary()  # mad
 def members_by_knots(
     compiled: Compiled, t_start: float, t_end: float, states: Floats, constants: Floats
 ) -> Iterator[tuple[Floats | None, Ints]]:
-    """Times at which steps must end, and the members that they hold for; None: formulas change too fast to be looked at.
+    """Times at which steps must end, and the members they apply to; None if formulas change too fast to be sampled.
 
-    states and constants have a row for each member (or one for all). What a member's times are depends on itself alone.
+    states and constants have one row per member (or one for all). A member's times do not depend on other members.
     """
     timed, count = Timed.of(compiled), len(states)
     if timed is None:

@@ -1,4 +1,4 @@
-"""Which members of an ensemble can start where they are told to: looked at for all of them at once."""
+"""Finds the members of an ensemble that can start from their given states, for all members at once."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 
-TOGETHER = 512  # members that one thread looks at at a time
-SMALL_PIVOT = 1e-9  # of the scaled mass matrix, as the general loop has it: below that `simulate` takes eigenvalues
+TOGETHER = 512  # members that one thread checks at a time
+SMALL_PIVOT = 1e-9  # of the scaled mass matrix, as in the general loop: below this `simulate` computes eigenvalues
 
 
 def doubtful_starts(compiled: Compiled, t: float, states: Floats, p: Floats, threads: int) -> Truths:
-    """Members that `simulate` must look at: a motion costs no kinetic energy, or a strut has no length.
+    """Members that `simulate` must check: some motion has no kinetic energy, or a strut has zero length.
 
-    states and p have a row for each member.
+    states and p have one row per member.
     """
     look = _Look.of(compiled)
     parts = [slice(k, k + TOGETHER) for k in range(0, len(states), TOGETHER)]
@@ -40,7 +40,7 @@ def doubtful_starts(compiled: Compiled, t: float, states: Floats, p: Floats, thr
 
 @dataclass(frozen=True)
 class _Look:
-    """The kinetic energy and the lengths of struts, as code of their own: what else is observed costs ten times as much."""
+    """The kinetic energy and the lengths of struts as separate code: all observed quantities would cost ten times as much."""
 
     compiled: Compiled
     code: MachineCode
@@ -71,7 +71,7 @@ class _Look:
         return out
 
     def _quadratic(self, t: float, states: Floats, p: Floats) -> Callable[..., Floats]:
-        """v^T M v of rates by their numbers: one value for each member."""
+        """v^T M v for rates given by number: one value per member."""
         traced, moved = self.compiled.traced, states.copy()
         rates = moved[:, len(traced.free_q) : len(traced.free_q) + len(traced.free_v)]
 
@@ -84,13 +84,13 @@ class _Look:
         def quadratic(given: dict[int, Floats]) -> Floats:
             if not traced.tree.prescribed:
                 return 2.0 * energy(1.0, given)
-            # prescribed motions have kinetic energy of their own
+            # subtracts the kinetic energy of prescribed motions
             return np.asarray((energy(FAST, given) + energy(-FAST, given) - 2.0 * energy(0.0, {})) / FAST**2)
 
         return quadratic
 
     def _resisted(self, t: float, states: Floats, p: Floats) -> Truths:
-        """Whether the mass matrix, its coordinates measured by what each weighs alone, has no small pivot (Cholesky)."""
+        """Whether the mass matrix, scaled to a unit diagonal, has no small pivot in Cholesky's method."""
         groups, (first, second) = judged_rates(self.compiled.traced)
         good = np.ones(len(states), dtype=np.bool_)
         if not groups:

@@ -1,4 +1,4 @@
-"""Cases of a sweep in lock-step: members of an ensemble, run side by side in vectors on every core, or on a GPU."""
+"""Runs cases of a sweep in lock-step, as members of an ensemble: side by side in vectors on every core, or on a GPU."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 RunnerOf = Callable[[Compiled, bool], Runner]
 
-MOST_NUMBERS = 2**24  # that are kept of cases before their batches are handed over: 128 MB
-LOOKED_AT = 16  # cases of which one at least must be a mechanism that can be prepared
+MOST_NUMBERS = 2**24  # numbers held for cases before their batches are handed over: 128 MB
+LOOKED_AT = 16  # cases tried until one is a mechanism that can be prepared
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Setting:
 
     @classmethod
     def of(cls, job: Job, case: Case) -> Setting:
-        """Of a job against whose settings nothing speaks; a PliantError where the mechanism of this case cannot be."""
+        """From a job whose settings allow lock-step; a PliantError if the mechanism of this case is impossible."""
         given, mechanism = job.options(case), job.mechanism(case)
         method, t_start, t_end = method_of(given.get("method")), float(given.get("t_start", 0.0)), float(given["t_end"])
         compiled = compile_system(
@@ -66,40 +66,40 @@ class Setting:
 
     @property
     def reason_against(self) -> str:
-        """Why its cases run one by one; "" where lock-step serves them."""
+        """Why its cases must run one by one; "" if lock-step can run them."""
         return reason_against(self.plan({}), self.method, self.kept)
 
     @property
     def numbers(self) -> int:
-        """That are kept of one case."""
+        """How many numbers are kept of one case."""
         traced = self.compiled.traced
         return 1 + self.kept.times.size * sum(math.prod(shape_of(traced, name)) for name in self.kept.quantities)
 
 
 def _quantities(keep: Keep) -> tuple[str, ...]:
-    """That rows must hold for what is kept: of a coordinate, all of them."""
+    """The quantities that rows must contain for what is kept: for one coordinate, all coordinates."""
     return tuple(dict.fromkeys(what if what in QUANTITIES else "q" for what in keep.what.values() if isinstance(what, str)))
 
 
 def _reason_of_settings(job: Job, case: Case) -> str:
-    """What the sweep asks for and only runs by themselves have."""
+    """The first setting of the sweep that only individual runs support, as a reason; "" if there is none."""
     if callable(job.run):
-        return "run is a function, which makes a Result of every case"
+        return "run is a function, which must be called for every case to make its Result"
     if isinstance(job.subject, FunctionSubject):
-        return "a function makes another System for every case: sweep parameters of one System, or a model file"
+        return "a function makes a new System for every case: sweep parameters of one System, or a model file"
     if job.keep.whole or not all(isinstance(what, str) for what in job.keep.what.values()):
-        return "whole results and functions of them are kept, which only runs by themselves have: keep quantities or coordinates"
+        return "whole results or functions of them are kept, which only individual runs have: keep quantities or coordinates"
     given = job.options(case)
     if given.get("max_seconds") is not None:
-        return "max_seconds limits every run by the clock, which cases in lock-step share"
+        return "max_seconds limits the computing time of every run, but cases in lock-step run at the same time"
     if isinstance(given.get("save"), str):
-        return f"save={given['save']!r} asks for rows at every step, and every case has steps of its own"
+        return f"save={given['save']!r} asks for rows at every step, but every case has its own steps"
     return ""
 
 
 @dataclass
 class SideBySide:
-    """Computes cases of a sweep; what lock-step cannot serve, or what comes to no good end there, is run by itself."""
+    """Computes cases of a sweep; cases that lock-step cannot run, or that fail there, are run individually."""
 
     job: Job
     make: Callable[[Method], RunnerOf]
@@ -109,7 +109,7 @@ class SideBySide:
     _runners: dict[tuple[int, bool, Method], Runner] = field(default_factory=dict)
 
     def compute(self, tasks: Sequence[Task], done: Done) -> None:
-        """As many tasks at a time as memory holds; each is handed over in its turn."""
+        """Computes as many tasks at a time as fit in memory, and hands each over in order."""
         waiting, count = list[Task](), 0
         for task in tasks:
             waiting.append(task)
@@ -120,7 +120,7 @@ class SideBySide:
         self._together(waiting, done)
 
     def _numbers(self, case: Case) -> int:
-        """That are kept of one case."""
+        """How many numbers are kept of one case."""
         try:
             setting = self._setting(self.job.mechanism(case).system, case)
         except PliantError:
@@ -131,7 +131,7 @@ class SideBySide:
         cases = [case for task in tasks for case in task.cases]
         groups: dict[int, tuple[System, list[int]]] = {}
         for k, case in enumerate(cases):
-            with contextlib.suppress(PliantError):  # its record will say why
+            with contextlib.suppress(PliantError):  # the case's record will give the reason
                 system = self.job.mechanism(case).system
                 groups.setdefault(id(system), (system, []))[1].append(k)
         records: dict[int, Record] = {}
@@ -145,12 +145,12 @@ class SideBySide:
             first += len(task.cases)
 
     def _setting(self, system: System, case: Case) -> Setting | None:
-        """None where cases of this System run by themselves."""
+        """The setting of a System; None if its cases must run individually."""
         if id(system) not in self._settings:
             try:
                 setting = Setting.of(self.job, case)
             except PliantError:
-                return None  # of this case alone, maybe
+                return None  # perhaps only this case fails
             self._settings[id(system)] = None if setting.reason_against else setting
         return self._settings[id(system)]
 
@@ -161,7 +161,7 @@ class SideBySide:
         return records
 
     def _records(self, system: System, cases: Sequence[Case]) -> dict[int, Record]:
-        """Of one System with numbers of its parameters; those of cases that must run by themselves are left out."""
+        """Records of cases of one System with different parameters; cases that must run individually are left out."""
         setting = next((found for case in cases if (found := self._setting(system, case)) is not None), None)
         template = None if setting is None else self._template(system, cases)
         if setting is None or template is None:
@@ -180,16 +180,16 @@ class SideBySide:
             store,
             self._runner(setting),
             alone.add,
-            fewest_alike=1,  # so that no case depends on those it is computed with
+            fewest_alike=1,  # so that no case depends on the others in its batch
         )
         study.run(min(processors(), plan.count), None)
         if study.interrupted:
             raise KeyboardInterrupt
-        alone |= set(np.flatnonzero(store.t_end != setting.t_end).tolist())  # an event ended them: their last row is at its time
+        alone |= set(np.flatnonzero(store.t_end != setting.t_end).tolist())  # ended by an event: their last row is at its time
         return {k: self._record(setting, template, store, k) for k in range(len(cases)) if k not in alone}
 
     def _template(self, system: System, cases: Sequence[Case]) -> dict[str, Piece] | None:
-        """What is kept of one run: dimensions, labels and units are those of all runs of a System."""
+        """What one run keeps: its dimensions, labels and units are the same for all runs of a System."""
         if id(system) not in self._templates:
             for case in cases[:LOOKED_AT]:
                 record = self.job.compute(case)
@@ -227,9 +227,9 @@ class SideBySide:
 
 
 def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, str]:
-    """What computes cases in lock-step, and words that say where; None where "auto" leaves them to runs by themselves.
+    """An object that computes cases in lock-step, and words that say where; None if "auto" leaves them to individual runs.
 
-    A ModelError where lock-step must be and cannot; a SolveError where no GPU answers.
+    Raises a ModelError if lock-step is required but impossible, and a SolveError if no GPU responds.
     """
     reason = _reason_against(job, over)
     if reason and device != AUTO:
@@ -250,7 +250,7 @@ def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, 
 
 
 def _reason_against(job: Job, over: Over) -> str:
-    """Of the first case that is a mechanism; cases of other structures are looked at when their turn comes."""
+    """The reason against lock-step for the first case that is a mechanism; cases of other structures are checked later."""
     reason = _reason_of_settings(job, next(iter(over)))
     if reason:
         return reason

@@ -1,4 +1,4 @@
-"""sweep(): many runs over numbers of a mechanism, stored as they are done; open_sweep(): what is stored, also while it goes on."""
+"""sweep(): many runs over numbers of a mechanism, stored as they finish; open_sweep(): the stored cases, also during a sweep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Computing = Callable[[Sequence[Task], Done], None]
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """Ctrl-C: says how many cases are stored, and how to go on."""
+    """Raised on Ctrl-C: says how many cases are stored and how to continue."""
 
 
 def sweep(
@@ -43,24 +43,24 @@ def sweep(
     progress: Progress | None = None,
     device: str | None = None,
 ) -> xarray.Dataset:
-    """Run a mechanism over a grid, a list or a sample of numbers, and keep what is asked for of each run, as one Dataset.
+    """Run a mechanism over a grid, a list or a sample of numbers, and return the requested results of all runs as one Dataset.
 
-    - system_or_function: a System, whose parameters are swept; a model file, whose definitions are; or a function of numbers that
-      returns a System.
+    - system_or_function: a System, whose parameters are swept; a model file, whose definitions are swept; or a function of numbers
+      that returns a System.
     - over: {name: values} for a grid (or `Grid`), a list of {name: value} (or `Cases`), or a `Sample`.
-    - run: arguments of `simulate` by name, or a function of a System that returns a Result; it may take numbers that are swept as
+    - run: arguments of `simulate` by name, or a function of a System that returns a Result; the function may take swept numbers as
       further arguments. A model file may have its own settings.
     - keep: names of quantities or coordinates, functions of a Result that return numbers or arrays, or a mapping of names to these;
-      "result" keeps whole Results. Unless given: coordinates, tips and contact forces.
-    - store: a folder; a sweep that ended early goes on there, and a longer axis computes only what is new.
-    - executor: threads here unless given; anything that meets concurrent.futures.Executor.
+      "result" keeps whole Results. Default: coordinates, tips and contact forces.
+    - store: a folder; a sweep that ended early continues from there, and a longer axis computes only the new cases.
+    - executor: any object with the interface of concurrent.futures.Executor. Default: threads of this process.
     - batch: how many cases are computed and stored together.
-    - progress: called with the numbers of cases done, of all, and of those that failed.
+    - progress: called with the number of cases done, of all cases, and of failed cases.
     - device: "cpu" runs cases side by side, in lock-step, in vectors on all cores; "gpu" on NVIDIA GPUs; "auto" on a GPU if one
-      answers, else on the CPU, and one by one where lock-step cannot serve; `attrs["loop"]` says which it was, and why. Unless
-      given: one by one.
+      responds, else on the CPU, and one by one if lock-step cannot run them; `attrs["loop"]` says which was used, and why.
+      Default: one by one.
 
-    The Dataset has `ok`, `message`, `warnings` and `balance_error` of every case beside what is kept. With a store it is lazy.
+    The Dataset has `ok`, `message`, `warnings` and `balance_error` of every case besides what is kept. With a store it is lazy.
     """
     subject, cases = subject_of(system_or_function), over_of(over)
     folder = None if store is None else Path(store)
@@ -96,16 +96,16 @@ def sweep_subject(
     try:
         under_way.compute(stored, store.write)
     except KeyboardInterrupt:
-        there = under_way.among(store.stored(manifest))  # looked at, for it may have come between writing and counting
+        there = under_way.among(store.stored(manifest))  # read again: Ctrl-C may have come between writing and counting
         words = f"interrupted; {there} of {under_way.total} cases are in {folder}: the same sweep goes on from there"
         raise SweepInterrupted(words) from None
     return open_sweep(folder).assign_attrs(attributes)
 
 
 def open_sweep(store: str | Path) -> xarray.Dataset:
-    """What a folder holds of a sweep, also while it goes on: cases that are not there yet are nan, `ok` is False.
+    """The cases of a sweep that a folder holds, also while the sweep is running: missing cases are nan, with `ok` False.
 
-    Nothing is read from the batches before it is asked for; Dask is not needed.
+    Batches are read only when their data are used; Dask is not needed.
     """
     from pliant.study.dataset import dataset_of
 
@@ -125,7 +125,7 @@ def sweep_results(
     executor: Any = None,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """The whole Results of a sweep as a plain list, in the order of its cases; one that failed is raised."""
+    """The whole Results of a sweep as a plain list, in the order of its cases; the error of a failed case is raised."""
     cases = over_of(over)
     job = _job(subject_of(function), cases, run, RESULT)
     memory = _Sweep(planned(manifest_of(job, cases), (), None), _one_by_one(job, executor), progress)
@@ -147,11 +147,11 @@ def _job(subject: Subject, over: Over, run: Any, keep: Any) -> Job:
 
 
 def _check(job: Job, over: Over) -> None:
-    """Before anything runs: names, values, settings, and what can be asked of the first System."""
+    """Checks names, values, settings and requested quantities on the first System, before anything runs."""
     taken = (*TAKEN, *job.keep.names)
     for name in over.columns:
         if name in taken:
-            raise ModelError.of("sweep", "over", f"must have names that the results have not: {', '.join(taken)}", name)
+            raise ModelError.of("sweep", "over", f"must have names that the results do not use: {', '.join(taken)}", name)
     job.check(over)
     first = next(iter(over))
     if not callable(job.run):
@@ -161,14 +161,14 @@ def _check(job: Job, over: Over) -> None:
     except ModelError as trouble:
         if "must be a System" in str(trouble):
             raise
-    except PliantError:  # of this case alone, maybe: its record will say so
+    except PliantError:  # perhaps only this case fails: its record will say so
         pass
     else:
         job.keep.check(system)
 
 
 def _computing(job: Job, over: Over, executor: Any, device: str | None) -> tuple[Job, Computing, dict[str, str]]:
-    """The job as it is computed, who computes it, and what its Dataset says of that."""
+    """The job in the form in which it is computed, the object that computes it, and the attributes that say so in its Dataset."""
     if device is None:
         return job, _one_by_one(job, executor), {}
     from pliant.study.loop_choice import DEVICES  # casadi comes in with it
@@ -177,7 +177,7 @@ def _computing(job: Job, over: Over, executor: Any, device: str | None) -> tuple
     check.choice("sweep", "device", device, DEVICES)
     if executor is not None:
         raise ModelError.of(
-            "sweep", "executor", f"must be left out where device is given ({device!r}): it runs cases here", executor
+            "sweep", "executor", f"must be left out if device is given ({device!r}), which runs cases in this process", executor
         )
     together, words = side_by_side(job, over, device)
     if together is None:
@@ -190,7 +190,7 @@ def _one_by_one(job: Job, executor: Any) -> Computing:
 
 
 class _Sweep:
-    """A sweep under way."""
+    """A sweep in progress."""
 
     def __init__(self, manifest: Manifest, computing: Computing, progress: Progress | None) -> None:
         self.manifest, self._computing, self._progress = manifest, computing, progress
@@ -198,13 +198,13 @@ class _Sweep:
         self.total, self._done, self._failed = len(self._cases), 0, 0
 
     def in_memory(self) -> list[MemoryBatch]:
-        """All batches, in the order of the cases, whatever the order they were done in."""
+        """All batches, in the order of the cases, regardless of the order in which they finished."""
         done: dict[Keys, MemoryBatch] = {}
         self.compute((), lambda batch: done.update({batch.keys: batch}))
         return [done[keys] for keys in self.manifest.batches]
 
     def compute(self, stored: Sequence[Keys], hand_over: Callable[[MemoryBatch], None]) -> None:
-        """Those batches that are not stored, as far as they belong to what is asked for."""
+        """Computes the requested batches that are not stored yet."""
         self._count(stored)
         known = set(stored)
         left = [keys for keys in self.manifest.batches if keys not in known and any(key in self._cases for key in keys)]
@@ -223,5 +223,5 @@ class _Sweep:
             self._progress(self._done, self.total, self._failed)
 
     def among(self, batches: Sequence[Keys]) -> int:
-        """Cases of this sweep in these batches."""
+        """The number of this sweep's cases in these batches."""
         return sum(key in self._cases for keys in batches for key in keys)

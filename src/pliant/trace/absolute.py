@@ -49,20 +49,20 @@ from pliant.scalar import is_constant
 from pliant.trace.formulas import NamedScalars
 from pliant.trace.tracing import Trace
 
-JOINT = " joint"  # what a body's joint is called after the body
-NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: below it something of it moves without any
+JOINT = " joint"  # suffix: the joint that carried body `arm` becomes `arm joint`
+NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: an eigenvalue below it is a motion without inertia
 
 
 def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, tuple[str, ...]]:
-    """The same mechanism with every body floating (Planar where all moves in the plane, else Free) and its joints as closures.
+    """The same mechanism with every body floating (Planar for a planar mechanism, else Free) and its joints as closures.
 
-    Also what assembly of the tree, from which the bodies start, has to say.
+    Also returns the warnings from assembling the tree, which gives the bodies' start.
 
-    Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` is
-    closure and cut joint `arm joint`; its coordinate `angle` is read as `arm joint.angle`, and formulas that ask for `arm.angle`
-    are given it.
+    Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` becomes
+    a closure and a cut joint, both called `arm joint`. Its coordinate `angle` becomes `arm joint.angle`; formulas that ask for
+    `arm.angle` receive that.
     """
-    if system.cut_joints:  # apart already
+    if system.cut_joints:  # already in absolute coordinates
         return system, ()
     rule = "must not be 'augmented' if stops have a law, or joints or gears have play: use tree coordinates"
     refuse_coordinate_pairs(system, f"system {system.name!r}", "formulation", rule)
@@ -87,7 +87,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
 
 
 def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> None:
-    """Closures, drives, loads, contacts and conditions, in terms of the new coordinates."""
+    """Copies closures, drives, loads, contacts and conditions, with the new names of coordinates."""
     for closure in system.closures.values():
         if closure.name in found.closures:
             rule = "must not be the name of a body followed by ' joint' (formulation 'augmented')"
@@ -111,7 +111,7 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
 
 
 def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) -> Closure:
-    """A closure of coordinates, by their new names."""
+    """A closure that names coordinates, with their new names."""
     names = [rename[name] for name in closure.coordinates]
     if not names:
         return closure
@@ -132,12 +132,12 @@ def _turns_uncounted(found: System, label: str) -> bool:
 
 
 def _is_planar(made: Trace) -> bool:
-    """Whether every frame turns about z only and stays at its height, by the structure of the tree."""
+    """Whether the structure of the tree lets every frame rotate about z only, at a constant height."""
     return all(pose.rotation.index == 2 and is_constant(pose.position[2]) for pose in poses(made.tree, made.q))
 
 
 def _floats(link: Link, planar: bool) -> bool:
-    """Whether a body is where this puts it already, and nothing tells it how to move."""
+    """Whether a body already floats on the ground and its motion is not prescribed."""
     free = isinstance(link.joint, Free) or (planar and isinstance(link.joint, Planar))
     return free and link.on.body == GROUND and not link.joint.prescribed
 
@@ -152,7 +152,7 @@ def _floating(pose: Pose, twist: Twist, planar: bool) -> tuple[Joint, Frame]:
 
 
 def _started(node: Node, q: Sequence[float], v: Sequence[float]) -> Joint:
-    """A joint that stays, where assembly has put it."""
+    """A joint that is kept, with the start that assembly gave it."""
     slots, joint = node.slots, node.link.joint
     x = [q[slot.q + k] for slot in slots for k in range(len(slot.motion.positions))]
     rates = [v[slot.v + k] for slot in slots for k in range(len(slot.motion.rates))]
@@ -163,7 +163,7 @@ def _started(node: Node, q: Sequence[float], v: Sequence[float]) -> Joint:
 
 
 def _link(node: Node, joint: Joint, on: Frame, q: Sequence[float], v: Sequence[float]) -> Link:
-    """The same body on its new joint, its own coordinates where the tree's start has them."""
+    """The same body on its new joint; the body's own coordinates start as in the tree."""
     body, labels = node.link.body, node.link.own_labels
     own = {name: float(q[k]) for name, k in zip(labels, node.own_q, strict=True)}
     rates = {name: float(v[k]) for name, k in zip(labels, node.own_v, strict=True)}
@@ -172,7 +172,7 @@ def _link(node: Node, joint: Joint, on: Frame, q: Sequence[float], v: Sequence[f
 
 
 def _check_inertia(system: System) -> None:
-    """A body that floats needs inertia against each of its motions."""
+    """Raise an error for a floating body that can move in some way without inertia."""
     tree = build_tree(system)
     mass = np.array(gibbs_appell.mass_matrix(tree, tree.start), dtype=np.float64)
     first = 0
@@ -194,7 +194,7 @@ def _check_inertia(system: System) -> None:
 
 
 def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
-    """A joint of the tree as a closure and a cut joint; and one more closure for its prescribed motion."""
+    """Replaces a joint of the tree by a closure and a cut joint, and its prescribed motion by one more closure."""
     link, name = node.link, f"{node.name}{JOINT}"
     a = Frame(node.name)
     start = tuple(float(q[slot.q + k]) for slot in node.slots for k in range(len(slot.motion.positions)))
@@ -210,7 +210,7 @@ def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
         system.closures[own] = PrescribedClosure(own, f"{name}.{label}", None, motion=motion)
 
 
-# What holds the two frames of a joint as the joint does; none for one that lets everything move.
+# The closure that constrains the two frames of a joint as the joint does; None for a joint that constrains nothing.
 HELD_BY: dict[type[Joint], Callable[[Any, str, Frame, Frame], Closure | None]] = {
     Weld: lambda joint, *held: WeldClosure(*held),
     Revolute: lambda joint, *held: RevoluteClosure(*held, axis=joint.axis),
@@ -223,11 +223,11 @@ HELD_BY: dict[type[Joint], Callable[[Any, str, Frame, Frame], Closure | None]] =
 }
 
 
-# ---- what asks for coordinates
+# ---- formulas and controllers that read coordinates
 
 
 def _renamed(tree: Tree, kept: Sequence[str]) -> dict[str, str]:
-    """Names of all coordinates and rates of the tree, and what they are called now."""
+    """The new name of every coordinate and rate of the tree, by its old name."""
     names: dict[str, str] = {}
     for node in tree.nodes:
         own = {f"{node.name}.{name}" for name in node.link.own_labels}
@@ -245,7 +245,7 @@ def _translated(signal: Signal, rename: Mapping[str, str]) -> Signal:
 
 
 def _asked_by_joint(function: Callable[..., Any], rename: Mapping[str, str]) -> Callable[..., Any]:
-    """A formula of (t, q, v) that goes on asking for joint coordinates by their names in the tree."""
+    """Wraps a formula of (t, q, v) so that it can still read joint coordinates by their names in the tree."""
 
     def translated(t: Any, q: NamedScalars, v: NamedScalars) -> Any:
         return function(t, q.renamed(rename), v.renamed(rename))
@@ -255,7 +255,7 @@ def _asked_by_joint(function: Callable[..., Any], rename: Mapping[str, str]) -> 
 
 
 def _asked_update(update: Any, rename: Mapping[str, str]) -> Any:
-    """What a controller does, likewise; Python's own see what results show."""
+    """Wraps a controller's update in the same way; an update that runs in Python reads the results' names and is not wrapped."""
     if isinstance(update, Mapping):
         return {name: _asked_update(formula, rename) for name, formula in update.items()}
     if update is None:

@@ -1,4 +1,4 @@
-"""Assembly of closed loops at the start: coordinates and rates that close them, independent rows, and errors."""
+"""Assembles closed loops at the start: finds coordinates and rates that close them and the independent rows, or reports why not."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pliant.model.joint import BALL, ROTATION
 Floats = NDArray[np.float64]
 
 ASSEMBLY_STEPS = 100
-ASSEMBLED = 1e-12  # m or rad, what is left of a residual that counts as closed
-LONGEST_ASSEMBLY_STEP = 0.3  # m or rad: Gauss-Newton is not to leap to another branch
-BENDING = 1e-3  # how readily modes and free lengths give way in assembly, beside joints
-FOLLOWED = 1e-9  # m/s or rad/s, what is left of a residual's rate that counts as none
-BESIDE = 1e-2  # m or rad, how far beside the start the rows are looked at again
-NEW_BESIDE = 1e-5  # of a row: what a singular position, left by as much as that, has become at least
-STILL = 1e-9  # m or rad: a push that the rows take away but for this leads nowhere
-EXACT = 1e-9  # of the size, or of 1 rad: rows that others imply as closely as this are implied by round-off
-NEARLY = 1e-2  # of the size, or of 1 rad: what others imply no more closely than this is no matter of tolerance
+ASSEMBLED = 1e-12  # m or rad: a loop counts as closed when its residual is below this
+LONGEST_ASSEMBLY_STEP = 0.3  # m or rad: keeps Gauss-Newton from jumping to another branch
+BENDING = 1e-3  # weight of modes and free lengths in assembly, relative to joints
+FOLLOWED = 1e-9  # m/s or rad/s: the rate of a residual counts as zero below this
+BESIDE = 1e-2  # m or rad: distance from the start at which the rank of the rows is checked again
+NEW_BESIDE = 1e-5  # of a row: at that distance from a singular position, a row is independent by at least this much
+STILL = 1e-9  # m or rad: when the rows leave less of a trial displacement than this, the mechanism cannot move that way
+EXACT = 1e-9  # of the size, or of 1 rad: rows that others imply this closely are implied to round-off
+NEARLY = 1e-2  # of the size, or of 1 rad: rows that others imply less closely than this are independent at any tolerance
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Assembly:
     v: Floats
     independent: tuple[int, ...]
     redundant: tuple[str, ...] = ()  # names of closures with rows that are implied by others
-    scale: tuple[float, ...] = ()  # of every row: the mechanism's size, m, or 1 rad
+    scale: tuple[float, ...] = ()  # of every row: the mechanism's size in m, or 1 rad
     size: float = 1.0  # m, of the mechanism
     warnings: tuple[str, ...] = ()
     locked: str = ""  # why the mechanism cannot move; empty if it can
@@ -50,24 +50,24 @@ class Assembly:
 
 @dataclass(frozen=True)
 class _Seen:
-    """Closures at a state."""
+    """The closures evaluated at one state."""
 
     c: Floats
     rate: Floats
     whole: list[dict[int, float]]  # A
-    matrix: LeastChange  # A of the free coordinates, eased, without implied rows; solves for the least change
+    matrix: LeastChange  # the columns of A of the free coordinates, weighted, without implied rows; solves for the least change
 
     @property
     def implied(self) -> list[int]:
         return list(self.matrix.left)
 
     def held(self) -> float:
-        """What the rows that say something new miss by, m or rad."""
+        """The residual of the independent rows, m or rad."""
         return float(np.max(np.abs(self.c[list(self.matrix.independent)]), initial=0.0))
 
 
 class _Look:
-    """Residuals, rates and Jacobian of closures as numbers."""
+    """Evaluates residuals, rates and the Jacobian of closures numerically."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _Look:
         self.free, own = tuple(free), {k for node in tree.nodes for k in node.own_v}
         self.count = len(tree.rates)
         self.ease = {k: BENDING if k in own else 1.0 for k in free}
-        # rank is a matter of geometry: rad beside lengths over the size, so that it is the same for a mechanism of any size
+        # Lengths are divided by the size, so that they compare with radians and the rank does not depend on the size.
         turning = [slot for slot in tree.slots if slot.motion.kind in (ROTATION, BALL)]
         self.measure = dict.fromkeys(range(self.count), size)
         self.measure |= {slot.v + i: 1.0 for slot in turning for i in range(len(slot.motion.rates))}
@@ -101,17 +101,17 @@ class _Look:
         self._move = ca.Function("move", [q_column, step_column], [tracer.column(retract(tree, q, step))])
 
     def at(self, q: Floats, v: Floats, tolerance: float | None = None) -> _Seen:
-        """Everything at a state; tolerance: within which rows are implied by others."""
+        """Evaluates the closures at a state; rows that others imply within the tolerance count as implied."""
         c, rate, entries = (np.array(x).ravel() for x in self._values(q, v))
         values = iter(entries.tolist())
         whole = [{k: next(values) for k in row} for row in self.found.jacobian]
         asked = (q.tobytes(), tolerance or self.tolerance)
-        if asked not in self._factored:  # the last one only: rates are asked for where positions were
+        if asked not in self._factored:  # only the last factorisation is kept: rates are evaluated where positions just were
             self._factored = {asked: self._factor(whole, asked[1])}
         return _Seen(c, rate, whole, self._factored[asked])
 
     def _factor(self, whole: list[dict[int, float]], tolerance: float) -> LeastChange:
-        """Factorise: rank by geometric independence, smallest change in the weighted norm."""
+        """Factorises A: the rank counts geometrically independent rows; the solution is the smallest weighted change."""
         negligible = (tolerance * self.scale).tolist()
         ranked = least_change(_weighed(whole, {k: self.measure[k] for k in self.free}), self.count, negligible)
         if any(self.measure[k] != self.ease[k] for k in self.free):
@@ -131,13 +131,13 @@ class _Look:
         return np.array(self._move(q, step)).ravel()
 
     def closed(self, seen: _Seen) -> bool:
-        """Whether all rows are at zero, implied ones within the tolerance."""
+        """Whether all residuals are zero, those of implied rows within the tolerance."""
         allowed = np.full(seen.c.size, 1e3 * ASSEMBLED)
         allowed[seen.implied] = np.maximum(allowed, self.tolerance * self.scale)[seen.implied]
         return bool(np.all(np.abs(seen.c) <= allowed))
 
     def freedom_left(self, seen: _Seen) -> int:
-        """Coordinates that closures leave free where nothing tells them, or themselves, how to move."""
+        """The number of degrees of freedom that closures leave, with prescribed motions released."""
         fixed = [k for k, owner in enumerate(self.owners) if not owner.prescribed]
         return self.count - self.rank(seen, fixed)
 
@@ -148,7 +148,7 @@ class _Look:
 
 
 def _weighed(rows: Sequence[dict[int, float]], weights: Mapping[int, float]) -> list[dict[int, float]]:
-    """Some columns of A, each times its weight."""
+    """The columns of A that have a weight, each times that weight."""
     return [{k: a * weights[k] for k, a in row.items() if k in weights} for row in rows]
 
 
@@ -162,10 +162,10 @@ def assemble(
     prescribed: Sequence[Sequence[PrescribedValues | None]],
     tolerance: float,
 ) -> Assembly:
-    """Close the loops from a rough start by Gauss-Newton on all free coordinates, least change first.
+    """Close the loops from a rough start by Gauss-Newton on all free coordinates, with the smallest change.
 
-    prescribed: the motions that closures follow, at the start. tolerance: of the mechanism's size (or 1 rad), what rows that others
-    imply may miss by.
+    prescribed: the motions that closures follow, at the start. tolerance: the residual allowed in rows that others imply, as a
+    fraction of the mechanism's size (or of 1 rad).
     """
     if not closures:
         return Assembly(q0, v0, ())
@@ -193,7 +193,7 @@ def assemble(
 
 
 def size_of(tree: Tree, closures: Sequence[Closure], q: Floats) -> float:
-    """The longest edge of the box around the origins of all bodies and of all frames that closures hold, m; 1 m for a point."""
+    """The longest edge, m, of the box around the origins of all bodies and of all frames that closures hold; 1 m for a point."""
     x = q.tolist()
     bodies = poses(tree, x)
     frames = [tree.place(frame) for closure in closures for frame in closure.frames or ()]
@@ -215,19 +215,19 @@ def _closed(look: _Look, start: Floats, v: Floats, tolerance: float | None = Non
     return position
 
 
-# ---- what is wrong with a loop, or nearly so
+# ---- errors and warnings about loops
 
 
 @dataclass(frozen=True)
 class _Nearest:
-    """The loops closed but for rows that others imply nearly, as near to the start as that goes."""
+    """The loops closed as near to the start as possible, except for rows that others nearly imply."""
 
     seen: _Seen
     look: _Look
     rows: list[int] = field(default_factory=list)  # implied nearly, not exactly
 
     def words(self) -> str:
-        """What these rows miss by, and what tolerance leaves them out; nothing where there are none."""
+        """A sentence with the residual of these rows and the tolerance that would leave them out; empty if there are none."""
         if not self.rows:
             return ""
         miss, unit = _largest(self.look, self.seen, self.rows)
@@ -239,7 +239,7 @@ class _Nearest:
 
 
 def _nearest(look: _Look, q0: Floats, v0: Floats) -> _Nearest:
-    """Assemble once more by the rows that are far from implied, which is what a small misfit does not lead astray."""
+    """Assemble once more with only the clearly independent rows, which a small misfit cannot lead astray."""
     seen = look.at(_closed(look, q0, v0, NEARLY), v0, NEARLY)
     if seen.held() > 1e3 * ASSEMBLED or _closeness(look, seen, seen.implied) > NEARLY:
         return _Nearest(seen, look)
@@ -247,13 +247,13 @@ def _nearest(look: _Look, q0: Floats, v0: Floats) -> _Nearest:
 
 
 def _closeness(look: _Look, seen: _Seen, some: Sequence[int]) -> float:
-    """How closely implied rows are so, of the size or of 1 rad: by where they are, and by where they would move."""
+    """How closely these rows are implied, as a fraction of the size or of 1 rad: judged by residual and by direction."""
     apart = [max(abs(float(seen.c[k])), seen.matrix.left[k]) / float(look.scale[k]) for k in some]
     return max(apart, default=0.0)
 
 
 def _largest(look: _Look, seen: _Seen, some: Sequence[int]) -> tuple[float, str]:
-    """The residual that is largest in proportion, and its unit."""
+    """The residual that is largest relative to its scale, and its unit."""
     worst = max(some, key=lambda k: abs(float(seen.c[k])) / float(look.scale[k]))
     return abs(float(seen.c[worst])), look.units[worst]
 
@@ -273,7 +273,7 @@ def _not_closed(look: _Look, seen: _Seen, nearest: _Nearest) -> str:
 
 
 def _locked(look: _Look, seen: _Seen, q0: Floats, v0: Floats) -> str:
-    """Why nothing can move, prescribed coordinates included; empty where something can."""
+    """Why nothing can move, prescribed coordinates included; empty if something can."""
     if look.freedom_left(seen) > 0:
         return ""
     names = ", ".join(repr(name) for name in dict.fromkeys(owner.name for owner in look.owners))
@@ -285,7 +285,7 @@ def _locked(look: _Look, seen: _Seen, q0: Floats, v0: Floats) -> str:
 
 
 def _nearly_implied(look: _Look, seen: _Seen) -> tuple[str, ...]:
-    """Rows left out that are implied within the tolerance but not by round-off."""
+    """A warning about rows left out because others imply them within the tolerance, though not to round-off."""
     some = [k for k in seen.implied if _closeness(look, seen, [k]) > EXACT]
     if not some:
         return ()
@@ -298,10 +298,10 @@ def _nearly_implied(look: _Look, seen: _Seen) -> tuple[str, ...]:
 
 
 def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
-    """Rows that repeat others by round-off: what they carry is not known.
+    """A warning about rows that repeat others to round-off: the forces they carry are undetermined.
 
-    Not those across a plane that the mechanism cannot leave: a closure whose points, or axes, cannot move there at all needs no
-    other to hold them.
+    Rows normal to a plane that the mechanism cannot leave are not reported: a closure whose points, or axes, cannot move in that
+    direction at all carries nothing there.
     """
     some = [k for k in seen.implied if _closeness(look, seen, [k]) <= EXACT]
     if not some:
@@ -320,7 +320,7 @@ def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
 
 
 def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:
-    """Loops of which nothing can move, beside others that can: what they hold stays where it is."""
+    """A warning about loops in which nothing can move although others can: the bodies in them stay where they are."""
     said = []
     fixed = [k for k, owner in enumerate(look.owners) if not owner.prescribed]
     for coordinates, coupled in _groups([seen.whole[k] for k in fixed]):
@@ -333,7 +333,7 @@ def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:
 
 
 def _groups(rows: Sequence[dict[int, float]]) -> list[tuple[set[int], list[int]]]:
-    """Coordinates that rows couple, directly or through others, with the numbers of these rows."""
+    """Groups of coordinates that rows couple, directly or indirectly, each with the numbers of its rows."""
     groups: list[tuple[set[int], list[int]]] = []
     for k, row in enumerate(rows):
         own = {number for number, a in row.items() if a != 0.0}
@@ -345,7 +345,7 @@ def _groups(rows: Sequence[dict[int, float]]) -> list[tuple[set[int], list[int]]
 
 
 def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
-    """Rates that keep every loop closed exist unless a prescribed motion asks for what others forbid."""
+    """Raise an error if no rates keep every loop closed: then a prescribed motion contradicts other constraints."""
     allowed = np.full(seen.rate.size, FOLLOWED)
     fastest = float(np.max(np.abs(v), initial=0.0))
     allowed[seen.implied] += (look.tolerance * fastest * look.scale)[seen.implied]
@@ -361,12 +361,12 @@ def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
 def _check_regular(look: _Look, q: Floats, v: Floats, seen: _Seen) -> None:
     """Rows that are dependent here but independent nearby, where all loops are closed too, indicate a singular position.
 
-    A redundant closure says nothing new anywhere; so the question is put once more, a little further along the mechanism.
+    A redundant closure is dependent everywhere, so the rank is checked again a little further along the motion.
     """
     push = np.zeros(look.count)
-    push[list(look.free)] = np.cos(1.0 + np.arange(len(look.free)))  # along no direction in particular
+    push[list(look.free)] = np.cos(1.0 + np.arange(len(look.free)))  # a generic direction
     gone, still = look.at(q, push).rate, look.at(q, np.zeros(look.count)).rate
-    push += look.change(seen.matrix, gone - still)  # only what all rows allow
+    push += look.change(seen.matrix, gone - still)  # projected onto the motions that all rows allow
     size = float(np.max(np.abs(push), initial=0.0))
     if size <= STILL:
         return

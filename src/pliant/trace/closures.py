@@ -19,20 +19,20 @@ from pliant.model.closure import Closure
 from pliant.scalar import sqrt
 from pliant.trace.assembly import Assembly
 
-# Of the trace of D over a closure's rows of one kind, added to its diagonal: in a singular position a closure has a direction in
-# which nothing moves, and a residual of round-off size, 1e-16 m, would be divided by that nothing. What D says in a direction of
-# relative size x is held up to (SINGULAR / (x + SINGULAR))^(REFINED + 1).
+# Regularisation: this fraction of the trace of D over a closure's rows of one kind is added to its diagonal. In a singular position
+# D vanishes in some direction, and a residual of round-off size, 1e-16 m, would be divided by zero. Where D has the relative size x
+# in a direction, the solution has a relative error of (SINGULAR / (x + SINGULAR))^(REFINED + 1).
 SINGULAR = 1e-9
 REFINED = 2
 
 
-# How many times the rows held may miss zero before implied ones are said to have come open: what follows from others misses by
-# as many times as they do, where they have not been put back on zero to round-off (long steps of methods without error control).
+# Implied rows are reported open when their residual exceeds the tolerance and this many times that of the rows held. An implied row
+# inherits the residual of the rows that imply it when these are not projected to round-off (long steps without error control).
 UNPROJECTED = 100.0
 
 
 def row_names(owners: Sequence[str]) -> tuple[str, ...]:
-    """Names of rows: the closure, and the number of the row in it."""
+    """Names of rows: the closure's name and the row's number in it."""
     numbers = {name: itertools.count() for name in owners}
     return tuple(f"{name} {next(numbers[name])}" for name in owners)
 
@@ -53,7 +53,7 @@ def chosen(found: ConstraintRows, keep: Sequence[int]) -> ConstraintRows:
 
 @dataclass(frozen=True)
 class Closures:
-    """The closures of a System in one trace: rows held exactly, rows that those imply, rows held by springs."""
+    """The closures of a System in one trace: rows held exactly, rows implied by those, and rows held by penalty springs."""
 
     exact: Sequence[Closure]
     every: ConstraintRows  # of exact closures
@@ -67,29 +67,29 @@ class Closures:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all rows: exact ones, implied or not, then those of springs."""
+        """Names of all rows: exact ones, implied or not, then those of penalty springs."""
         owners = [self.exact[k].name for k in self.every.owners]
         return row_names([*owners, *(self.soft_closures[k].name for k in self.soft.owners)])
 
     @property
     def implied(self) -> tuple[int, ...]:
-        """Exact rows that those held imply."""
+        """Numbers of the exact rows that the rows held imply."""
         held = set(self.held)
         return tuple(k for k in range(len(self.every.residual)) if k not in held)
 
     @property
     def acting_names(self) -> tuple[str, ...]:
-        """Of the rows that push: exact ones that are held, then those of springs."""
+        """Names of the rows that exert forces: exact ones that are held, then those of penalty springs."""
         implied = set(self.implied)
         return tuple(name for k, name in enumerate(self.names) if k not in implied)
 
     def shared(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
-        """Multipliers of all exact rows: implied ones carry nothing, as how rigid bodies share a load is not in their equations."""
+        """Multipliers of all exact rows; zero for implied ones, since rigid-body equations do not say how a load is shared."""
         of = dict(zip(self.held, multipliers, strict=True))
         return [of.get(k, 0.0) for k in range(len(self.every.residual))]
 
     def watched(self, tolerance: float) -> list[Scalar]:
-        """Residuals of implied rows, then how far each may go: the tolerance, and what the state as it is leaves of rows held."""
+        """Residuals of implied rows, then the bound of each: the tolerance, and the present residual of the rows held."""
         if self.start is None or not self.implied:
             return []
         c, scale = self.every.residual, self.start.scale
@@ -111,7 +111,7 @@ def push(found: ConstraintRows, multipliers: Sequence[Scalar], applied: AppliedF
 
 
 def motion_power(found: ConstraintRows, closures: Sequence[Closure], forces: Sequence[Scalar]) -> dict[str, Scalar]:
-    """What prescribed motions put in: the force of a row works along A v = c' - dc/dt, and c' is zero or the springs' own."""
+    """Power put in by prescribed motions: the force of a row acts along A v = c' - dc/dt; c' is zero or belongs to the springs."""
     power: dict[str, Scalar] = {}
     for owner, drift, force in zip(found.owners, found.drift, forces, strict=True):
         if closures[owner].prescribed:
@@ -121,9 +121,9 @@ def motion_power(found: ConstraintRows, closures: Sequence[Closure], forces: Seq
 
 
 def springs(found: ConstraintRows, closures: Sequence[Closure], applied: AppliedForces, pull: bool = True) -> Scalar:
-    """Penalty springs: lam = -Ks c - d c' (the printed plus sign is unstable); returns what they store.
+    """Penalty springs: lam = -Ks c - d c' (the published plus sign is unstable); returns the energy they store.
 
-    pull: whether -Ks c acts here; where energies are differentiated it comes out of what is stored.
+    pull: whether to apply -Ks c here; formulations that differentiate energies obtain it from the stored energy.
     """
     stored: Scalar = 0.0
     power: dict[str, Scalar] = {}
@@ -155,14 +155,14 @@ def solve(
     tracer: Tracer, tree: Tree, found: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar], q: Sequence[Scalar],
     v: Sequence[Scalar],
 ) -> Solved:  # fmt: skip
-    """lam from D lam = -(A a0 + gamma), D = A M^-1 A^T; and one Newton step of projection with the same D."""
+    """Solves D lam = -(A a0 + gamma) with D = A M^-1 A^T, and takes one Newton step of projection with the same D."""
     response, free = _response(tracer, column, accelerations)
     delassus = symmetric_product(found.jacobian, response)
     factor = factorise(_softened(found, delassus))
     missing = [-gamma - moved for gamma, moved in zip(found.gamma, matvec(found.jacobian, free), strict=True)]
     multipliers = _refined(factor, delassus, missing)
     closed = [a + more for a, more in zip(free, matvec(response, multipliers), strict=True)]
-    # every step projects again: what the softening leaves of a residual need not be refined away
+    # Every step projects again, so the residual that regularisation leaves needs no refinement.
     shift = matvec(response, factor.solve([-c for c in found.residual]))
     slow = matvec(response, factor.solve([-c for c in found.rate]))
     speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
@@ -180,7 +180,7 @@ def _response(tracer: Tracer, column: ca.SX, accelerations: Sequence[Scalar]) ->
 
 
 def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> list[Scalar]:
-    """Solved with the softened D and refined with D itself, so that the softening counts only where D is as small."""
+    """Solves with the regularised D and refines with D itself, so that regularisation matters only where D is that small."""
     found = factor.solve(right)
     for _ in range(REFINED):
         left = [b - done for b, done in zip(right, matvec(matrix, found), strict=True)]
@@ -189,7 +189,7 @@ def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> 
 
 
 def _softened(found: ConstraintRows, delassus: Sequence[Row]) -> list[Row]:
-    """D with a little more on its diagonal, of the size of the closure's own rows of the same kind, whatever its axes are."""
+    """D with a small addition to its diagonal, scaled by the closure's own rows of the same kind and independent of its axes."""
     sizes: dict[tuple[int, bool], Scalar] = {}
     kinds = list(zip(found.owners, found.angular, strict=True))
     for i, kind in enumerate(kinds):

@@ -16,7 +16,7 @@ from pliant.model.normal_law import CustomNormal
 from pliant.trace.holding import Holder
 from pliant.trace.layout import OPEN
 
-PARAMETERS = len(OPEN)  # entries of p, of each pair
+PARAMETERS = len(OPEN)  # entries of p for each pair
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class PairSlots:
     switches: range
 
     def of(self, pair: Pair) -> PairSlots:
-        """The same place for a pair of other numbers."""
+        """The same indices for a pair with other numbers."""
         return self if pair is self.pair else replace(self, pair=pair)
 
 
@@ -53,7 +53,7 @@ def contact_forces(
     held: Sequence[Scalar],
     applied: AppliedForces,
 ) -> list[ContactForce]:
-    """Forces of all pairs, put on their bodies; p, bristles and held are just what belongs to contacts."""
+    """Computes the forces of all pairs and applies them to the bodies; p, bristles and held contain the contacts' entries only."""
     forces: list[ContactForce] = []
     taken, grasped = 0, 0
     for k, kinematics in enumerate(contacts):
@@ -69,7 +69,7 @@ def contact_forces(
 
 
 def _account(contact: ContactForce, applied: AppliedForces) -> None:
-    """Both powers of a pair; a normal law that tells of no potential may give back what it took, and nobody knows how much."""
+    """Records both powers of a pair; a normal law without a declared potential may return an unknown part of the energy it took."""
     pair, (lost, rubbed) = contact.kinematics.pair, contact.powers
     if isinstance(pair.normal, CustomNormal) and pair.normal.energy is None:
         applied.power[f"{pair.name} normal"] = lost
@@ -79,13 +79,13 @@ def _account(contact: ContactForce, applied: AppliedForces) -> None:
 
 
 def switch_functions(kinematics: ContactKinematics) -> list[Scalar]:
-    """Zero where the friction law changes branch: slip speed against each of its corners."""
+    """Functions that are zero where the friction law changes branch: slip speed minus each corner speed."""
     friction = kinematics.pair.friction
     return [kinematics.speed - corner for corner in friction.switches] if friction is not None and kinematics.slip else []
 
 
 def grip_functions(contact: ContactForce, margin: Scalar) -> list[Scalar]:
-    """Zero where a law that holds enters or leaves its band; and where it must yield or, yielding, has come to rest again."""
+    """Functions that are zero where a sticking law enters or leaves its band, and where it must yield or comes to rest again."""
     assert contact.grip is not None
     band = contact.kinematics.pair.friction.band  # type: ignore[union-attr]
     return [contact.kinematics.speed - contact.grip.edge(band), contact.grip.reserve(margin, contact.kinematics, band)]

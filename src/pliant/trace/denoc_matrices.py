@@ -24,13 +24,13 @@ from pliant.trace.closures import Closures
 from pliant.trace.tracing import Trace, check_formulation
 
 Floats = NDArray[np.float64]
-OVER_TWISTS = ("N_l", "N_l_rate", "M", "H", "K")  # whose columns are entries of twists
+OVER_TWISTS = ("N_l", "N_l_rate", "M", "H", "K")  # matrices whose columns are entries of twists
 Choose = Callable[[Tree, Floats, Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
 class Names:
-    """What goes with rows and columns."""
+    """Names of rows and columns."""
 
     positions: tuple[str, ...]  # of q
     coordinates: tuple[str, ...]  # of v: columns of N_d, I, C, A
@@ -39,7 +39,7 @@ class Names:
 
 
 def evaluate(system: System, t: float, choose: Choose) -> tuple[Names, dict[str, Floats]]:
-    """All matrices at time t and the state that `choose` makes of the tree and of the start with its loops closed."""
+    """All matrices at time t and at the state that `choose` returns for the tree and the assembled start."""
     refuse_friction(system, "the matrices of denoc")
     made = Trace(system, "denoc", t_start=t)
     for node in made.tree.nodes:
@@ -102,7 +102,7 @@ def _vectors(made: Trace, of: Natural, applied: AppliedForces, closures: Closure
 
 
 def _starts(tree: Tree) -> list[int]:
-    """Where each body's twist begins, and the end."""
+    """The index at which each body's twist begins, followed by the total length."""
     widths = [size(node) for node in tree.nodes]
     return [sum(widths[:k]) for k in range(len(widths) + 1)]
 

@@ -26,10 +26,11 @@ GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches",
 
 @dataclass(frozen=True)
 class Event:
-    """One event function: what to call it, which crossings count, what the time loop does there: at STOPS the run ends.
+    """One event function: its name, which crossings count, and what the time loop does there (STOPS ends the run).
 
-    Those of contacts belong to a pair, by number, and are watched only while it is open or closed. What jumps, the force of a
-    damped end stop or a user's formula, goes by a flag in p: number `flag`, 1 while the function is on the side `pressed`.
+    A contact event belongs to a pair, by number, and is watched only while the pair is open, or only while it is closed. A force
+    that jumps (of a damped end stop or a user's formula) is switched by entry `flag` of p: 1 while the function is on the side
+    `pressed`.
     """
 
     name: str
@@ -39,11 +40,11 @@ class Event:
     flag: int | None = None
     pressed: int = 0
     reported: bool = True  # whether it appears in the result
-    holder: str | None = None  # the joint whose friction holds that it belongs to
-    side: int = 0  # of zero that the equations belong to from the start, 0: any
+    holder: str | None = None  # name of the sticking joint that the event belongs to
+    side: int = 0  # the sign of the function for which the equations hold at the start; 0: either
 
 
-Watched = tuple[Event, Scalar, bool]  # with its function, and whether only a closed contact needs it
+Watched = tuple[Event, Scalar, bool]  # an event, its function, and whether it is needed only while a contact is closed
 
 
 def model_events(
@@ -54,9 +55,9 @@ def model_events(
     formula: Callable[[Any], Scalar],
     flags: Mapping[str, int],
 ) -> list[Watched]:
-    """The user's conditions, ends of sleeves and corners of their friction, and both ends of joints with stops.
+    """Events of the user's conditions, of sleeve ends and corners of sleeve friction, and of both ends of joints with stops.
 
-    flags: where in p stands whether a damped stop is pressed.
+    flags: the index in p of each damped stop's flag (pressed or not).
     """
     events: list[Watched] = []
     for condition in system.conditions.values():
@@ -73,14 +74,14 @@ def model_events(
 
 
 def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) -> list[Watched]:
-    """Both ends of a motion with stops: their force has a corner there, or a jump where they are damped."""
+    """Events at both ends of a motion with stops: the force has a corner there, or a jump if the stop is damped."""
     ends = (("low", stop.low, -1), ("high", stop.high, 1))
     return [(Event(f"{label} {end} stop", 0, flag=flags.get(f"{label} {end}"), pressed=side), x - limit, False)
             for end, limit, side in ends]  # fmt: skip
 
 
 def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Mapping[str, int]) -> list[Watched]:
-    """Stops of joints apart from the tree; and the end of the half turn in which a spring or a stop in space knows its angle."""
+    """Stops of cut joints, and the limit of the half turn within which a spatial spring or stop can measure its angle."""
     events: list[Watched] = []
     for cut in cut_joints:
         joint, start = cut.cut_joint.joint, iter(cut.cut_joint.start)
@@ -97,15 +98,15 @@ def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Mapping[str, in
 
 
 def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Watched]:
-    """The ends of a telescopic link's travel: out of its sleeve, and wholly inside, where nothing is left to bend.
+    """The ends of a telescopic link's travel: out of its sleeve, and fully retracted, where no free length can bend.
 
-    And the corners of its friction law.
+    Also the corners of its friction law.
     """
     body = node.link.body
     if not isinstance(body, TelescopicBeam):
         return []
     length = q[node.own_q[0]]
-    both_ways = body.on_sleeve_end == "spring"  # whose force has a corner there
+    both_ways = body.on_sleeve_end == "spring"  # the spring's force has a corner at the end
     kind = {"spring": TURNS, "stop": STOPS}.get(body.on_sleeve_end, RECORDS)
     out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, kind)
     inside = Event(f"{node.name} is all inside its sleeve", -1, STOPS)
@@ -118,9 +119,9 @@ def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
 def contact_events(
     contacts: Sequence[ContactForce], growing: Sequence[Scalar], margins: Sequence[Scalar], near: float | None
 ) -> list[Watched]:
-    """Per pair: its gap; while closed, the peak of its force, its letting go, the corners of its friction law.
+    """Events of every pair: its gap; while closed, the peak of its force, its release and the corners of its friction law.
 
-    growing: rates of the raw forces; margins: what is left of the strength of those that hold; near: a distance to watch.
+    growing: rates of the raw forces; margins: the remaining strength of sticking contacts; near: a distance to watch.
     """
     events: list[Watched] = []
     left = iter(margins)
@@ -133,7 +134,7 @@ def contact_events(
         if near is not None:
             events.append((Event(f"{name} {NEAR}", 0, pair=k), contact.kinematics.gap - near, False))
         corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
-        kind = TURNS if holds(contact.kinematics) else CUTS  # where friction holds, what it does changes
+        kind = TURNS if holds(contact.kinematics) else CUTS  # a law that sticks changes its mode at such an event
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
     return events
 
@@ -146,7 +147,7 @@ def pair_slots(
     first_bristle: int,
     works: int,
 ) -> tuple[PairSlots, ...]:
-    """Where every pair's flags, states, works and events stand; works: where those begin in y."""
+    """The indices of every pair's flags, states, works and events; works: the index in y of the first work."""
     names = [event.name for event in events]
     bristle, slots = first_bristle, []
     for k, contact in enumerate(contacts):

@@ -14,7 +14,7 @@ from pliant.trace.world import METHODS, World
 class NamedScalars(Mapping[str, Scalar]):
     """q or v as a formula sees them: q["arm.angle"], q["integral"].
 
-    Rates of the user's own states are formulas that may read others: they are computed when asked for.
+    Rates of the user's own states are formulas that may read one another, so each is computed only when it is read.
     """
 
     def __init__(
@@ -26,12 +26,12 @@ class NamedScalars(Mapping[str, Scalar]):
         world: World | None = None,
         part: str = "formula",
     ) -> None:
-        """own: what the user declared; later: what is computed when it is asked for; world: where frames are; part: whose it is."""
+        """own: the user's states; later: values computed when read; world: positions of frames; part: the formula's owner."""
         self._kind, self._coordinates, self._own, self._later = kind, coordinates, own or {}, later or {}
         self._world, self._part = world, part
 
     def __getattr__(self, name: str) -> Any:
-        """q.position(arm.tip) and the like."""
+        """Serves calls such as q.position(arm.tip)."""
         if name in METHODS and self._world is not None:
             return getattr(self._world, name)
         if name.startswith("_"):  # names that Python itself looks up
@@ -61,7 +61,7 @@ class NamedScalars(Mapping[str, Scalar]):
         return len(self._coordinates) + len(self._own) + len(self._later)
 
     def renamed(self, names: Mapping[str, str]) -> NamedScalars:
-        """The same where coordinates are asked for by other names; those that have none are out of sight."""
+        """The same values with coordinates renamed; coordinates without a new name are hidden."""
         seen = {old: self._coordinates[new] for old, new in names.items() if new in self._coordinates}
         return NamedScalars(self._kind, seen, self._own, self._later, self._world, self._part)
 
@@ -75,11 +75,11 @@ def called(function: Any, *arguments: Any) -> Scalar:
         raise ModelError(f"formula {_name(function)!r}: must be arithmetic on scalars: {advice}") from trouble
     except ModelError:
         raise
-    except ValueError as trouble:  # a root or a logarithm of a number that has none
+    except ValueError as trouble:  # such as a root or a logarithm of a negative number
         raise ModelError(f"formula {_name(function)!r}: must have a value ({trouble})") from trouble
 
 
-# Names in a formula that say that a table is read.
+# Names in a formula that indicate that it reads a table.
 TABLES = {"interp", "interp1d", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "searchsorted"}
 TABLE = "a table is pl.PiecewiseLinear(times=..., values=...), smooth: pl.MotionTable, given instead of a formula or called in one"
 

@@ -1,11 +1,11 @@
 """Solves for sticking friction and joint friction together in a trace.
 
-Accelerations are affine in all friction: in the forces x of what sticks and in the sizes of what slips in joints. So are the slips'
-rates and the reactions P that press the joints,
+Accelerations are affine in all friction: in the forces x of sticking contacts and joints, and in the magnitudes phi of the friction
+in slipping joints. So are the rates of the slips and the reactions P that press the joints:
 
     slip' = b + D x + E phi,    P = P0 + A x + B phi,    phi_e = law(N_e),    N_i = preload_i + sum |P_i|.
 
-What sticks is asked for slip' = -slip/STICK_TIME, which gives x as an affine function of phi; put into P that leaves one equation
+Sticking requires slip' = -slip/STICK_TIME, which gives x as an affine function of phi. Substituted into P, this leaves one equation
 per joint for its normal load N, solved by Newton's method with a fixed number of steps.
 """
 
@@ -20,38 +20,38 @@ from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import factorise, is_zero, substitute, total
 from pliant.scalar import absolute, maximum, sqrt, where
 
-# While a contact or a joint sticks, what slip is left dies away with this time constant, s: far below any motion of a mechanism,
-# and slow enough for an explicit method not to notice.
+# While a contact or a joint sticks, its remaining slip decays with this time constant, s: much faster than any motion of a
+# mechanism, yet slow enough not to be stiff for an explicit method.
 STICK_TIME = 1e-3
-# Contacts that hold one and the same motion, as the corners of a block do, share the force in proportion to their strength: of all
-# forces that hold equally well those are taken with the least sum of h^2/strength. This, m/s^2, says what "equally" means: it
-# is weighed against how strongly contacts can accelerate what they hold (about mu g), so that corners whose slips differ by
-# round-off or by a rocking of micrometres do not strain against each other. It leaves a slip of STICK_TIME times the
-# acceleration resisted times (HOLD_CREEP/mu g)^4, below round-off; where a contact is hardly forces, at most about
+# Contacts that resist the same motion, as the corners of a block do, share the force in proportion to their strength: of all forces
+# h that hold equally well, those with the least sum of h^2/strength are taken. This constant, m/s^2, says what "equally" means: it
+# is compared with the acceleration that contacts can give to what they hold (about mu g), so that corners whose slips differ by
+# round-off, or by rocking of micrometres, do not work against each other. It leaves a slip of STICK_TIME times the resisted
+# acceleration times (HOLD_CREEP/mu g)^4, below round-off; for a contact with hardly any force, the slip is at most about
 # STICK_TIME HOLD_CREEP/2, a few um/s.
 HOLD_CREEP = 3e-3
-# A pin is small against what it carries, and its friction may accelerate it far less than HOLD_CREEP: slips of joints are measured
-# so that the strength of each gives it this, m/s^2, alone.
+# A pin is small compared with what it carries, and its friction may accelerate its slip by far less than HOLD_CREEP. Joint slips
+# are therefore scaled so that each joint's own strength gives its slip this acceleration, m/s^2.
 JOINT_HOLD = 30.0
-# Of the acceleration asked for: a joint whose whole strength gives less cannot hold, and is not asked to: in a dead centre its
-# friction does nothing to its own slip.
+# Fraction of the required acceleration: a joint whose full strength gives less than this cannot hold, and its sticking condition is
+# dropped. At a dead centre, for example, a joint's friction has no effect on its own slip.
 HARDLY = 1e-6
-UNHELD = 1e-3  # of the acceleration asked for, and
-AT_REST = 1e-9  # m/s^2: what may be left of it where a joint is held
-SMALLEST_FORCE = 1e-30  # N: stands for the strength of what has none
+UNHELD = 1e-3  # of the required acceleration: a joint counts as held when it misses by less than this
+AT_REST = 1e-9  # m/s^2: added to that bound
+SMALLEST_FORCE = 1e-30  # N: replaces a strength of zero
 NEWTON_STEPS = 6  # for the loads of joints: quadratic, and from one side (see `_loads`)
-UNSOLVED = 1e-9  # of a joint's load: what these steps may leave of its equation
+UNSOLVED = 1e-9  # of a joint's load: the residual that these steps may leave in its equation
 
 
 @dataclass(frozen=True)
 class Holder:
-    """One contact or joint that can hold: where its forces stand among the unknowns, its slip and whether it sticks."""
+    """One contact or joint that can stick: the indices of its forces among the unknowns, its slip and whether it sticks."""
 
     unknowns: Sequence[int]
     slip: Sequence[Scalar]
     sticks: Scalar
-    strength: Scalar  # N; of a joint per newton of its load
-    joint: int | None = None  # its number among those that rub
+    strength: Scalar  # N; for a joint, per newton of its load
+    joint: int | None = None  # its number among the joints with friction
 
     @property
     def is_joint(self) -> bool:
@@ -60,7 +60,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Rubber:
-    """One joint that rubs: friction = size(N) along `direction`, over the unknowns; N = preload + sum |P|."""
+    """One joint with friction: friction = size(N) along `direction`, over the unknowns; N = preload + sum |P|."""
 
     unknowns: Sequence[int]
     direction: Sequence[Scalar]
@@ -72,13 +72,13 @@ class Rubber:
 
 @dataclass(frozen=True)
 class Settled:
-    """All unknown forces; the normal load of every joint; and how far the loads are from having no or several solutions."""
+    """All unknown forces, the normal load of every joint, and how far the loads are from having no or several solutions."""
 
     forces: list[Scalar]
     loads: list[Scalar]
-    surety: Scalar  # positive where the loads of joints are known: 1 less the factor by which friction feeds back on itself
+    surety: Scalar  # 1 minus the factor by which friction feeds back on itself: where positive, the joints' loads are unique
     held: list[list[Scalar]]  # of every holder
-    # Of every holder: the acceleration, m/s^2, that its own friction is asked for; and whether it can give it
+    # Of every holder: the acceleration, m/s^2, that its own friction must supply, and whether it can
     asked: list[list[Scalar]]
     reached: list[Scalar]
 
@@ -86,7 +86,7 @@ class Settled:
 def settle(
     tracer: Tracer, column: ca.SX, holders: Sequence[Holder], rubbers: Sequence[Rubber], state: ca.SX, rates: Sequence[Scalar]
 ) -> Settled:
-    """Solve for all friction that is unknown: `column` of symbols; state and rates: time among them."""
+    """Solve for all unknown friction; `column` holds its symbols, and state and rates include time."""
     slips = [s for holder in holders for s in holder.slip]
     parts = [part for rubber in rubbers for part in rubber.pressing]
     entries = tracer.directional(slips, state, tracer.column(rates)) if slips else []
@@ -94,7 +94,7 @@ def settle(
     at_zero, slopes = _affine(tracer, entries, column)
     n = len(slips)
     own = [k for holder in holders for k in holder.unknowns]
-    # columns: x of what sticks, then phi of what rubs
+    # columns: x of sticking contacts and joints, then phi of joints with friction
     columns = [[row[k] for k in own] for row in slopes]
     sliding = [[total(row[k] * d for k, d in zip(r.unknowns, r.direction, strict=True)) for r in rubbers] for row in slopes]
     asked = [-s / STICK_TIME - b for s, b in zip(slips, at_zero[:n], strict=True)]
@@ -133,7 +133,7 @@ def _all(truths: Sequence[Scalar]) -> Scalar:
 def _collected(
     count: int, holders: Sequence[Holder], rubbers: Sequence[Rubber], held: list[Scalar], sizes: list[Scalar]
 ) -> list[Scalar]:
-    """Of all unknowns: friction that slips, and what holds where it sticks."""
+    """Values of all unknowns: slip friction, or the holding force where it sticks."""
     forces: list[Scalar] = [0.0] * count
     for rubber, size in zip(rubbers, sizes, strict=True):
         for k, d in zip(rubber.unknowns, rubber.direction, strict=True):
@@ -145,7 +145,7 @@ def _collected(
 
 
 def _strong(holders: Sequence[Holder], rubbers: Sequence[Rubber], pressing: Sequence[Scalar]) -> list[Holder]:
-    """With the strength of joints as it would be without friction: it decides only how those share that hold one motion."""
+    """Holders with joint strengths for loads without friction: these decide only how holders of the same motion share the force."""
     places = _places(rubbers)
     strong = []
     for holder in holders:
@@ -158,7 +158,7 @@ def _strong(holders: Sequence[Holder], rubbers: Sequence[Rubber], pressing: Sequ
 
 
 def _affine(tracer: Tracer, entries: Sequence[Scalar], column: ca.SX) -> tuple[list[Scalar], list[list[Scalar]]]:
-    """Values at zero of the unknowns, and slopes over them, of entries that are affine in them."""
+    """For entries that are affine in the unknowns: their values at zero unknowns, and their slopes."""
     none = tracer.column([0.0] * column.numel())
     rows = tracer.jacobian(entries, column)
     at_zero = tracer.substitute(entries, column, none)
@@ -166,27 +166,27 @@ def _affine(tracer: Tracer, entries: Sequence[Scalar], column: ca.SX) -> tuple[l
 
 
 def margin(forces: Sequence[Scalar], strength: Scalar) -> Scalar:
-    """What is left of a strength, as a share; negative: it breaks away."""
+    """The unused fraction of a strength; negative when the contact or joint breaks away."""
     return 1.0 - sqrt(total(h * h for h in forces)) / maximum(strength, SMALLEST_FORCE)
 
 
-# ---- what sticks
+# ---- sticking contacts and joints
 
 
 def _shared(
     response: Sequence[Sequence[Scalar]], holders: Sequence[Holder], rights: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
-    """For each right-hand side h = W x, W^2 = strength times the strength of all; x has the least |D W x - asked|^2 + eps^2 |x|^2.
+    """For each right-hand side h = W x, W^2 = strength times the total strength; x minimises |D W x - asked|^2 + eps^2 |x|^2.
 
-    That is unique however many hold one motion. It is improved once by what it left: iterated Tikhonov regularisation (Engl,
-    Hanke, Neubauer 1996, 5.1). What does not stick has no strength, and nothing is asked of its slip.
+    The solution is unique however many hold the same motion. It is refined once with its residual: iterated Tikhonov regularisation
+    (Engl, Hanke, Neubauer 1996, 5.1). A contact or joint that does not stick has no strength and no condition on its slip.
     """
     sticks = [holder.sticks for holder in holders for _ in holder.slip]
     strengths = [where(holder.sticks > 0.5, holder.strength, 0.0) for holder in holders for _ in holder.slip]
     of_joints = [holder.is_joint for holder in holders for _ in holder.slip]
     count = range(len(sticks))
     response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
-    # of all that could act on the same slip: what has nothing to do with it must not set its scale
+    # Total strength of those that act on the same slip; unrelated ones must not set its scale.
     everything = [total(strengths[j] for j in count if not is_zero(response[i][j])) for i in count]
     weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
     reach = [[response[i][j] * weights[j] for j in count] for i in count]
@@ -202,7 +202,7 @@ def _shared(
 
 
 def _heard(reach: Scalar, beside_joints: bool) -> Scalar:
-    """How much the slip of a contact counts: next to joints nothing, where it is hardly pressed, for they would strain for it."""
+    """The weight of a contact's slip; beside joints it vanishes for a hardly pressed contact, for which the joints would strain."""
     return reach * reach / (reach * reach + HOLD_CREEP**2) if beside_joints else 1.0
 
 
@@ -216,16 +216,16 @@ def _solved(
     return [w * (a + b) for w, a, b in zip(weights, x, more, strict=True)]
 
 
-# ---- what presses joints
+# ---- loads of joints
 
 
 def _loads(
     tracer: Tracer, rubbers: Sequence[Rubber], base: Sequence[Scalar], reach: Sequence[Sequence[Scalar]]
 ) -> tuple[list[Scalar], Scalar]:
-    """N of all joints, N_i = preload_i + sum |base + reach phi(N)|, and how surely that has one solution.
+    """N of all joints from N_i = preload_i + sum |base + reach phi(N)|, and the margin of uniqueness.
 
-    |P| is convex, so Newton's steps for one joint stay below the solution after the first and rise to it. Where the matrix of
-    |d N_i / d N_j| has a spectral radius below one, there is one solution, and it is found; else there may be none or several
+    |P| is convex, so for one joint Newton's iterates after the first stay below the solution and rise to it. If the matrix of
+    |d N_i / d N_j| has a spectral radius below one, the solution is unique and is found; otherwise there may be none or several
     (self-locking, Painleve's paradox).
     """
     if not rubbers:
@@ -249,7 +249,7 @@ def _loads(
 
 
 def _places(rubbers: Sequence[Rubber]) -> list[list[range]]:
-    """Where the parts of every joint's P stand among all."""
+    """For every joint, the index ranges of the parts of its P."""
     places, first = [], 0
     for rubber in rubbers:
         own = []
@@ -261,7 +261,7 @@ def _places(rubbers: Sequence[Rubber]) -> list[list[range]]:
 
 
 def _magnitude(vector: Sequence[Scalar]) -> Scalar:
-    """Of a force; with a slope, zero, where it vanishes."""
+    """The magnitude of a force, with slope zero where it vanishes."""
     if len(vector) == 1:
         return absolute(vector[0])
     return sqrt(total(x * x for x in vector) + SMALLEST_FORCE**2)
@@ -299,13 +299,13 @@ def _pressed(
 
 
 def _bound(own: Sequence[range], reach: Sequence[Sequence[Scalar]], slopes: Sequence[Scalar], j: int) -> Scalar:
-    """The most by which one more newton on joint j can press this one."""
+    """An upper bound on the change of this joint's load per newton of load on joint j."""
     live = [[reach[k][j] for k in part if not is_zero(reach[k][j])] for part in own]
     return absolute(slopes[j]) * total(_magnitude(part) for part in live if part)
 
 
 def _spectral_bound(matrix: Sequence[Sequence[Scalar]]) -> Scalar:
-    """Of a matrix without negative entries, above its spectral radius and near it: |C^4|^(1/4) by row sums; of one entry, that."""
+    """A close upper bound on the spectral radius of a non-negative matrix: |C^4|^(1/4) by row sums; for one entry, the entry."""
     if len(matrix) == 1:
         return matrix[0][0]
     count = range(len(matrix))
@@ -318,7 +318,7 @@ def _spectral_bound(matrix: Sequence[Sequence[Scalar]]) -> Scalar:
 
 
 def _eliminated(matrix: list[list[Scalar]], right: list[Scalar]) -> list[Scalar]:
-    """Gauss without pivoting: the matrix is one less what contracts."""
+    """Gaussian elimination without pivoting: the matrix is the identity minus a contraction."""
     n = len(right)
     for k in range(n):
         inverse = 1.0 / matrix[k][k]

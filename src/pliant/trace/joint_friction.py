@@ -1,4 +1,4 @@
-"""Joint friction in a trace: its unknown forces, and its states, events and entries of p."""
+"""Joint friction in a trace: its unknown forces, states, events and entries of p."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from pliant.trace.events import Event, Watched
 from pliant.trace.holding import Holder, Rubber, Settled, margin
 
 JOINT_GRIPS = "joint grips"  # of p
-# Of a joint that holds, in p: what it is doing, and the direction of the friction that yields, or that slides along one direction.
+# Entries of p of a joint that can stick: its mode (sticks, yields, slides), and the direction of its friction while it yields, or
+# while it slides along a single direction.
 FREE = (SLIDES, 1.0, 0.0, 0.0)
 STICKS, SLIPS, MEASURED, REVERSES = "sticks", "slips", "measured", "load reverses"  # names of events, after the joint's
 MOST_NAMED = 3  # joints in a sentence
@@ -32,7 +33,7 @@ MOST_NAMED = 3  # joints in a sentence
 
 @dataclass(frozen=True)
 class JointGrips:
-    """Of every joint whose friction holds: what it is doing."""
+    """Entries of p with the mode of every joint whose friction can stick."""
 
     joints: int
     name: str = JOINT_GRIPS
@@ -46,32 +47,32 @@ class JointGrips:
 
 
 def frictions_of(system: System) -> list[JointFriction]:
-    """Of all joints and closures of a System."""
+    """The friction of all joints and closures of a System."""
     joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
     of_joints = [friction for joint in joints for friction in joint.frictions.values()]
     return of_joints + [friction for closure in system.closures.values() for friction in closure.frictions.values()]
 
 
 def count_of_grips(system: System) -> int:
-    """How many joints and closures have friction that holds."""
+    """How many joints and closures have friction that can stick."""
     return sum(bool(getattr(friction.law, "holds", False)) for friction in frictions_of(system))
 
 
 @dataclass(frozen=True)
 class JointSlots:
-    """Where a joint that rubs stands in p, in y and among the events."""
+    """Indices of a joint with friction in p, in y and among the events."""
 
     label: str
     rates: tuple[str, ...]
     bristles: range  # in y
-    grip: int | None  # in p: what a law that holds is doing, and behind it a direction
-    exact: bool  # it holds at a slip of exactly zero
-    edge: int | None  # event functions: entering or leaving rest, behind it its reserve, what it measures, its friction
+    grip: int | None  # in p: the mode of a law that can stick, followed by a direction
+    exact: bool  # it sticks at a slip of exactly zero
+    edge: int | None  # event functions: entering or leaving rest, then its reserve, what the run measures, its friction
 
 
 @dataclass(frozen=True)
 class Rubbing:
-    """A joint that rubs with its unknowns: friction f = size(N) direction, N along the slip."""
+    """A joint with friction and its unknowns: friction f = size(N) direction, N along the slip."""
 
     joint: RubbingJoint
     unknowns: range
@@ -89,7 +90,7 @@ class Rubbing:
         return is_exact(self.joint)
 
     def size(self, normal: Scalar) -> Scalar:
-        """What the direction is multiplied by, for a normal load."""
+        """The factor of the direction, for a normal load."""
         return self.law.force(self.joint.speed, normal) if isinstance(self.law, CustomFriction) else normal
 
     def rubber(self, reaction: Wrench, bodies: Sequence[Pose]) -> Rubber:
@@ -97,7 +98,7 @@ class Rubbing:
         return Rubber(self.unknowns, self.direction, self.size, proportional, self.joint.friction.preload, parts)
 
     def holder(self, number: int) -> Holder:
-        """number: of this joint among those that rub."""
+        """number: the index of this joint among those with friction."""
         assert self.grip is not None
         return Holder(self.unknowns, self.joint.slip, self.grip.sticks, self.law.stiction(1.0), number)  # type: ignore[union-attr]
 
@@ -139,7 +140,7 @@ def rub(
     where_things_are: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Pose]],
     applied: AppliedForces,
 ) -> list[Rubbing]:
-    """Put the unknown friction of all joints on their bodies; p and bristles are just what belongs to joints."""
+    """Apply the unknown friction of all joints to their bodies; p and bristles contain the joints' entries only."""
     q, v, bodies = where_things_are
     found: list[Rubbing] = []
     taken, gripped, place = 0, 0, 0
@@ -163,7 +164,7 @@ def rub(
 
 
 def _direction(joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | None) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
-    """Friction that slips, per newton of its size, and the rates of the law's own states, none of which reads the normal force."""
+    """Slip friction per newton of its size, and the rates of the law's own states; neither depends on the normal force."""
     law, slip, speed = joint.friction.law, joint.slip, joint.speed
     if isinstance(law, BristleLaw):
         count = len(slip)
@@ -177,7 +178,7 @@ def _direction(joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | Non
     if grip is None:
         return sliding, ()
     strength = law.stiction(1.0)  # type: ignore[attr-defined]
-    if is_exact(joint):  # the way it slides stands in p, so that nothing jumps where the slip is zero
+    if is_exact(joint):  # the direction of sliding is an entry of p, so that nothing jumps where the slip is zero
         pushed = where(grip.rests > 0.5, strength, size) * grip.along(joint)[0]
         return (where(grip.sticks > 0.5, 0.0, pushed),), ()
     return grip.friction(joint, strength, sliding, (0.0,) * len(slip)), ()
@@ -186,7 +187,7 @@ def _direction(joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | Non
 def reactions_of(
     rubbing: Sequence[Rubbing], inboard: Sequence[Wrench], of_closures: Mapping[str, Mapping[int, Wrench]]
 ) -> list[Wrench]:
-    """What presses each joint: moment and force of the inboard joint, or of the closure."""
+    """The reaction that presses each joint: moment and force of the inboard joint, or of the closure."""
     none: Wrench = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     return [inboard[r.joint.node] if r.joint.closure is None else of_closures[r.joint.closure].get(r.joint.node, none)
             for r in rubbing]  # fmt: skip
@@ -196,7 +197,7 @@ def reactions_of(
 
 
 def joint_events(rubbing: Sequence[Rubbing], settled: Settled, margins: Sequence[Scalar]) -> list[Watched]:
-    """Corners of laws; of laws that hold, rest and its end; loads that turn round; and where loads are no longer known."""
+    """Events at corners of laws, at rest and its end for laws that can stick, and where loads reverse or are no longer unique."""
     events: list[Watched] = []
     left = iter(margins)
     asked = iter(settled.asked[len(settled.asked) - len(margins) :])
@@ -217,7 +218,7 @@ def joint_events(rubbing: Sequence[Rubbing], settled: Settled, margins: Sequence
 
 
 def reversals(rubbing: Sequence[Rubbing], rubbers: Sequence[Rubber]) -> list[Watched]:
-    """Loads along one direction, whose magnitude has a corner at zero."""
+    """Events at the reversal of loads along one direction, whose magnitude has a corner at zero."""
     return [(Event(f"{own.joint.label} {REVERSES}", 0, kind=CUTS, reported=False), part[0], False)
             for own, rubber in zip(rubbing, rubbers, strict=True) for part in rubber.pressing if len(part) == 1]  # fmt: skip
 
@@ -232,7 +233,7 @@ def _unsure(rubbing: Sequence[Rubbing]) -> str:
 
 
 def _grip_functions(own: Rubbing, left: Scalar, asked: Sequence[Scalar]) -> list[Scalar]:
-    """Zero where it comes to rest; where it must let go; then what the run measures at those: its speed, what is asked of it."""
+    """Functions that are zero where it comes to rest and where it must let go; then its speed and required acceleration there."""
     joint, grip = own.joint, own.grip
     assert grip is not None
     band = own.law.band  # type: ignore[union-attr]
@@ -245,7 +246,7 @@ def _grip_functions(own: Rubbing, left: Scalar, asked: Sequence[Scalar]) -> list
 
 
 def joint_margins(rubbing: Sequence[Rubbing], settled: Settled, first_holder: int) -> list[Scalar]:
-    """What is left of the strength of every joint that holds."""
+    """The remaining strength of every joint that can stick."""
     margins, number = [], first_holder
     for own, load in zip(rubbing, settled.loads, strict=True):
         if own.grip is not None:
@@ -275,11 +276,11 @@ def joint_slots(
     return tuple(slots)
 
 
-# ---- what a result shows
+# ---- results
 
 
 def observed_friction(rubbing: Sequence[Rubbing], settled: Settled) -> dict[str, list[Scalar]]:
-    """By the names of the results' table."""
+    """Observed quantities of joint friction, by their names in the results' table."""
     return {
         "joint_friction": [lever * f for own in rubbing for lever, f in zip(own.joint.levers, own.force, strict=True)],
         "joint_slip": [s for own in rubbing for s in own.joint.slip],

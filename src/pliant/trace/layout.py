@@ -20,17 +20,17 @@ from pliant.results.table import OBSERVED, QUANTITIES
 Floats = NDArray[np.float64]
 
 POSITIONS, RATES, BRISTLES, WORKS, IMPULSES = "positions", "rates", "bristles", "works", "impulses"  # of y
-# Also of y: states of the user's own; outputs and memories of sampled controllers, which jump at instants; outputs on their way.
+# Also of y: the user's own states; outputs and memories of sampled controllers, which jump at sampling instants; delayed outputs.
 OWN, SAMPLED, PENDING = "own states", "sampled", "pending"
 WINDOW, PIECES, CONTACTS, STOPS, SWITCHES, CONSTANTS = "window", "pieces", "contacts", "stops", "switches", "constants"  # of p
-# Of a pair in p: closed (0 or 1), entry speed; of a law that holds what it is doing and the direction in which it yields.
+# Entries of a pair in p: closed (0 or 1), entry speed, and for a law that can stick its mode and the direction in which it yields.
 OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
 FOREVER = 1e300  # s: a window that hides nothing
-PRESCRIBED_POSITIONS, PRESCRIBED_RATES = "prescribed positions", "prescribed rates"  # of the observed row, behind its quantities
+PRESCRIBED_POSITIONS, PRESCRIBED_RATES = "prescribed positions", "prescribed rates"  # of the observed row, after its quantities
 
 
 class StateOwner(Protocol):
-    """Who has states: what each of them is called, in words."""
+    """An owner of states, with a label for each."""
 
     @property
     def name(self) -> str: ...
@@ -39,7 +39,7 @@ class StateOwner(Protocol):
 
 
 class ParameterOwner(Protocol):
-    """Who has entries of p: how many, and what they are while begin <= t <= end, contacts open and nothing pressed."""
+    """An owner of entries of p: how many, and their values for begin <= t <= end with contacts open and no stop pressed."""
 
     @property
     def name(self) -> str: ...
@@ -49,7 +49,7 @@ class ParameterOwner(Protocol):
 
 
 class TableSignal(Protocol):
-    """A signal or a motion given by a table: which piece of it holds a time."""
+    """A signal or a motion given by a table, with the piece that contains a given time."""
 
     def piece(self, t: float) -> tuple[float, ...]: ...
 
@@ -86,7 +86,7 @@ class Pieces:
 
     @property
     def starts(self) -> list[int]:
-        """Where each signal begins, and the end."""
+        """The index at which each signal begins, followed by the total width."""
         widths = [len(signal.piece(0.0)) for signal in self.signals]
         return [sum(widths[:k]) for k in range(len(widths) + 1)]
 
@@ -96,7 +96,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class ContactEntries:
-    """Of every pair: whether it is closed, how fast it closed, what friction that holds is doing."""
+    """Of every pair: whether it is closed, its closing speed, and the mode of friction that can stick."""
 
     pairs: int
     name: str = CONTACTS
@@ -111,7 +111,7 @@ class ContactEntries:
 
 @dataclass(frozen=True)
 class Flags:
-    """Flags of what jumps: damped stops that are pressed, comparisons in formulas."""
+    """Flags for discontinuities: damped stops that are pressed, comparisons in formulas."""
 
     name: str
     width: int
@@ -122,7 +122,7 @@ class Flags:
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """What was computed from the model's numbers, once for a run."""
+    """Values computed from the model's numbers, once per run."""
 
     values: Floats
     name: str = CONSTANTS
@@ -151,7 +151,7 @@ class Layout:
         labels: Mapping[str, Sequence[str]],
         prescribed: int,
     ) -> Layout:
-        """labels: of every dimension of the result; prescribed: how many coordinates are."""
+        """labels: of every dimension of the result; prescribed: the number of prescribed coordinates."""
         quantities = {name: math.prod(len(labels[d]) for d in QUANTITIES[name].dims) for name in OBSERVED}
         quantities |= {PRESCRIBED_POSITIONS: prescribed, PRESCRIBED_RATES: prescribed}
         return cls(
@@ -162,27 +162,27 @@ class Layout:
 
     @property
     def states(self) -> slice:
-        """The quantity "states" of results, in y."""
+        """The slice of y that results show as the quantity "states"."""
         return slice(self.y[OWN].start, self.y[SAMPLED].stop)
 
     @property
     def held(self) -> slice:
-        """Of y: what stays as it is between the instants of sampled controllers."""
+        """The slice of y that is constant between the instants of sampled controllers."""
         return slice(self.y[SAMPLED].start, self.y[PENDING].stop)
 
     @property
     def n_controlled(self) -> int:
-        """States that decide the step: all but works and impulses."""
+        """Number of states under error control: all but works and impulses."""
         return int(self.y[WORKS].start)
 
     @property
     def n_changing(self) -> int:
-        """Entries of p that may change in a run: all but the constants."""
+        """Number of entries of p that may change during a run: all but the constants."""
         return int(self.p[CONSTANTS].start)
 
 
 def slices(widths: Mapping[str, int]) -> dict[str, slice]:
-    """One behind the other."""
+    """Consecutive slices of these widths."""
     found, offset = {}, 0
     for name, width in widths.items():
         found[name] = slice(offset, offset + width)

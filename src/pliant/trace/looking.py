@@ -1,6 +1,6 @@
 """Finds the frames that formulas read, by calling them once on throwaway symbols before the equations are made.
 
-A frame on a beam depends on the beam's numbers, so the tree must know its place for it to move with other numbers too.
+A frame on a beam depends on the beam's numbers, so the tree must contain it if the same code is to serve other numbers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pliant.model.system import System
 from pliant.trace.lowered_system import signals_of
 from pliant.trace.world import METHODS, frame_of
 
-DEEPEST = 6  # functions that functions call
+DEEPEST = 6  # levels of functions called by functions
 
 
 def frames_read(system: System, values: Mapping[str, float]) -> tuple[Frame, ...]:
-    """Of a System with plain numbers; values: of its parameters."""
+    """The frames that formulas of a System with plain numbers read; values: of its parameters."""
     asking = [function for function in _functions(system) if _may_ask(function, 0)]
     if not asking:
         return ()
@@ -36,7 +36,7 @@ def frames_read(system: System, values: Mapping[str, float]) -> tuple[Frame, ...
     tracer.lift = lambda x: evaluated(x, values) if expression_of(x) is not None else float(x)
     anything = _Anything(tracer, lambda place: found.setdefault(frame_of(system, place, values)))
     for function in asking:
-        with suppress(PliantError, TypeError, ValueError, ArithmeticError):  # told when the formula is traced
+        with suppress(PliantError, TypeError, ValueError, ArithmeticError):  # reported when the formula is traced
             _call(function, anything)
     return tuple(found)
 
@@ -50,7 +50,7 @@ def _functions(system: System) -> Iterator[Any]:
 
 
 def _call(function: Any, anything: _Anything) -> None:
-    """With three arguments, or the five of a controller."""
+    """Calls it with three arguments, or with the five of a controller."""
     t = anything["t"]
     try:
         function(t, anything, anything)
@@ -59,7 +59,7 @@ def _call(function: Any, anything: _Anything) -> None:
 
 
 def _may_ask(function: Any, depth: int) -> bool:
-    """Whether a formula may ask for a frame: it, or a function that it reads, has such a word in it."""
+    """Whether a formula may ask for a frame: it, or a function that it reads, names one of the methods for frames."""
     text = getattr(function, "text", None)
     if isinstance(text, str):
         texts = [text, *(meaning.text for _, meaning in getattr(function, "definitions", ()))]
@@ -75,7 +75,7 @@ def _may_ask(function: Any, depth: int) -> bool:
 
 
 def _may_lead_to_one(x: Any, depth: int) -> bool:
-    """Whether what a formula reads may ask for a frame: a function that does, a module of the user's, an object with methods."""
+    """Whether an object that a formula reads may ask for a frame: such a function, a user's module, or an object with methods."""
     if isinstance(x, _HARMLESS) or is_dataclass(x):
         return False
     if isinstance(x, (types.FunctionType, types.ModuleType)):
@@ -92,7 +92,7 @@ _KNOWN_MODULES = frozenset(("pliant", "numpy", "scipy", "math", "cmath", "builti
 
 
 class _Anything(dict[str, Scalar]):
-    """q, v, measured and memory at once: every name has a value, and frames that are asked for are noted."""
+    """Stands for q, v, measured and memory at once: every name has a value, and frames that are read are recorded."""
 
     def __init__(self, tracer: Tracer, note: Callable[[Any], object]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A System made ready to be traced: its tree, its start with loops closed, its structure and its numbers."""
+"""A System prepared for tracing: its tree, its start with loops closed, its structure and its numbers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Table = PiecewiseConstant | PiecewiseLinear | MotionTable
 
 @dataclass(frozen=True)
 class LoweredSystem:
-    """Numbers and structure of one System, and what of it no equation reads."""
+    """Structure and numbers of one System, and its data that no equation reads."""
 
     original: System  # as the user wrote it
-    system: System  # as its formulation has it
+    system: System  # as its formulation rewrote it
     tree: Tree
     formulation: str  # of the equations
-    asked: str  # the formulation that was asked for
+    asked: str  # the formulation that was requested
     near: float | None
     t_start: float
     parameters: Mapping[str, float]  # values of the user's parameters
@@ -37,7 +37,7 @@ class LoweredSystem:
 
     @cached_property
     def lowered(self) -> Lowered:
-        """Of everything that a trace reads; parameters, which formulas may read, come first."""
+        """Structure and numbers of everything that a trace reads; parameters, which formulas may read, come first."""
         lowered = lower(self.root, self.readings)
         return replace(
             lowered,
@@ -47,7 +47,7 @@ class LoweredSystem:
 
     @property
     def root(self) -> tuple[object, ...]:
-        """Everything that a trace reads but parameters."""
+        """Everything that a trace reads except parameters."""
         return self.system, self.tree, self.near, self.formulation, self.start.independent, self.start.scale
 
     @property
@@ -56,7 +56,7 @@ class LoweredSystem:
 
     @property
     def redundant(self) -> tuple[str, ...]:
-        """Closures with directions that others imply."""
+        """Names of closures with directions that others imply."""
         return self.start.redundant
 
     @cached_property
@@ -69,7 +69,7 @@ class LoweredSystem:
 
 
 def signals_of(system: System) -> list[Signal]:
-    """Of drives, of loads, of struts, of motors, and of the rates of states."""
+    """The signals of drives, loads, struts, motors and rates of states."""
     drives = [drive.effort for drive in system.drives.values()]
     loads = [component for load in system.loads.values() for component in load.vector]
     struts = [strut.force for strut in system.struts.values() if strut.force is not None]
@@ -85,7 +85,7 @@ def tables(system: System, tree: Tree) -> tuple[Table, ...]:
 
 
 def breakpoints(system: System) -> tuple[float, ...]:
-    """All times that no step may straddle."""
+    """All times at which a step must end."""
     times: set[float] = set()
     for signal in signals_of(system):
         if not isinstance(signal, Constant):

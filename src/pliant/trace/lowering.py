@@ -1,8 +1,8 @@
 """A System in two parts: its structure, which decides the code, and its numbers, which the code reads.
 
-The structure is everything a trace can depend on but numbers: classes, names, counts, formulas; which numbers are exactly 0, 1 or
--1, since those vanish from the equations; and which numbers of one part are equal, since what is computed from them is computed
-once. Numbers that no equation reads (starts, points of tables) are in neither.
+The structure is everything that a trace can depend on apart from numbers: classes, names, counts and formulas. It also records
+which numbers are exactly 0, 1 or -1, since those vanish from the equations, and which numbers of one part are equal, since
+expressions of equal numbers are computed once. Numbers that no equation reads (starts, points of tables) belong to neither part.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from pliant.model.value_keys import value_key
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
 
-# What classes say of themselves. STRUCTURE: a property with all that decides the code, where fields are not to be looked into.
+# Attributes by which classes describe themselves. STRUCTURE: a property with everything that decides the code, read instead of the
+# fields.
 STRUCTURE = "structure"
 OUTSIDE = ("OUTSIDE_EQUATIONS", "STARTS", "START_RATES")  # fields that no equation reads
-DERIVED = "DERIVED"  # cached properties that equations read and that only plain numbers can be asked for: a root, a table
-PRESENCE = "PRESENCE"  # fields of which it only matters whether there is anything in them
+DERIVED = "DERIVED"  # cached properties that equations read and that need plain numbers to be computed: a root, a table
+PRESENCE = "PRESENCE"  # fields of which only emptiness matters
 
-REMEMBERED_DEPTH = 2  # of parts in parts: a System and its tree, and what these hold
+REMEMBERED_DEPTH = 2  # nesting of remembered parts: a System and its tree, and the parts these hold
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """Equal structures have equal code; numbers are in the order in which a trace numbers them."""
+    """Structure and numbers: equal structures have equal code; numbers are in the order in which a trace numbers them."""
 
     structure: Hashable
     numbers: list[float]
-    shareable: bool  # whether the structure can be told from others: not where a formula reads what may change unseen
+    shareable: bool  # whether equal structures really mean equal code: not if a formula reads something that may change unseen
 
 
 class RememberedReadings:
-    """What was read of parts, for the next time: of those that stay as they are."""
+    """Readings of immutable parts, remembered for the next walk."""
 
     def __init__(self) -> None:
         self.readings: dict[int, _PartRead] = {}
@@ -60,8 +61,8 @@ class EveryNumber:
     """All numbers that a trace may read, whether structure or not, and which of them are the numbers of `lower`."""
 
     values: NDArray[np.float64]
-    places: NDArray[np.int64]  # of the numbers, in their order, among the values
-    skeleton: Hashable  # what of the structure no number decides
+    places: NDArray[np.int64]  # for each number of `lower`, in order, its index among the values
+    skeleton: Hashable  # the part of the structure that no number decides
 
     def is_like(self, other: EveryNumber) -> bool:
         """Whether the same places hold the same things in both."""
@@ -69,14 +70,14 @@ class EveryNumber:
 
 
 def every_number(root: Any) -> EveryNumber:
-    """To see how numbers change with parameters, even those that are 0 or 1 or equal just now."""
+    """All numbers, including those that happen to be 0, 1 or equal now: shows how numbers change with parameters."""
     walk = _ReadingAll()
     walk.visit(root)
     return EveryNumber(np.array(walk.all), np.array(walk.places, dtype=np.int64), tuple(walk.skeleton))
 
 
 def expressions_of(root: Any) -> dict[int, Expression]:
-    """Of numbers that parts hold as expressions of parameters, by their places in `every_number`."""
+    """The numbers that parts hold as expressions of parameters, by their indices in `every_number`."""
     walk = _ReadingExpressions()
     walk.visit(root)
     return walk.expressions
@@ -91,13 +92,13 @@ class _Reading:
     """Collects structure and numbers."""
 
     def __init__(self) -> None:
-        self.structure: list[Any] = []  # all of it can be hashed
+        self.structure: list[Any] = []  # hashable entries only
         self.numbers: list[float] = []
         self.shareable = True
         self.readings: dict[int, _PartRead] = {}
         self._own: dict[float, int] = {}  # numbers of the part that is being visited
-        self._met: dict[int, int] = {}  # where objects that are shared were met first, by identity
-        self._alive: list[Any] = []  # in that order; what was made on the way must not leave its identity to another object
+        self._met: dict[int, int] = {}  # shared objects, by identity, and the order in which they were met first
+        self._alive: list[Any] = []  # in that order; keeps temporary objects alive, so that no other object can get their identity
 
     def visit(self, x: Any) -> None:
         kind = type(x)
@@ -190,7 +191,7 @@ class _Reading:
 
 
 class _ReadingAll(_Reading):
-    """Notes every number it meets."""
+    """Records every number it meets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,7 +221,7 @@ class _ReadingAll(_Reading):
 
 
 class _ReadingExpressions(_ReadingAll):
-    """Notes which of the numbers it meets stand for expressions."""
+    """Records which of the numbers it meets are expressions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -233,10 +234,10 @@ class _ReadingExpressions(_ReadingAll):
 
 
 class _PartRead(NamedTuple):
-    """What a walk read of one part, and what of the walk that depends on."""
+    """What a walk read of one part, and the state of the walk that the reading depends on."""
 
-    part: Any  # kept alive, and with it all that is inside: they are known by their identity
-    first: int  # how many objects were met before
+    part: Any  # kept alive with everything inside it, since objects are identified by identity
+    first: int  # number of objects met before it
     structure: list[Any]
     numbers: list[float]
     before: dict[int, int]  # objects in it that were met before, and where
@@ -246,7 +247,7 @@ class _PartRead(NamedTuple):
 
 
 class _RememberedReading(_Reading):
-    """Takes over what an earlier walk read of the same parts, of those that a System or its tree holds directly."""
+    """Reuses what an earlier walk read of the parts that a System or its tree holds directly."""
 
     def __init__(self, before: Mapping[int, _PartRead]) -> None:
         super().__init__()
@@ -291,7 +292,7 @@ class _RememberedReading(_Reading):
         self._depth -= 1
 
     def _take_over(self, known: _PartRead) -> bool:
-        """Everything that was met before it must have been met in the same places, what is in it nowhere, and be as it was."""
+        """Reuse a reading if the objects met before it have the same places, those inside it are new, and nothing has changed."""
         if known.first != len(self._met) or not known.inside.keys().isdisjoint(self._met):
             return False
         if not all(self._met.get(k) == place for k, place in known.before.items()):
@@ -313,7 +314,7 @@ class _RememberedReading(_Reading):
         self._changeable += not _READ[type(x)].frozen
         super()._visit_part(x)
         if self._changeable != changeable or len(self._met) == first:
-            return  # it may change, or was met before
+            return  # the part may change, or was met before
         alive = self._alive[first:]
         self.readings[id(x)] = _PartRead(
             part=x,
@@ -379,13 +380,13 @@ class _Copying:
 
 
 _PLAIN = frozenset((str, int, bool, type(None), range, bytes))
-_NEW = ("#", None)  # a number that the part has not had before
+_NEW = ("#", None)  # a number that is new in its part
 
 
 class _HowToRead(NamedTuple):
-    """Of a class: what of its objects a trace can depend on."""
+    """What a trace can depend on in the objects of a class."""
 
-    whole: bool  # they say it themselves, by STRUCTURE
+    whole: bool  # the objects describe themselves, by STRUCTURE
     presence: tuple[str, ...]
     names: tuple[str, ...]  # fields and derived properties
     frozen: bool

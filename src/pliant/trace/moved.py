@@ -1,4 +1,4 @@
-"""What assembly changed of the start a user gave, in words."""
+"""Describes in words how assembly changed the start that a user gave."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pliant.model.joint import BALL, ROTATION
 
 Floats = NDArray[np.float64]
 
-# Of the mechanism's size (of 1 rad for angles, of itself for a rate): a start written with six digits is moved by about as much.
+# Fraction of the mechanism's size (of 1 rad for angles, of a rate itself): rounding a start to six digits moves it about as much.
 WORTH_TELLING = 1e-6
-NAMED = 5  # changes that are told one by one, largest first
+NAMED = 5  # changes that are listed individually, largest first
 
 
 def what_moved(
     tree: Tree, given: tuple[Floats, Floats], found: tuple[Floats, Floats], free: tuple[Sequence[int], Sequence[int]], size: float
 ) -> tuple[str, ...]:
-    """One sentence where assembly changed coordinates, or rates that were given; (q, v) before, after, and which of them are free.
+    """One sentence if assembly changed coordinates or given rates; from (q, v) before, after, and which of them are free.
 
     A rate of zero is taken as not given: it follows from the others.
     """
@@ -38,7 +38,7 @@ def what_moved(
 def _changes(
     kind: str, by: dict[int, float], names: Sequence[str], before: Floats, after: Floats, units: dict[int, str]
 ) -> list[str]:
-    """Where coordinates or rates were and are, those that changed most first."""
+    """Coordinates or rates before and after, the largest changes first."""
     far = sorted((k for k, change in by.items() if change > WORTH_TELLING), key=lambda k: -by[k])
     if not far:
         return []
@@ -48,7 +48,7 @@ def _changes(
 
 
 def _units(tree: Tree) -> tuple[dict[int, str], dict[int, str]]:
-    """Units of the joints' coordinates and of their rates, by number; modes have one each of their own, and go without."""
+    """Units of joint coordinates and of their rates, by number; modes are given no unit, since each would have its own."""
     lengths, rates = {}, {}
     for slot in tree.slots:
         unit = "rad" if slot.motion.kind == ROTATION else "" if slot.motion.kind == BALL else "m"

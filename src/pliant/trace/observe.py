@@ -40,8 +40,8 @@ class TracedState:
     v: Sequence[Scalar]
     bodies: Sequence[Pose]
     moving: Sequence[Twist]
-    loads: Sequence[BodyLoad]  # but for those of joints apart
-    closing: Mapping[int, Wrench]  # of closures on the bodies they hold
+    loads: Sequence[BodyLoad]  # without those of cut joints
+    closing: Mapping[int, Wrench]  # wrenches of closures on the bodies they hold
     cut_joints: Sequence[CutJointState]
     struts: Sequence[StrutForce]
     motors: Sequence[MotorState]
@@ -57,7 +57,7 @@ def observe(
     closures: Closures,
     friction: Mapping[str, list[Scalar]],
 ) -> dict[str, list[Scalar]]:
-    """Scalars of every observed quantity of the results' table. friction: those of joints that rub."""
+    """The scalars of every observed quantity of the results' table. friction: quantities of joints with friction."""
     tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
     momentum, angular = momenta(tree, q, v, bodies, moving)
     observed: dict[str, list[Scalar]] = {
@@ -107,7 +107,7 @@ def observe(
 
 
 def _deflection(state: TracedState, node: Node, place: Place) -> Vec:
-    """How far the fields carry a place from where it is with all the body's modes at zero, body axes."""
+    """Displacement of a place by the deformation fields from its position with all the body's modes at zero, in body axes."""
     if not place.displacement:
         return ZERO
     z, _ = node.own(state.q, state.v)

@@ -1,10 +1,10 @@
-"""How everything that a run is made of changes with parameters: numbers of the equations, the start, tables and their breakpoints.
+"""Derivatives, over parameters, of everything that defines a run: numbers of the equations, the start, tables and breakpoints.
 
-By central differences of orders two to eight. Numbers follow from parameters through what users wrote, shapes of beams and
-integrals over them, roots of characteristic equations among these: smooth functions known to round-off, which Python computes in
-far too many ways to differentiate each by hand. What is linear, as most is, needs two points; points are added until the error
-that the orders so far let expect is below TOLERANCE. Where order eight is not enough, a shorter step is tried, and of both that one
-is taken, number by number, whose last two orders agree better.
+They are central differences of orders two to eight. Numbers follow from parameters through the user's expressions, mode shapes of
+beams, integrals over them and roots of characteristic equations: smooth functions known to round-off, computed in too many ways to
+differentiate each by hand. Most dependences are linear and need two points; points are added until the error extrapolated from the
+orders so far is below TOLERANCE. If order eight is not enough, a shorter step is tried, and for each number the step whose last two
+orders agree better is used.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from pliant.trace.lowering import EveryNumber, every_number
 
 Floats = NDArray[np.float64]
 
-# Of a parameter, or of 1 where that is zero. Round-off is divided by it, and the largest of a beam's wave numbers times its length,
-# some tens, goes with it into the ninth power.
+# Relative step of a parameter (absolute if the parameter is zero). Round-off is divided by it; the truncation error grows with the
+# ninth power of it times a beam's largest wave number times length, some tens.
 STEP = 8e-3
-SHORTER = 0.2  # of a step
-TRIALS = 3  # steps, each so much shorter, before a parameter is held to be at its bound
-TOLERANCE = 1e-11  # of a slope: its error
-ROUND_OFF = 64 * 2.0**-52  # of a number: within which a second difference is none
+SHORTER = 0.2  # ratio of a shorter step to the one before
+TRIALS = 3  # steps, each shorter by that ratio, before a parameter is taken to be at its bound
+TOLERANCE = 1e-11  # relative error of a slope
+ROUND_OFF = 64 * 2.0**-52  # of a number: a second difference below it counts as zero
 # Weights of f(+-1 h), f(+-2 h) ..., of orders 2, 4, 6 and 8
 CENTRAL = ((1 / 2,), (2 / 3, -1 / 12), (3 / 4, -3 / 20, 1 / 60), (4 / 5, -1 / 5, 4 / 105, -1 / 280))
-TINY = 1e-300  # what nothing is divided by
-# On one side, where a parameter is at its bound: f(0), f(h) ... f(7 h), order 7
+TINY = 1e-300  # avoids division by zero
+# Weights of f(0), f(h) ... f(7 h): the one-sided difference of order 7, for a parameter at its bound
 ONE_SIDED = (-363 / 140, 7.0, -21 / 2, 35 / 3, -35 / 4, 21 / 5, -7 / 6, 1 / 7)
 
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What a run is made of, as numbers."""
+    """The numbers that define a run."""
 
     every: EveryNumber  # of the equations
-    start: Floats  # all coordinates, all rates, states of the user's own
+    start: Floats  # all coordinates, all rates, the user's own states
     breakpoints: Floats  # s
-    pieces: Floats  # of all tables, on the pieces of time between breakpoints
+    pieces: Floats  # of all tables, between breakpoints
 
     @classmethod
     def of(cls, lowered: LoweredSystem, between: Sequence[float]) -> Ingredients:
-        """between: times inside the pieces of time."""
+        """between: one time between each two breakpoints."""
         pieces = [x for t in between for signal in lowered.signals for x in signal.piece(t)]
         own = [state.start for state in lowered.system.states.values()]
         start = np.concatenate([lowered.start.q, lowered.start.v, own])
@@ -63,7 +63,7 @@ class Ingredients:
         return numbers, start, breakpoints, pieces
 
 
-At = Callable[[Mapping[str, float]], Ingredients]  # of values of parameters
+At = Callable[[Mapping[str, float]], Ingredients]  # from parameter values to what defines a run
 
 
 def slopes_of(name: str, value: float, at: At, here: Ingredients) -> Floats:
@@ -72,7 +72,7 @@ def slopes_of(name: str, value: float, at: At, here: Ingredients) -> Floats:
     for k in range(TRIALS):
         try:
             return _central(name, value, h * SHORTER**k, at, here)
-        except (ModelError, SolveError):  # there is no such mechanism, so far from this one
+        except (ModelError, SolveError):  # no valid mechanism at this distance
             continue
     return _one_sided(name, value, h * SHORTER ** (TRIALS - 1), at, here)
 
@@ -86,7 +86,7 @@ def _central(name: str, value: float, h: float, at: At, here: Ingredients) -> Fl
 
 
 def _orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tuple[Floats, Floats | None]:
-    """(slope, by how much the two highest orders differ: None where that is well below the tolerance)"""
+    """(slope, difference between the two highest orders, or None if that is well below the tolerance)"""
     column = here.column
     negligible = ROUND_OFF * np.abs(column) / h
     changes: list[Floats] = []
@@ -99,7 +99,7 @@ def _orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tup
         better = np.asarray(sum(w * change for w, change in zip(weights, changes, strict=True))) / h
         if order > 0:
             before, difference = difference, np.abs(better - slope)
-            # each order shrinks the difference as the one before did
+            # assume that each order reduces the difference as much as the one before
             shrinks = 1.0 if order == 1 else np.minimum(difference / np.maximum(before, negligible + TINY), 1.0)
             expected = difference * shrinks
             if np.all(expected <= TOLERANCE * np.abs(better) + negligible):
@@ -109,7 +109,7 @@ def _orders(name: str, value: float, h: float, at: At, here: Ingredients) -> tup
 
 
 def _one_sided(name: str, value: float, h: float, at: At, here: Ingredients) -> Floats:
-    """A parameter that may not be larger, or not be smaller, than it is."""
+    """The slope over a parameter that is at its upper or lower bound."""
     for side in (1.0, -1.0):
         try:
             points = [here.column, *(_column_at(name, value + side * k * h, at, here) for k in range(1, len(ONE_SIDED)))]

@@ -1,4 +1,4 @@
-"""Constraints of closed loops as kernels, for the method that partitions coordinates; made when it asks for them."""
+"""Constraints of closed loops as kernels, compiled on demand for the method that partitions coordinates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.trace.traced_system import TracedSystem
 
 
 def constraint_kernels(traced: TracedSystem, cache: Path | None) -> ConstraintKernels | None:
-    """Kernels of the exact loops; None where there are none. Joints are sooner dependent than modes, which are stiff."""
+    """Kernels of the exact loops; None if there are none. Joints are preferred as dependent coordinates, since modes are stiff."""
     if traced.partition is None:
         return None
     values, shift = (compile_function(function, cache=cache) for function in traced.partition)

@@ -1,4 +1,4 @@
-"""prepare(numbers) -> constants: what a trace computes from numbers alone, and whether it is good for them."""
+"""prepare(numbers) -> constants: the values that a trace computes from numbers alone, and whether the trace is valid for them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pliant.codegen.tracer import Tracer
 
 Floats = NDArray[np.float64]
 
-SAME = 1e-14  # of a value that a trace depends on: machine code may round a quotient otherwise than Python did
+SAME = 1e-14  # relative tolerance of a value that a trace depends on: machine code may round a quotient differently from Python
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """The constants of a trace as a function of its numbers, with the answers that Python's `if` got on the way."""
+    """The constants of a trace as a function of its numbers, and the outcomes of Python's `if` on which the trace depends."""
 
     program: Program
-    count: int  # of constants: the rest are guards
-    answers: Floats  # what the guards must give
+    count: int  # number of constants: the remaining outputs are guards
+    answers: Floats  # required values of the guards
     cache: Path | None
 
     @classmethod
@@ -41,7 +41,7 @@ class Preparation:
         return compile_function(self.program, cache=self.cache, largest=0)
 
     def constants(self, numbers: Floats) -> Floats | None:
-        """The constants for these numbers; None where the trace is not good for them."""
+        """The constants for these numbers; None if the trace is not valid for them."""
         out = self.code(0.0, np.empty(0), numbers)
         given = out[self.count :]
         if not (np.array_equal(given, self.answers) or np.allclose(given, self.answers, rtol=SAME, atol=0.0)):

@@ -22,12 +22,12 @@ SAMPLE, APPLY = "sample", "apply"
 
 @dataclass(frozen=True)
 class Instant:
-    """Something that happens every period: a controller is run, or outputs that were on their way begin to act."""
+    """Something that happens every period: a controller runs, or delayed outputs begin to act."""
 
     controller: str
     number: int  # of the controller
     kind: str  # SAMPLE or APPLY
-    python: bool = False  # Python has to do it
+    python: bool = False  # whether it must run in Python
 
     @property
     def function(self) -> str:
@@ -36,7 +36,7 @@ class Instant:
 
 
 def instants_of(system: System) -> tuple[Instant, ...]:
-    """In the order in which those of one time happen: what falls due, what Python does, then the others as they were declared."""
+    """Simultaneous instants happen in this order: delayed outputs, controllers in Python, then the others as declared."""
     controllers = list(enumerate(system.controllers.values()))
     due = [Instant(c.name, k, APPLY) for k, c in controllers if c.rest > 0.0]
     runs = [Instant(c.name, k, SAMPLE, c.python is not None) for k, c in controllers]
@@ -47,7 +47,7 @@ class Measured(Mapping[str, Scalar]):
     """Numbers of a result by their names: measured["normal_force contact arm.tip"]."""
 
     def __init__(self, values: Sequence[Scalar], places: Mapping[str, int]) -> None:
-        """places: of the names among the values."""
+        """places: the index of each name among the values."""
         self._values, self._places = values, places
 
     def __getitem__(self, name: str) -> Scalar:
@@ -67,12 +67,12 @@ class Measured(Mapping[str, Scalar]):
 
 
 def measured_places(labels: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Of every number that is observed, in the order of the observed row."""
+    """The index of every observed number in the observed row, by name."""
     return {name: k for k, name in enumerate(component_names(OBSERVED, labels))}
 
 
 class Holds:
-    """Everything that controllers hold: outputs and memories, then what is on its way, newest first."""
+    """Everything that controllers hold: outputs and memories, then delayed outputs, newest first."""
 
     def __init__(self, system: System, held: Sequence[Any], pending: Sequence[Any]) -> None:
         self._controllers = system.controllers
@@ -87,12 +87,12 @@ class Holds:
         return dict(zip(controller.memories, self._held[first : first + len(controller.memories)], strict=True))
 
     def apply(self, name: str) -> None:
-        """The oldest outputs on their way act from now on."""
+        """The oldest delayed outputs act from now on."""
         count, first, queue = len(self._controllers[name].outputs), self._first(name), self._queue(name)
         self._held[first : first + count] = self._pending[queue.stop - count : queue.stop]
 
     def put(self, name: str, outputs: Sequence[Any], memory: Mapping[str, Any]) -> None:
-        """What a controller has just put out, and its memory; without a delay the outputs act at once."""
+        """Store a controller's new outputs and memory; without a delay the outputs act at once."""
         controller, first = self._controllers[name], self._first(name)
         count = len(controller.outputs)
         self._held[first + count : first + len(controller.labels)] = [memory[key] for key in controller.memories]
@@ -118,7 +118,7 @@ def run_update(
     arguments: tuple[Any, Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]],
     memory: dict[str, Any],
 ) -> list[Any]:
-    """The outputs of a controller; its memory is written to."""
+    """Runs a controller's update, which also writes to its memory, and returns its outputs."""
     if isinstance(function, Mapping):
         new = {name: called(formula, *arguments, memory) for name, formula in function.items()}
         memory.update((name, value) for name, value in new.items() if name in memory)
@@ -133,7 +133,7 @@ def run_update(
 
 
 def outputs_of(controller: Sampled, given: Any) -> list[Any]:
-    """What an update returned, in the order of the outputs."""
+    """The values that an update returned, in the order of the outputs."""
     part, names = f"sampled {controller.name!r}", controller.outputs
     if isinstance(given, Mapping):
         if set(given) != set(names):

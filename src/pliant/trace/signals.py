@@ -33,11 +33,11 @@ from pliant.trace.world import World
 
 
 class Signals:
-    """The time, p and the coordinates of a trace, and whoever reads signals there."""
+    """Time, p and the coordinates of a trace, with the functions that read signals there."""
 
     def __init__(self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None) -> None:
         self.system, self.tree = system, tree
-        # the same with numbers as they are, and values of parameters: what frames are found by
+        # values of parameters as plain numbers, by which frames are found
         plain = {name: x for name, x in (parameters or {}).items() if isinstance(x, float)}
         self.plain_system, self.plain_values = system, plain
         self.tracer = Tracer()
@@ -65,7 +65,7 @@ class Signals:
         self._under_way: list[str] = []  # states whose rates are being computed
 
     def read(self, signal: Signal) -> Scalar:
-        """The value now of a signal of what acts."""
+        """The present value of a signal of a force or drive."""
         return self._value(signal)
 
     def _value(self, signal: Signal) -> Scalar:
@@ -78,11 +78,11 @@ class Signals:
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 
     def _switching(self, signal: Formula) -> AbstractContextManager[None]:
-        """Comparisons of the state in a signal's formula are decided by flags, where the trace has p to put them in."""
+        """Lets flags decide comparisons of the state in a signal's formula, if the trace has entries of p for them."""
         return nullcontext() if self.switches is None else self.switches.watching(self._part(signal.function))
 
     def _part(self, function: Any) -> str:
-        """Whose formula it is, in words."""
+        """The owner of a formula, in words."""
         signals: dict[str, tuple[Signal, ...]] = {drive.name: (drive.effort,) for drive in self.system.drives.values()}
         signals |= {load.name: load.vector for load in self.system.loads.values()}
         signals |= {strut.name: (strut.force,) for strut in self.system.struts.values() if strut.force is not None}
@@ -105,7 +105,7 @@ class Signals:
         return False
 
     def _piece(self, signal: object) -> list[Scalar]:
-        """What p holds of a signal given by a table."""
+        """The entries of p of a signal given by a table."""
         k = next(k for k, known in enumerate(self.signals) if known is signal)
         first, starts = self.places[PIECES].start, Pieces(self.signals).starts
         return self.p[first + starts[k] : first + starts[k + 1]]
@@ -114,7 +114,7 @@ class Signals:
         return self._scalar(called(function, t, *self.seen(self._part(function))))
 
     def seen(self, part: str) -> tuple[NamedScalars, NamedScalars]:
-        """q and v as formulas see them; part: whose formula it is."""
+        """q and v as formulas see them; part: the formula's owner."""
         found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
@@ -130,7 +130,7 @@ class Signals:
         return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
 
     def _command(self, drive: MotorDrive) -> Scalar:
-        """What a motor is told; formulas may read it, but not the one that it is."""
+        """The command of a motor; formulas may read it, except the command's own formula."""
         if drive.name in self._under_way:
             rule = "must not read its own value: that is an algebraic loop"
             raise ModelError.of(f"motor {drive.name!r}", COMMAND, rule, f"q[{f'{drive.name}.{COMMAND}'!r}]")
@@ -140,7 +140,7 @@ class Signals:
         return command
 
     def acting(self, pressed: Mapping[str, Scalar] | None = None) -> AppliedForces:
-        """All that acts at the traced state, but for contacts and closures. pressed: see `AppliedForces`."""
+        """All forces at the traced state except those of contacts and closures. pressed: see `AppliedForces`."""
         applied = applied_forces(self.system, self.tree, self.q, self.v, self.read, pressed)
         driven = [drive for drive in self.system.motors.values() if drive.command is not None]
         commands = {drive.name: self._command(drive) for drive in driven}
@@ -150,11 +150,11 @@ class Signals:
 
     @property
     def own_rates(self) -> list[Scalar]:
-        """Of the user's own states, in order."""
+        """The rates of the user's own states, in order."""
         return [self.own_rate(name) for name in self.system.states]
 
     def own_rate(self, name: str) -> Scalar:
-        """The rate of one of the user's own states; formulas may read it, but none by which it is computed."""
+        """The rate of one of the user's own states; formulas may read it, except those it is computed from."""
         if name in self._under_way:
             loop = " reads ".join(f"v[{each!r}]" for each in [*self._under_way[self._under_way.index(name) :], name])
             raise ModelError.of(f"state {name!r}", "rate", "must not depend on itself: that is an algebraic loop", loop)
@@ -165,21 +165,21 @@ class Signals:
         return self._own_rates[name]
 
     def _lifted(self, x: Any) -> Scalar:
-        """What a formula brings along: a parameter, an expression of parameters, a whole number."""
+        """A traced scalar for a foreign operand in a formula: a parameter, an expression of parameters, an integer."""
         return evaluated(x, self._parameters) if expression_of(x) is not None else float(x)
 
     def lifted_number(self, x: Any) -> Any:
-        """The same where it meets a Number; a traced scalar answers for itself."""
+        """The same for an operand that meets a Number; a traced scalar needs no conversion."""
         is_number = isinstance(x, (float, int)) or expression_of(x) is not None
         return self._lifted(x) if is_number else NotImplemented
 
     def _scalar(self, x: Any) -> Scalar:
-        """What a formula gave, as a scalar of this trace."""
+        """The value of a formula as a scalar of this trace."""
         return x if isinstance(x, (float, TracedScalar, Number)) and expression_of(x) is None else self._lifted(x)
 
     @cached_property
     def cut_joint_states(self) -> list[CutJointState]:
-        """Joints apart from the tree, at the traced state."""
+        """Cut joints at the traced state."""
         if not self.system.cut_joints:
             return []
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)

@@ -12,8 +12,8 @@ from pliant.trace.tracing import Trace
 def static_rows(traced: TracedSystem, formulation: str) -> tuple[ca.Function, ca.Function, ca.Function]:
     """(residual, Jacobian, efforts) of (t, free coordinates, p): inverse dynamics with the free coordinates at rest.
 
-    The residual is what the free coordinates' rows ask for beyond what acts; efforts are those of the prescribed ones. Numbers are
-    folded in: p is without constants.
+    The residual is the effort that the free coordinates' rows require beyond the applied forces; efforts are those of the
+    prescribed coordinates. Numbers are folded in, so p has no constants.
     """
     refuse_friction(traced.system, "quasi-static balance")
     made = Trace(traced.system, formulation)

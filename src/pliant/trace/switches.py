@@ -14,18 +14,18 @@ from pliant.trace.events import Event, Watched
 
 @dataclass
 class Switches:
-    """What formulas compare: g > 0 while its flag is 1. The same comparison met again is the same switch."""
+    """Comparisons in formulas: g > 0 while its flag is 1. A comparison that occurs twice is one switch."""
 
     tracer: Tracer
-    first: int  # of the flags, in p
+    first: int  # index of the first flag in p
     of_state: Callable[[int], bool]  # whether a node of the graph depends on the state
     columns: list[ca.SX] = field(default_factory=list)
     _found: dict[int, tuple[str, TracedScalar, TracedScalar]] = field(default_factory=dict)  # by node of g: whose formula, g, flag
 
     @contextmanager
     def watching(self, owner: str) -> Iterator[None]:
-        """Comparisons made in here are switches, and belong to `owner`."""
-        around = self.tracer.on_comparison, self.tracer.on_corner  # a formula that reads a rate has that formula inside
+        """Turns comparisons made inside this context into switches that belong to `owner`."""
+        around = self.tracer.on_comparison, self.tracer.on_corner  # contexts nest: a formula may read a rate, itself a formula
         self.tracer.on_comparison = lambda below, above: self._decided(owner, below, above, timed=False)
         self.tracer.on_corner = lambda below, above: self._decided(owner, below, above, timed=True)
         try:
@@ -34,7 +34,7 @@ class Switches:
             self.tracer.on_comparison, self.tracer.on_corner = around
 
     def _decided(self, owner: str, below: Scalar, above: Scalar, timed: bool) -> Scalar | None:
-        """below < above, by a flag; None where time alone decides, unless `timed`: its jumps are breakpoints."""
+        """below < above, decided by a flag; None if it depends on time alone (jumps in time are breakpoints), unless `timed`."""
         g = above - below
         if not isinstance(g, TracedScalar) or not (timed or self.of_state(g.number)):
             return None
@@ -45,6 +45,6 @@ class Switches:
         return self.tracer.binary(ca.OP_LT, 0.5, self._found[g.number][2])
 
     def events(self) -> list[Watched]:
-        """One event a switch, in the order of their flags."""
+        """One event per switch, in the order of their flags."""
         return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, reported=False), g, False)
                 for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The equations of task-space inverse dynamics: what loops and a path ask of the coordinates, and what a motion asks of efforts."""
+"""The equations of task-space inverse dynamics: constraints of loops and path on the coordinates, and the efforts of a motion."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TaskRows:
-    """Functions of a System whose path is followed by closures to bodies that move as told. Columns are its free rates.
+    """Functions of a System in which closures to bodies with prescribed motion follow the path. Columns are its free rates.
 
-    Rows are those of exact closures, loops first and then the path; `second` is c'' without the accelerations of free coordinates.
+    Rows are those of exact closures, first of loops and then of the path; `second` is c'' without the accelerations of free
+    coordinates.
     """
 
     names: tuple[str, ...]  # of rows
     angular: tuple[bool, ...]  # rows that are angles
-    n_loops: int  # rows
+    n_loops: int  # number of rows of loops
     rates: tuple[str, ...]  # names of the free rates
     start: Floats  # free coordinates, as the System has them
     constraints: MachineCode  # (t, [q, v], p) -> residual, rate, second, Jacobian
-    asked: MachineCode  # (t, [q, v, a], p) -> what free rows ask for beyond what acts
+    asked: MachineCode  # (t, [q, v, a], p) -> the effort that free rows require beyond the applied forces
     moved: MachineCode  # (t, [q, change along free rates], p) -> q
     trace: Trace
 

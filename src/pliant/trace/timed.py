@@ -14,9 +14,9 @@ from pliant.trace.traced_system import TracedSystem
 def pieces_of(
     traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_end: float, p: NDArray[np.float64] | None = None
 ) -> Pieces:
-    """Pieces of the run on which all formulas of time are nearly cubics; what depends on the state too is taken at y0.
+    """Pieces of the run on which all formulas of time are nearly cubic; formulas that also depend on the state are taken at y0.
 
-    p: parameters, where they are not those that the run starts with.
+    p: parameters, if they differ from those that the run starts with.
     """
     if traced.timed is None:
         return Pieces(np.empty(0), True)

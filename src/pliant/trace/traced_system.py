@@ -43,41 +43,41 @@ from pliant.trace.layout import (
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.preparation import Preparation
 
-SHARED = ("states", "layout", "columns")  # properties that the structure decides: names and counts are part of it
+SHARED = ("states", "layout", "columns")  # properties that depend only on the structure, which includes names and counts
 
 
 @dataclass(frozen=True)
 class TracedSystem:
-    """All functions of one System. What its structure decides is shared by all Systems of that structure; numbers are its own."""
+    """All functions of one System. Systems of equal structure share everything that the structure decides; each has its numbers."""
 
     system: System
     tree: Tree
-    # rhs, observe, event_functions; open_contact_event_functions, the same where no contact is closed, so that what only closed
-    # ones need is constant; step_limit, the longest step in which no two balls pass through each other; project: see below
+    # rhs, observe, event_functions; open_contact_event_functions, the same while no contact is closed, with constants for events of
+    # closed contacts; step_limit, the longest step in which no two balls pass through each other; project, see below
     functions: Mapping[str, TracedFunction]
     free_q: tuple[int, ...]
     free_v: tuple[int, ...]
     sources: tuple[str, ...]
-    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return what they stored
+    dissipative: Mapping[str, bool]  # sources that must only take energy, and whether they may return energy they stored
     drives: tuple[str, ...]
     events: tuple[Event, ...]
     breakpoints: tuple[float, ...]
     y0: NDArray[np.float64]
     pairs: tuple[PairSlots, ...]
-    joints: tuple[JointSlots, ...]  # that rub
+    joints: tuple[JointSlots, ...]  # joints with friction
     n_bristles: int
-    near: float | None  # m, distance whose crossing is an event of every pair
-    partition: tuple[TracedFunction, TracedFunction] | None  # constraints, coordinates moved: see `Trace._partition`
-    rows: tuple[str, ...]  # names of the directions that closures hold
-    held: int  # of these by multipliers: all exact ones but those that others imply
-    # rows that others imply, by number, each with its unit: left out of the equations, watched along the run
+    near: float | None  # m, a gap whose crossing is an event of every pair
+    partition: tuple[TracedFunction, TracedFunction] | None  # constraints, displaced coordinates: see `Trace._partition`
+    rows: tuple[str, ...]  # names of the directions that closures constrain
+    held: int  # number of rows held by multipliers: all exact ones except those that others imply
+    # implied rows, by number, each with its unit: they are left out of the equations and watched during the run
     implied: tuple[tuple[int, str], ...]
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
     formulation: str
     original: System  # as the user wrote it; `system` is what its formulation made of it
-    warnings: tuple[str, ...]  # of the result: what was found out about the System while it was traced
-    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that change with time itself
+    warnings: tuple[str, ...]  # for the result: findings about the System from tracing
+    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that depend explicitly on time
     owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
@@ -107,7 +107,7 @@ class TracedSystem:
 
     @cached_property
     def states(self) -> tuple[States, ...]:
-        """Who owns what of y, in order."""
+        """The owners of the entries of y, in order."""
         return (
             States(POSITIONS, tuple(self.tree.positions[k] for k in self.free_q)),
             States(RATES, tuple(f"the rate of {self.tree.rates[k]}" for k in self.free_v)),
@@ -165,7 +165,7 @@ class TracedSystem:
 
     @cached_property
     def start_places(self) -> dict[str, dict[str, int]]:
-        """Where in y stands what a run may be told to start with, by name: coordinates and states, and rates of coordinates."""
+        """The indices in y of everything that a run's start may set, by name: coordinates and states, and rates of coordinates."""
         y, tree = self.layout.y, self.tree
         starts = {tree.positions[k]: y[POSITIONS].start + i for i, k in enumerate(self.free_q)}
         starts |= {name: y[OWN].start + i for i, name in enumerate(self.system.states)}
@@ -195,7 +195,7 @@ def labels_of(
     rows: tuple[str, ...],
     rubbing: Sequence[tuple[str, Sequence[str]]],
 ) -> dict[str, tuple[str, ...]]:
-    """Names along every dimension of the results' table; rubbing: joints with friction, and the rates they rub along."""
+    """Names along every dimension of the results' table; rubbing: joints with friction, and the rates along which it acts."""
     return {
         "coordinate": tree.positions,
         "rate": tree.rates,
@@ -217,12 +217,12 @@ def labels_of(
 
 
 def state_labels(system: System) -> tuple[str, ...]:
-    """States of the user's own, then what controllers hold."""
+    """Labels of the user's own states, then of the values that controllers hold."""
     return (*system.states, *(label for controller in system.controllers.values() for label in controller.labels))
 
 
 def pending_labels(system: System) -> tuple[str, ...]:
-    """Outputs on their way, newest first."""
+    """Labels of delayed outputs, newest first."""
     return tuple(f"{controller.name}.{name} of {k + 1} instants ago" for controller in system.controllers.values()
                  for k in range(controller.pending) for name in controller.outputs)  # fmt: skip
 
@@ -230,7 +230,7 @@ def pending_labels(system: System) -> tuple[str, ...]:
 def owners_of(
     lowered: LoweredSystem, pairs: int, stops: int, grips: int, switches: int, constants: NDArray[np.float64]
 ) -> tuple[ParameterOwner, ...]:
-    """Who owns what of p, in order; grips: entries of joints that hold."""
+    """The owners of the entries of p, in order; grips: number of entries of joints that can stick."""
     return (
         Window(),
         Pieces(lowered.signals),

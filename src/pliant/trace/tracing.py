@@ -1,9 +1,9 @@
 """A System traced into named functions of (t, y, p): right-hand side, observed quantities, event functions.
 
-y = [free coordinates, free rates, bristles of friction, states of the user's own, work of every source, impulse of every contact].
-p holds what changes at events of the run only: the window of time that formulas with breakpoints may see, the straight piece each
-table signal is on, for each contact whether it is closed, how fast it closed, and what friction that holds is doing, and flags of
-what jumps: damped end stops that are pressed, comparisons in formulas.
+y = [free coordinates, free rates, bristles of friction, the user's own states, work of every source, impulse of every contact].
+p holds values that change only at events of the run: the window of time that formulas with breakpoints may see; the current piece
+of each table signal; for each contact whether it is closed, its closing speed and the mode of friction that can stick; and flags
+for discontinuities (damped end stops that are pressed, comparisons in formulas).
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ from pliant.trace.traced_system import TracedSystem, labels_of, owners_of
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
-DIFFERENTIATING = ("lagrange", "denoc")  # take velocity terms from how the inertia changes, not from formulas of their own
-WHILE_CLOSED = ("event_functions",)  # asked for only while a contact is closed: nothing is to be gained by leaving contacts out
+DIFFERENTIATING = ("lagrange", "denoc")  # these obtain velocity terms by differentiating the inertia
+WHILE_CLOSED = ("event_functions",)  # evaluated only while a contact is closed, so leaving contacts out gains nothing
 
 
 def trace(
@@ -92,9 +92,9 @@ def trace(
     near: float | None = None,
     t_start: float = 0.0,
 ) -> TracedSystem:
-    """All functions of a System; `still` allows one whose every coordinate is prescribed.
+    """All functions of a System; `still` allows a System with all coordinates prescribed.
 
-    near: a distance, m, whose crossing by the gap of any pair is an event too. t_start: when closed loops are assembled.
+    near: a gap, m, whose crossing by any pair is an event too. t_start: the time at which closed loops are assembled.
     """
     lowered = lower_system(system, formulation, still, near, t_start)
     return trace_lowered(lowered, cache=None)
@@ -109,14 +109,14 @@ def lower_system(
     parameters: Mapping[str, float] | None = None,
     known: RememberedTree | None = None,
 ) -> LoweredSystem:
-    """What of a System is structure, what is numbers, and where it starts. See `trace`.
+    """Splits a System into structure and numbers, and finds its start. See `trace`.
 
-    parameters: values of those that formulas may read; parts hold plain numbers already. known: of an earlier run of the System.
+    parameters: values of those that formulas may read; parts hold plain numbers already. known: from an earlier run of the System.
     """
     check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
-    if formulation == AUGMENTED:  # the same recursion, where every body floats and every joint is a closure
+    if formulation == AUGMENTED:  # the same recursion, with every body floating and every joint a closure
         from pliant.trace.absolute import absolute_coordinates
 
         floating, warnings = absolute_coordinates(system, t_start)
@@ -139,7 +139,7 @@ def lower_system(
 def _start_of(
     system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float]
 ) -> tuple[Assembly, tuple[str, ...]]:
-    """Where a run starts: with its loops closed, where there are any."""
+    """The start of a run, with its loops, if any, closed."""
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
         return Assembly(np.array(tree.start), np.array(tree.start_rates), ()), ()
     with _nothing_collected():
@@ -163,7 +163,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
 
 @contextmanager
 def _nothing_collected() -> Iterator[None]:
-    """Python's garbage collector at rest: it would walk the growing graph again and again, a sixth of the time, for nothing."""
+    """Pauses Python's garbage collector: scanning the growing graph again and again takes a sixth of the time and frees nothing."""
     at_work = gc.isenabled()
     gc.disable()
     try:
@@ -186,9 +186,9 @@ class Trace(Signals):
         start: Assembly | None = None,
         parameters: Mapping[str, Scalar] | None = None,
     ) -> None:
-        """tree: of the System, where it is known. start: which rows of exact closures are independent; else they are assembled.
+        """tree: the System's tree, if known. start: its independent rows of exact closures; without it, loops are assembled.
 
-        parameters: what formulas read, by name; one that is missing has its own value.
+        parameters: the parameters that formulas read, by name; a missing one has its own value.
         """
         super().__init__(system, build_tree(system) if tree is None else tree, parameters)
         self.formulation, self.near, self.t_start = formulation, near, t_start
@@ -201,7 +201,7 @@ class Trace(Signals):
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
         self.warnings: list[str] = []
-        self.locked = ""  # why closures let nothing move, where that is so
+        self.locked = ""  # why the mechanism cannot move; empty if it can
         self.start_q, self.start_v = np.array(self.tree.start), np.array(self.tree.start_rates)
         for k, x in zip(self.free_q, state[:n_q], strict=True):
             self.q[k] = x
@@ -252,7 +252,7 @@ class Trace(Signals):
                             applied.struts, self.motors)  # fmt: skip
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures,
                            observed_friction(rubbing, friction))  # fmt: skip
-        # of the state and its derivative, which a step begins with anyway
+        # as a function of the state and its derivative, which a step evaluates first anyway
         slope_column, slopes = self.tracer.symbols("slope", state_column.numel())
         limit = self._step_limit([one.kinematics for one in contacts], slopes[: self.state_column.numel()])
         n_state = len(self.free_q) + len(self.free_v)
@@ -279,7 +279,7 @@ class Trace(Signals):
         limits = [] if limit is None else [limit]
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
             for x in outputs:
-                self.tracer.node_of(x)  # of a number that is an output as it stands
+                self.tracer.node_of(x)  # also registers a number that is itself an output
         self.constants = self.tracer.numbers
         inputs = [self.t_column, state_column, self.p_column]
         limit_inputs = [self.t_column, ca.vertcat(state_column, slope_column), self.p_column]
@@ -326,7 +326,7 @@ class Trace(Signals):
         return traced.for_numbers(lowered, constants)
 
     def _updates(self, measured: Measured, pending: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        """What is held after each instant, by the name of its function."""
+        """The values held after each instant, by the name of its function."""
         functions = {}
         for instant in instants_of(self.system):
             holds = Holds(self.system, list(self.sampled.values()), pending)
@@ -345,7 +345,7 @@ class Trace(Signals):
         return functions
 
     def _timed(self) -> list[Scalar]:
-        """What is given as a formula and changes with time; tables have breakpoints and need no looking for."""
+        """Formulas that depend explicitly on time; tables have known breakpoints and need no search."""
         found = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
         motions = [motion for closure in self.system.closures.values() for motion in closure.prescribed]
         found += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
@@ -354,7 +354,7 @@ class Trace(Signals):
         return [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
 
     def close(self, applied: AppliedForces) -> Closures:
-        """Residuals of all closures; those by multipliers push with symbols to be solved for, springs push at once."""
+        """Residuals of all closures; multipliers act as symbols to be solved for, penalty springs act directly."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
@@ -371,12 +371,12 @@ class Trace(Signals):
         return Closures(exact, every, start.independent, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
-        """Coordinates and rates at t_start, loops closed, prescribed ones where they are told to be."""
+        """Coordinates and rates at t_start, with loops closed and prescribed coordinates on their motions."""
         self.assemble()
         return self.start_q.tolist(), self.start_v.tolist()
 
     def _closing(self, closures: Closures) -> dict[int, Wrench]:
-        """What closures do to the bodies they hold, but for joints that are apart: those are what reactions are asked of."""
+        """Wrenches of closures on the bodies they hold, without those of cut joints, whose wrenches are reactions."""
         owners = [closures.exact[k] for k in closures.hard.owners] + [closures.soft_closures[k] for k in closures.soft.owners]
         every = zip(owners, self.twist_rows(closures), [*self.multipliers, *closures.spring_forces], strict=True)
         kept = [(row, force) for closure, row, force in every if closure.name not in self.system.cut_joints]
@@ -390,11 +390,11 @@ class Trace(Signals):
         return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state)
 
     def places_of(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
-        """Where the motions that closures follow are now."""
+        """Present positions of the motions that closures follow."""
         return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
     def rows_of(self, closures: Sequence[Closure]) -> ConstraintRows:
-        """Residuals of closures now, with their derivatives."""
+        """Residuals of closures at the traced state, with their derivatives."""
         return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
 
     def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
@@ -402,7 +402,7 @@ class Trace(Signals):
         return [[None if m is None else self._prescribed_values(m) for m in closure.motions] for closure in closures]
 
     def assemble(self) -> Assembly:
-        """A start that closes the loops, with all motions where they are told to be then; numbers must be folded in."""
+        """A start that closes the loops, with prescribed motions at their values then; numbers must be folded in."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         followed = self._followed(exact)
         motions = [x for one in followed for m in one if m is not None for x in m]
@@ -420,7 +420,7 @@ class Trace(Signals):
         return found
 
     def parameters(self, t: float) -> NDArray[np.float64]:
-        """p at t, the later piece of tables that break there, contacts open; formulas see all of time."""
+        """p at t with contacts open; tables with a breakpoint at t use the later piece, and formulas may see all times."""
         p = np.concatenate([owner.at(t, t) for owner in self.owners])
         p[self.places[WINDOW]] = -FOREVER, FOREVER
         return p
@@ -437,13 +437,13 @@ class Trace(Signals):
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
     def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
-        """The state put back on the constraints; what is carried along stays."""
+        """The state projected onto the constraints; all other components of y are unchanged."""
         kept = y[len(self.free_q) + len(self.free_v) :]
         moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
         return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
     def _partition(self, closures: Closures) -> tuple[ca.SX, list[Scalar], list[Scalar]]:
-        """(A column of changes; C, C' and C_q over the free rates; the free coordinates moved by such a change behind y)."""
+        """(Symbols of a change along the free rates; C, C' and C_q over those rates; the free coordinates after that change)."""
         found = closures.hard
         matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
         change_column, change = self.tracer.symbols("change", len(self.free_v))
@@ -454,7 +454,7 @@ class Trace(Signals):
         return change_column, [*found.residual, *found.rate, *matrix], [moved[k] for k in self.free_q]
 
     def _contact_forces(self, applied: AppliedForces) -> tuple[ca.SX, list[ContactForce]]:
-        """The contacts' forces, put on the bodies, and the column of bristle states they brought along."""
+        """Applies the contacts' forces to the bodies; also returns the column of their bristle states."""
         found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
         column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
         self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
@@ -471,7 +471,7 @@ class Trace(Signals):
         return joints
 
     def _rub(self, applied: AppliedForces) -> tuple[ca.SX, list[Rubbing]]:
-        """Friction of joints as unknowns, put on the bodies, and the column of bristle states they brought along."""
+        """Applies joint friction to the bodies as unknowns; also returns the column of its bristle states."""
         joints = self.rubbing_joints
         column, bristles = self.tracer.symbols("joint_bristle", sum(joint_bristle_count(joint) for joint in joints))
         rubbed, symbols = self.tracer.symbols("rubbed", sum(len(joint.slip) for joint in joints))
@@ -484,7 +484,7 @@ class Trace(Signals):
         self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closing: Mapping[int, Wrench],
         closures: Closures,
     ) -> list[Rubber]:  # fmt: skip
-        """Joints that rub with the reactions that press them."""
+        """Joints with friction, with the reactions that press them."""
         if not rubbing:
             return []
         inboard = reactions(self.tree, self.q, self.v, forward.accelerations, self.bodies, outer, closing)
@@ -501,10 +501,10 @@ class Trace(Signals):
     def _hold(
         self, contacts: Sequence[ContactForce], rubbing: Sequence[Rubbing], rubbers: Sequence[Rubber], rates: Sequence[Scalar]
     ) -> Settled:
-        """Solve for all friction that is unknown, to be put in wherever it stands."""
+        """Solve for all unknown friction, to be substituted wherever it occurs."""
         if self.unknown_column.numel() == 0:
             return NO_FRICTION
-        # time is a state of rate one: what a prescribed motion stands on accelerates too
+        # time is a state with rate one, so that accelerations of prescribed motions are included
         clocked = ca.vertcat(self.t_column, self.state_column)
         held = [*holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
         friction = settle(self.tracer, self.unknown_column, held, rubbers, clocked, [1.0, *rates])
@@ -512,7 +512,7 @@ class Trace(Signals):
         return friction
 
     def _margins(self, contacts: Sequence[ContactForce], friction: Settled) -> list[Scalar]:
-        """What is left of the strength of contacts that can hold."""
+        """The remaining strength of contacts that can stick."""
         strong = [contact for contact in contacts if contact.grip is not None]
         return [margin(h, contact.strength) for h, contact in zip(friction.held, strong, strict=False)]
 
@@ -520,11 +520,11 @@ class Trace(Signals):
         return int(self.places[name].stop - self.places[name].start)
 
     def _step_limit(self, contacts: Sequence[ContactKinematics], rates: Sequence[Scalar]) -> Scalar | None:
-        """The longest step in which nothing passes unseen. rates: derivatives of coordinates, rates and bristles."""
+        """The longest step in which no contact can be missed. rates: derivatives of coordinates, rates and bristles."""
         return longest_step(contacts, self._rates_of([x for kinematics in contacts for x in kinematics.motion], rates))
 
     def _rates_of(self, scalars: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
-        """How fast functions of time and state change."""
+        """Time derivatives of functions of time and state."""
         if not scalars:
             return []
         clocked = ca.vertcat(self.t_column, self.state_column)
@@ -545,7 +545,7 @@ class Trace(Signals):
         return articulated.forward_dynamics(*state)
 
     def inverse(self, a: Sequence[Scalar], applied: AppliedForces) -> list[Scalar]:
-        """Efforts on all coordinates that accelerations ask for, besides loads: by the orthogonal complement, or recursively."""
+        """Efforts on all coordinates that accelerations require beyond loads: by the orthogonal complement, or recursively."""
         state = (self.tree, self.q, self.v, a, applied.loads)
         if self.formulation == "denoc":
             return denoc.inverse_dynamics(*state, self.tracer)
@@ -565,7 +565,7 @@ class Trace(Signals):
         return [rates[k] for k in self.free_q]
 
     def _efforts(self, forward: Forward, closures: Closures) -> tuple[tuple[str, ...], list[Scalar]]:
-        """Of drives, of coordinates that joints prescribe, and of those that closures do: there the multiplier is the effort."""
+        """Efforts of drives, of coordinates prescribed by joints, and of those prescribed by closures (the multipliers)."""
         names = [drive.name for drive in self.system.drives.values()] + list(self.system.motors)
         values = [self.read(drive.effort) for drive in self.system.drives.values()] + [motor.effort for motor in self.motors]
         names += [f"{self.tree.rates[k]} motion" for k in forward.efforts]
@@ -575,7 +575,7 @@ class Trace(Signals):
         return tuple(names), [*values, *forward.efforts.values(), *(x for _, x in driven)]
 
     def _moved(self) -> list[Scalar]:
-        """Prescribed positions, then their rates: no states, but a result shows them."""
+        """Prescribed positions, then their rates: they are not states, but results show them."""
         return [self.q[coordinate.q] for coordinate in self.prescribed] + [self.v[coordinate.v] for coordinate in self.prescribed]
 
     def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
@@ -588,7 +588,7 @@ class Trace(Signals):
 
 
 def check_formulation(node: Node, formulation: str) -> None:
-    """What papers leave out has no energy to be derived from: such bodies go through the recursions that leave it out too."""
+    """Raise an error if a formulation derived from energies meets a body whose published form leaves terms out."""
     part, body = f"body {node.name!r}", node.link.body
     if node.place.first_order and formulation in DIFFERENTIATING:
         rule = "must be a recursion (as published) or 'gibbs' (differentiated) if a tip rotates to first order"

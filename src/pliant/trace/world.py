@@ -20,7 +20,7 @@ from pliant.scalar import atan2, sqrt
 
 
 def frame_of(system: System, place: Any, values: Mapping[str, float], part: str = "formula") -> Frame:
-    """A frame, or its name: "arm.tip", "arm@0.3" with the station in m, "ground"; at values of the parameters in it."""
+    """The Frame of a frame or its name ("arm.tip", "arm@0.3" with the station in m, "ground"), at these parameter values."""
     if isinstance(place, str):
         place = _named(system, place, part)
     check.instance(part, "frame", place, Frame, "a frame such as arm.tip, or its name")
@@ -48,7 +48,7 @@ def _named(system: System, text: str, part: str) -> Frame:
 
 
 class World:
-    """A System at a traced state, seen through its frames; vectors are in the world's axes unless told otherwise."""
+    """A System at a traced state, seen through its frames; vectors are in the world's axes unless another frame is given."""
 
     def __init__(
         self,
@@ -60,9 +60,9 @@ class World:
         part: str,
         shared: bool,
     ) -> None:
-        """system: with plain numbers; values: of parameters that frames are written with; part: whose formula it is.
+        """system: with plain numbers; values: of parameters that define frames; part: the formula's owner.
 
-        shared: the equations are to serve other numbers too.
+        shared: whether the equations are to serve other numbers too.
         """
         self._system, self._values, self._tree, self._q, self._v = system, values, tree, q, v
         self._part, self._shared = part, shared
@@ -77,7 +77,7 @@ class World:
 
     def _place(self, place: Any) -> Place:
         frame = frame_of(self._system, place, self._values, self._part)
-        if self._shared and frame not in self._tree.places:  # its numbers would stay those of this System
+        if self._shared and frame not in self._tree.places:  # the code would keep the frame's numbers of this System
             raise ModelError.of(self._part, "frame", "must be read every time the formula is called", place)
         return self._tree.place(frame)
 
@@ -113,7 +113,7 @@ class World:
         return dot(apart, parting) / sqrt(dot(apart, apart))
 
     def angle(self, a: Any, b: Any = GROUND, axis: Any = "z") -> Scalar:
-        """rad: how far frame a is turned from frame b about an axis of b; whole turns count where all turns are about one axis."""
+        """Rotation of frame a relative to frame b about an axis of b, rad; whole turns count if all rotations share one axis."""
         return self._turned(a, b, axis)[0]
 
     def angle_rate(self, a: Any, b: Any = GROUND, axis: Any = "z") -> Scalar:
@@ -121,7 +121,7 @@ class World:
         return self._turned(a, b, axis)[1]
 
     def _turned(self, a: Any, b: Any, axis: Any) -> tuple[Scalar, Scalar]:
-        """(angle, rate): where an arm across the axis, fixed in a, points in b; about z it is the x axis of a."""
+        """(angle, rate) of a direction across the axis and fixed in a, seen in b; about z it is the x axis of a."""
         about, first, second = _triad(check.axis(self._part, "axis", axis))
         turn_a, turn_b = self._pose(a).rotation, self._pose(b).rotation
         omega = sub(turn_b.into(turn_a.out(self._twist(a).omega)), self._twist(b).omega)  # of a against b, in the axes of b
@@ -138,14 +138,14 @@ METHODS = ("position", "velocity", "distance", "distance_rate", "angle", "angle_
 
 
 def _angle_about(turn: Rotation, about: Vec) -> Scalar | None:
-    """The angle of a rotation about one of the world's axes, whole turns counted; None of another."""
+    """The angle of a rotation about one of the world's axes, with whole turns counted; None for any other rotation."""
     if turn.is_identity:
         return 0.0
     return about[turn.index] * turn.angle if turn.index is not None and abs(about[turn.index]) == 1.0 else None
 
 
 def _triad(about: Vec) -> tuple[Vec, Vec, Vec]:
-    """An axis, and two across it, right-handed: of z, x and y."""
+    """A right-handed triad of an axis and two directions across it; for z these are x and y."""
     most = max(range(3), key=lambda k: abs(about[k]))
     across = tuple(float(k == (most + 2) % 3) for k in range(3))
     first = cross(across, about)  # type: ignore[arg-type]
