@@ -33,7 +33,8 @@ chains = pl.ensemble(system, SECONDS, starts=starts, parameters=values, method=p
 ledger = (chains.balance_error / chains.balance_scale).values
 print(chains.attrs["loop"])
 deepest = 1e3 * float(chains.gap.min())
-print(f"{int(chains.ok.sum())} of {MEMBERS} ended well; deepest gap {deepest:.2f} mm, ledger {np.median(ledger):.1g}, at worst {ledger.max():.1g}")
+print(f"{int(chains.ok.sum())} of {MEMBERS} ended well; deepest gap {deepest:.2f} mm")
+print(f"error of the energy balance: median {np.median(ledger):.1g}, worst {ledger.max():.1g}")
 assert chains.ok.all() and not np.isnan(chains.q_end).any() and float(chains.gap.min()) > -5e-3 and np.median(ledger) < 1e-4
 
 tips, touches = chains.tip_position.sel(body="c").isel(time=0), chains.touches.sum("pair")
