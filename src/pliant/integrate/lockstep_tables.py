@@ -75,10 +75,6 @@ class LockstepModel:
         return [i for i in range(self.n_controlled) if self.chained[i] < 0]
 
     @property
-    def programs(self) -> list[Program]:
-        return [program for program in (self.rhs, self.look, self.survey, self.project) if program is not None]
-
-    @property
     def n_carried(self) -> int:
         return self.n - self.n_controlled
 
