@@ -93,6 +93,7 @@ class Device:
 
     @property
     def free_bytes(self) -> int:
+        self.enter()
         free, total = c_size_t(), c_size_t()
         self.call("cuMemGetInfo_v2", byref(free), byref(total))
         return free.value

@@ -89,8 +89,7 @@ class DeviceRuns:
         waiting: queue.SimpleQueue[range] = queue.SimpleQueue()
         troubles: list[DeviceError] = []
         try:
-            self._devices[0].enter()
-            for batch in batches(len(members), each, min(device.free_bytes for device in self._devices[:1]), len(self._devices)):
+            for batch in batches(len(members), each, min(device.free_bytes for device in self._devices), len(self._devices)):
                 waiting.put(batch)
         except DeviceError as trouble:
             raise SolveError(f"GPU: {trouble}") from None

@@ -12,7 +12,6 @@ from pliant.integrate.lockstep_tables import SHARED
 STAGES = "stages_here"  # ptr (): rates of a thread's stages, in the memory that the threads of a multiprocessor share
 CONSTANTS = "constants_here"  # ptr (ptr shared): the model's constants, if all members share them
 CONSTANTS_SYMBOL, RECORD_SYMBOL = "model_constants", "shared_record"  # the driver's names for these and the shared record
-BANKED = 2  # doubles: an odd number of them between threads puts each thread of a warp in its own memory bank
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Glue:
 
 
 def apart_by(doubles: int) -> int:
-    """The distance, in doubles, between the stages of one thread and the next."""
-    return doubles + 1 - doubles % BANKED
+    """The distance, in doubles, between the stages of one thread and the next; odd, so that threads use different banks."""
+    return doubles | 1
 
 
 def gpu_glue(stage_doubles: int, constants: int, name: str) -> Glue:
