@@ -22,6 +22,7 @@ import numpy as np
 
 COMPARED = 64  # members that this machine runs too
 MILLION, NUMBERS = 1_000_000, 100_000
+MANY = 524_288  # falling chains
 LEDGER_ROWS = 8
 FLOOR = 0.01  # m: contacts are pressed in by a few mm at most
 
@@ -134,9 +135,9 @@ def bundle(
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
     from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL
+    from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, sorts
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
     from pliant.integrate.lockstep_tables import SHARED
-    from pliant.integrate.lockstep_text import DEVICE_ENTRY
     from pliant.run.contact_phases import pair_numbers
     from pliant.run.simulate import Run, weight_of
     from pliant.study.lockstep_model import lockstep_model
@@ -165,10 +166,12 @@ def bundle(
     ends = HostRuns(loop).run(members, tolerances, 1)
     text = device_text(model, method.tableau, own)
     (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
-    facts = {"entry": DEVICE_ENTRY, "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
+    kernels = [(kernel, text.shared_bytes if kernel == ATTEMPT else 0) for kernel in KERNELS]
+    facts = {"name": name, "kernels": kernels, "lane_bytes": 8 * text.slots.size, "kinds": KINDS, "sorts": sorts(text),
+             "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
-             "constants": p[changing:].tolist(), "own": own, "shared_bytes": text.shared_bytes,
+             "constants": p[changing:].tolist(), "own": own,
              "symbol": CONSTANTS_SYMBOL, "record": RECORD_SYMBOL}  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(facts))
     if plan is not None:
@@ -206,6 +209,12 @@ def rows_ptx(compiled: Any) -> bytes:
   %{name}.first = load ptr, ptr addrspace(4) %at.{name}
   %{name}.index = mul i64 {"%member" if name == "constants" else "%row"}, {step}
   %{name} = getelementptr double, ptr %{name}.first, i64 %{name}.index""" for name, step in steps.items())  # fmt: skip
+    awake = "  %bits0 = add i64 0, 0" + "".join(f"""
+  %guard{k}.at = getelementptr double, ptr %p, i64 {place}
+  %guard{k} = load double, ptr %guard{k}.at
+  %guard{k}.awake = fcmp une double %guard{k}, 0.0
+  %guard{k}.bit = select i1 %guard{k}.awake, i64 {1 << k}, i64 0
+  %bits{k + 1} = or i64 %bits{k}, %guard{k}.bit""" for k, place in enumerate(program.guards))  # fmt: skip
     kernel = f"""@rows_record = addrspace(4) externally_initialized global [{len(ROWS)} x i64] zeroinitializer, align 8
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
@@ -233,7 +242,8 @@ test:
   br i1 %some, label %go, label %done
 go:
   %member = sdiv i64 %row, %each{read}
-  call void @member_rows(double 0.0, ptr %y, ptr %p, ptr %constants, ptr %out, ptr %work)
+{awake}
+  call void @member_rows(double 0.0, ptr %y, ptr %p, ptr %constants, ptr %out, ptr %work, i64 %bits{len(program.guards)})
   %next = add i64 %row, %step
   br label %test
 done:
@@ -279,33 +289,43 @@ def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None
 
 def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     facts, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
-    kernel = cuda.Kernel(device, path.with_suffix(".ptx").read_bytes(), facts["entry"], facts["shared_bytes"], block)
+    module = cuda.Module(device, path.with_suffix(".ptx").read_bytes())
+    kernels = [cuda.Kernel(module, name, size, block) for name, size in facts["kernels"]]
+    rounds = cuda.Rounds(tuple(kernels), facts["lane_bytes"], facts["kinds"], facts["sorts"])
+    attempt, judge = kernels[3:]
     if not facts["own"]:
-        kernel.fill(facts["symbol"], np.array(facts["constants"]))
-    made = kernel.facts
-    print(f"{path.stem}: {made.registers} registers, {made.local_bytes} B local, {made.blocks} blocks of {kernel.block}, "
-          f"{made.load_seconds:.1f} s to load", flush=True)  # fmt: skip
+        module.fill(facts["symbol"], np.array(facts["constants"]))
+    made = attempt.facts
+    for kernel in (attempt, judge):
+        print(f"{path.stem}: {kernel.facts.registers} registers, {kernel.facts.local_bytes} B local, {kernel.facts.blocks} blocks "
+              f"of {kernel.block}, {module.load_seconds:.1f} s to load", flush=True)  # fmt: skip
     inputs = {key[6:]: arrays[key] for key in arrays.files if key.startswith("input ")}
     small = ends_of(facts, len(inputs["y"]), inputs["plan"].size)
-    cuda.run_batch(kernel, facts["fields"], facts["numbers"], inputs, small, len(inputs["y"]), facts["record"])
+    few = -(-len(inputs["y"]) // cuda.WARP) * cuda.WARP
+    cuda.run_batch(
+        module, facts["fields"], facts["numbers"], inputs, small, facts["record"], lambda room: rounds.run(room, -(-few // 32) * 32)
+    )
     agree = {key: float(np.nanmax(np.abs(small[key] - arrays[f"host {key}"]), initial=0.0)) for key in ("y_end", "t_end", "tally")}
     compared = ("y_end", "t_end", "tally", "code", "steps")
     bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in compared)
     print(f"  against the host build: bit for bit {bits}, largest difference {agree}", flush=True)
     members = many(facts, arrays)
     count = len(members["y"])
+    lanes = rounds.lanes(count, device.free_bytes)
     ends = ends_of(facts, count, inputs["plan"].size)
     seconds, whole = [], []
     for _ in range(1 if count >= MILLION and "million" in path.stem else 3):
         began = time.perf_counter()
         numbers = {**facts["numbers"], "members": count}
-        seconds.append(cuda.run_batch(kernel, facts["fields"], numbers, {**inputs, **members}, ends, count, facts["record"]))
+        seconds.append(cuda.run_batch(module, facts["fields"], numbers, {**inputs, **members}, ends, facts["record"],
+                                      lambda room: rounds.run(room, lanes)))  # fmt: skip
         whole.append(time.perf_counter() - began)
     attempts = np.sort(ends["steps"] + ends["refused"])
     print(f"  steps and refusals {attempts.mean():.0f}, at most {attempts[-3:]}; seconds {seconds}")
     figures = {"members": count, "per_second": count / min(seconds), "per_second_with_copies": count / min(whole),
-               "registers": made.registers, "local_bytes": made.local_bytes, "load_seconds": made.load_seconds, "bit_for_bit": bits,
-               "difference": agree, "codes": np.bincount(ends["code"] + 1).tolist(), "steps": float(ends["steps"].mean()),
+               "registers": made.registers, "local_bytes": made.local_bytes, "load_seconds": module.load_seconds,
+               "bit_for_bit": bits, "difference": agree, "codes": np.bincount(ends["code"] + 1).tolist(),
+               "steps": float(ends["steps"].mean()),
                "touches": float(ends["tally"][..., 0].sum() / count), "nan": int(np.isnan(ends["y_end"]).any(axis=1).sum()),
                "unfinished": int((ends["code"] != 0).sum())}  # fmt: skip
     if "million" in path.stem:
@@ -324,13 +344,15 @@ def ledger_and_floor(
     cuda: Any, device: Any, path: Path, facts: dict[str, Any], ends: dict[str, np.ndarray], constants: np.ndarray
 ) -> dict[str, Any]:
     """The error of the energy balance over its scale, as `pl.ensemble` measures it, and the deepest gap: over all rows and ends."""
-    kernel = cuda.Kernel(device, path.with_suffix(".rows").read_bytes(), "observe_rows")
+    module = cuda.Module(device, path.with_suffix(".rows").read_bytes())
+    kernel = cuda.Kernel(module, "observe_rows")
     count, rows, n, works = len(ends["code"]), ends["row_y"].shape[1], facts["controlled"], facts["works"]
     y = np.concatenate([ends["row_y"], ends["y_end"][:, None]], axis=1)
     p = np.concatenate([ends["row_p"], ends["p_end"][:, None]], axis=1)
     out = np.empty((count, rows + 1, len(HELD) + facts["pairs"]))
     inputs = {"y": y, "p": p, "constants": constants}
-    cuda.run_batch(kernel, ROWS, {"rows": count * (rows + 1), "each": rows + 1}, inputs, {"out": out}, count, "rows_record")
+    cuda.run_batch(module, ROWS, {"rows": count * (rows + 1), "each": rows + 1}, inputs, {"out": out}, "rows_record",
+                   lambda _: kernel(kernel.facts.blocks * kernel.block))  # fmt: skip
     held, gaps = out[..., : len(HELD)], out[..., len(HELD) :]
     balance = held.sum(axis=2) - y[..., n : n + works].sum(axis=2)
     swings = (np.nanmax(held, axis=1) - np.nanmin(held, axis=1)).max(axis=1)
@@ -349,7 +371,7 @@ def many(facts: dict[str, Any], arrays: Any) -> dict[str, np.ndarray]:
     """All members of a case."""
     columns = {int(key[6:]): arrays[key] for key in arrays.files if key.startswith("start ")}
     constants = {int(key[9:]): arrays[key] for key in arrays.files if key.startswith("constant ")}
-    count = facts["count"]
+    count = MANY if "chain" in facts["name"] else facts["count"]
     if facts["recipe"] == "heights":
         count = 4_000_000
         columns = {1: 1.0 + 0.2 * np.random.default_rng(2).uniform(size=count)}
@@ -358,7 +380,7 @@ def many(facts: dict[str, Any], arrays: Any) -> dict[str, np.ndarray]:
         count, columns = MILLION, dict(zip(columns, chains.values(), strict=True))
     y = np.tile(np.array(facts["y0"]), (count, 1))
     for k, column in columns.items():
-        y[:, k] = column
+        y[:, k] = np.resize(column, count)
     if not facts["own"]:
         return {"y": y}
     rows = np.tile(np.array(facts["constants"]), (count, 1))

@@ -1,10 +1,11 @@
 """A program evaluated for several members of an ensemble at a time: every value is a vector with an entry per member, or a number.
 
-    void name(T t, ptr y, ptr p, ptr c, ptr out, ptr work),  T = <width x double>, or double if the width is 1
+    void name(T t, ptr y, ptr p, ptr c, ptr out, ptr work [, i64 awake]),  T = <width x double>, or double if the width is 1
 
-Entry i of y, p, out and work is at i times the width. The entries of p that events change are in `p`; the constants of the model,
-which follow them in p elsewhere, are in `c`, as numbers that all members share or as vectors. Sines are computed by `SINES` below
-and other functions by `device_functions`, so that the same text serves any processor and a GPU.
+Entry i of y, out and work is at i times the width. The entries of p that events change are in `p`; the constants of the model,
+which follow them in p elsewhere, are in `c`, as numbers that all members share or as vectors. If everything is inlined, `awake` has
+a bit for each guard that is not idle. Sines are computed by `SINES` below and other functions by `device_functions`, so that the
+same text serves any processor and a GPU.
 """
 
 from __future__ import annotations
@@ -47,6 +48,12 @@ class Lanes:
     own_constants: bool  # every member has its own constants
     whole: bool = False  # everything inlined, as a GPU needs it: no calls, and arrays only in registers
     chunk_size: int = 1000
+    apart: int = 0  # doubles from one number in a member's memory to the next, if that is not the width
+
+    @property
+    def stride(self) -> int:
+        """Doubles from one number in a member's memory to the next."""
+        return self.apart or self.width
 
     @property
     def kind(self) -> str:
@@ -90,6 +97,15 @@ class MemberProgram:
     @property
     def n_work(self) -> int:
         return max(self.schedule.n_work, 1)
+
+    @property
+    def guards_of_outputs(self) -> list[int]:
+        """By output: the guards of the block that writes it, and without which it is zero."""
+        guards = [ALWAYS] * len(self.program.outputs)
+        for block in self.schedule.before + self.schedule.after:
+            for place in block.zeros_in_out:
+                guards[place] = block.guards
+        return guards
 
     @property
     def library(self) -> set[str]:
@@ -151,12 +167,12 @@ class _MemberWriter:
     @property
     def _signature(self) -> str:
         return (f"({self.lanes.kind} %t, ptr noalias nonnull readonly %y, ptr nonnull readonly %p, ptr nonnull readonly %c, "
-                "ptr noalias nonnull %out, ptr noalias nonnull %work)")  # fmt: skip
+                f"ptr noalias nonnull %out, ptr noalias nonnull %work{', i64 %awake' if self.lanes.whole else ''})")  # fmt: skip
 
     def text(self) -> str:
         schedule = self.member.schedule
         if any(block.guards != ALWAYS for block in schedule.before + schedule.after):
-            self._awake = [self._guard(place) for place in self.member.program.guards]
+            self._awake = [self._guard(k, place) for k, place in enumerate(self.member.program.guards)]
         self._blocks(schedule.before)
         self._batch()
         self._blocks(schedule.after)
@@ -165,9 +181,12 @@ class _MemberWriter:
         own = [head, "entry:", *self.lines, "  ret void", "}"]
         return "\n".join([*self.functions, *own, ""])
 
-    def _guard(self, place: int) -> str:
+    def _guard(self, k: int, place: int) -> str:
         """Whether an entry of p is non-zero in any lane."""
         name, lanes = f"%awake{place}", self.lanes
+        if lanes.whole:
+            self.lines += [f"  {name}.bit = and i64 %awake, {1 << k}", f"  {name} = icmp ne i64 {name}.bit, 0"]
+            return name
         self.lines += [f"  {name}.at = getelementptr double, ptr %p, i64 {place * lanes.width}",
                        f"  {name}.value = load {lanes.kind}, ptr {name}.at, align 8",
                        f"  {name}.each = fcmp une {lanes.kind} {name}.value, {lanes.zero}"]  # fmt: skip
@@ -232,7 +251,8 @@ class _MemberWriter:
             assert isinstance(piece, Chunk)
             name = f"{self.name}.chunk{len(self.functions)}"
             self.functions.append(self._chunk(name, piece))
-            self.lines.append(f"  call void @{name}({self.lanes.kind} %t, ptr %y, ptr %p, ptr %c, ptr %out, ptr %work)")
+            awake = ", i64 %awake" if self.lanes.whole else ""
+            self.lines.append(f"  call void @{name}({self.lanes.kind} %t, ptr %y, ptr %p, ptr %c, ptr %out, ptr %work{awake})")
 
     def _chunk(self, name: str, chunk: Chunk) -> str:
         writer = _LaneWriter(self.member, self.lanes)
@@ -355,7 +375,8 @@ class _LaneWriter(ChunkWriter):
         array, place = {STATE: ("y", index), PARAMETER: ("p", index)}.get(kind) or ("work", self.place[value])
         if kind == PARAMETER and index >= self.n_changing:
             array, place = "c", index - self.n_changing
-        self.lines.append(f"  {name} = load {lanes.kind}, ptr {self._address(array, lanes.width * place)}, align 8")
+        stride = lanes.stride if kind == PARAMETER else lanes.width
+        self.lines.append(f"  {name} = load {lanes.kind}, ptr {self._address(array, stride * place)}, align 8")
         return name
 
     def _common(self, name: str, place: int) -> str:

@@ -77,6 +77,7 @@ class Setting:
 
     slots: Slots = field(default_factory=lambda: Slots({}))
     stride: int = 1  # doubles from one slot of a lane to the next
+    half: int = 0  # the first so many slots: if the slot `moved` is not zero, their values are in as many slots after them
     shared: Mapping[str, str] = field(default_factory=dict)  # field -> "f8", "i8", "f8*" or "i8*", in order
     constants: Mapping[str, float | int] = field(default_factory=dict)
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
@@ -84,9 +85,6 @@ class Setting:
     attributes: str = "nounwind"
     table_space: int = 0  # address space of tables
     rolled: bool = False  # loops are not unrolled, for short code: the text needs `ROLLED`
-    elsewhere: Mapping[str, str] = field(
-        default_factory=dict
-    )  # names that are no slots of the lane -> `ptr function()`: their memory
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
@@ -448,10 +446,11 @@ class _Writer:
         return self.let(f"getelementptr {kind}, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index[0]}"), kind
 
     def lane_address(self, name: str, index: Value) -> str:
-        if name in self.setting.elsewhere:
-            base = self.let(f"call ptr @{self.setting.elsewhere[name]}()")
-            return self.let(f"getelementptr double, ptr {base}, i64 {index[0]}")
-        first, stride = self.setting.slots.first(name), self.setting.stride
+        first, stride, half = self.setting.slots.first(name), self.setting.stride, self.setting.half
+        if first < half:
+            moved = self.let(f"load double, ptr {self.lane_address('moved', ('0', WHOLE))}")
+            offset = self.let(f"select i1 {self.let(f'fcmp une double {moved}, 0.0')}, i64 {half}, i64 0")
+            index = self.let(f"add nsw i64 {offset}, {index[0]}"), WHOLE
         if index[0].isdigit():
             return self.let(f"getelementptr double, ptr %lane, i64 {stride * (first + int(index[0]))}")
         at = self.let(f"add nsw i64 {index[0]}, {first}")

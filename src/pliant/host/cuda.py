@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,10 @@ LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "
 OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX version used here
 OLDEST_CAPABILITY = (7, 0)  # Volta: the oldest with explicit synchronisation of the threads of a warp
 BLOCK, WARP = 128, 32  # threads: one warp for each of a multiprocessor's four schedulers; fewer if shared memory is short
-SHARE_OF_MEMORY = 0.8  # fraction of the GPU's free memory that may be used
+ROUNDS_AT_ONCE = 6  # before the host looks again, and members are sorted again
+LANES_BYTES = 2**31  # memory of the members that run at a time: enough of them for any GPU
+SHARE_OF_LANES = 0.25  # fraction of the GPU's free memory that they may use
+SHARE_OF_MEMORY = 0.7  # fraction of the GPU's free memory that may be used
 _MULTIPROCESSORS, _MAJOR, _MINOR, _SHARED_BYTES = 16, 75, 76, 97  # attributes of a device
 _LOCAL_BYTES, _REGISTERS, _MOST_SHARED = 3, 4, 8  # attributes of a function
 _LOG, _LOG_SIZE = 5, 6  # options of the driver's compiler: its error log
@@ -91,6 +94,10 @@ class Device:
         """Make this GPU the current one of the calling thread."""
         self.call("cuCtxSetCurrent", self._context)
 
+    def wait(self) -> None:
+        """Returns when everything that was started has ended."""
+        self.call("cuCtxSynchronize")
+
     @property
     def free_bytes(self) -> int:
         self.enter()
@@ -107,21 +114,15 @@ class KernelFacts:
     local_bytes: int
     shared_bytes: int  # of a block
     blocks: int  # that run at once on all multiprocessors
-    load_seconds: float
 
 
-class Kernel:
-    """One kernel of a PTX text on one GPU; it has no arguments, `fill` writes what it reads.
+class Module:
+    """A PTX text that the driver of one GPU has compiled."""
 
-    shared_bytes: of each thread, in the memory that the threads of a multiprocessor share.
-    """
-
-    def __init__(self, device: Device, ptx: bytes, name: str, shared_bytes: int = 0, block: int = BLOCK) -> None:
+    def __init__(self, device: Device, ptx: bytes) -> None:
         device.enter()
-        while block > WARP and shared_bytes * block > device.shared_bytes:
-            block //= 2
-        self.device, self.block = device, block
-        self._module, self._function = c_void_p(), c_void_p()
+        self.device = device
+        self._module = c_void_p()
         began = time.perf_counter()
         log = ctypes.create_string_buffer(8192)
         options = (c_int * 2)(_LOG, _LOG_SIZE)
@@ -130,7 +131,37 @@ class Kernel:
             device.call("cuModuleLoadDataEx", byref(self._module), ptx + b"\0", 2, options, values)
         except DeviceError as trouble:
             raise DeviceError(f"{trouble}; {log.value.decode(errors='replace').strip()[:400]}") from None
-        device.call("cuModuleGetFunction", byref(self._function), self._module, name.encode())
+        self.load_seconds = time.perf_counter() - began
+
+    def function(self, name: str) -> c_void_p:
+        function = c_void_p()
+        self.device.call("cuModuleGetFunction", byref(function), self._module, name.encode())
+        return function
+
+    def fill(self, symbol: str, array: NDArray[Any]) -> None:
+        """Writes memory that the PTX names, such as constants."""
+        self.device.enter()
+        address, size = c_uint64(), c_size_t()
+        self.device.call("cuModuleGetGlobal_v2", byref(address), byref(size), self._module, symbol.encode())
+        if array.nbytes > size.value:
+            raise DeviceError(f"{symbol} holds {size.value} bytes, not {array.nbytes}")
+        if array.nbytes:
+            self.device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
+
+
+class Kernel:
+    """One kernel of a module.
+
+    shared_bytes: of each thread, in the memory that the threads of a multiprocessor share.
+    """
+
+    def __init__(self, module: Module, name: str, shared_bytes: int = 0, block: int = BLOCK) -> None:
+        device = module.device
+        device.enter()
+        while block > WARP and shared_bytes * block > device.shared_bytes:
+            block //= 2
+        self.module, self.device, self.block = module, device, block
+        self._function = module.function(name)
         blocks, shared = c_int(), shared_bytes * block
         if shared > device.shared_bytes:
             raise DeviceError(f"the model does not fit: {block} threads ask for {shared} bytes of shared memory, {device.name} has "
@@ -140,30 +171,19 @@ class Kernel:
         device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(shared))
         if blocks.value == 0:
             raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
-        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks.value * device.multiprocessors,
-                                 time.perf_counter() - began)  # fmt: skip
+        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks.value * device.multiprocessors)
 
     def _fact(self, which: int) -> int:
         value = c_int()
         self.device.call("cuFuncGetAttribute", byref(value), which, self._function)
         return value.value
 
-    def fill(self, symbol: str, array: NDArray[Any]) -> None:
-        """Memory that the PTX names, such as constants."""
-        self.device.enter()
-        address, size = c_uint64(), c_size_t()
-        self.device.call("cuModuleGetGlobal_v2", byref(address), byref(size), self._module, symbol.encode())
-        if array.nbytes > size.value:
-            raise DeviceError(f"{symbol} holds {size.value} bytes, not {array.nbytes}")
-        if array.nbytes:
-            self.device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
-
-    def __call__(self, threads: int) -> None:
-        """So many threads, or as many as the GPU holds at once; returns when all have ended."""
-        blocks = max(1, min(self.facts.blocks, -(-threads // self.block)))
-        sizes = (c_uint(n) for n in (blocks, 1, 1, self.block, 1, 1, self.facts.shared_bytes))
-        self.device.call("cuLaunchKernel", self._function, *sizes, None, None, None)
-        self.device.call("cuCtxSynchronize")
+    def __call__(self, threads: int, *arguments: int) -> None:
+        """Starts at least so many threads; does not wait for them. Arguments: numbers and addresses of 8 bytes."""
+        values = [c_uint64(x) for x in arguments]
+        passed = (c_void_p * max(len(values), 1))(*(ctypes.addressof(x) for x in values))
+        sizes = (c_uint(n) for n in (max(1, -(-threads // self.block)), 1, 1, self.block, 1, 1, self.facts.shared_bytes))
+        self.device.call("cuLaunchKernel", self._function, *sizes, None, passed, None)
 
 
 class Buffers:
@@ -180,12 +200,26 @@ class Buffers:
         for address in self.addresses.values():
             self._device.call("cuMemFree_v2", c_uint64(address))
 
-    def put(self, name: str, array: NDArray[Any]) -> None:
+    def room(self, name: str, size: int) -> int:
+        """The address of so many bytes, filled with zeros."""
         address = c_uint64()
-        self._device.call("cuMemAlloc_v2", byref(address), c_size_t(max(array.nbytes, 8)))
+        self._device.call("cuMemAlloc_v2", byref(address), c_size_t(max(size, 8)))
         self.addresses[name] = address.value
+        self.clear(name, max(size, 8))
+        return address.value
+
+    def clear(self, name: str, size: int) -> None:
+        """Fills the first bytes with zeros, after everything that was started before."""
+        self._device.call("cuMemsetD8Async", c_uint64(self.addresses[name]), c_ubyte(0), c_size_t(size), None)
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        self.room(name, array.nbytes)
         if array.nbytes:
-            self._device.call("cuMemcpyHtoD_v2", address, c_void_p(array.ctypes.data), c_size_t(array.nbytes))
+            self.set(name, array)
+
+    def set(self, name: str, array: NDArray[Any]) -> None:
+        """Overwrites the first bytes."""
+        self._device.call("cuMemcpyHtoD_v2", c_uint64(self.addresses[name]), c_void_p(array.ctypes.data), c_size_t(array.nbytes))
 
     def get(self, name: str, array: NDArray[Any]) -> None:
         source, size = c_uint64(self.addresses[name]), c_size_t(array.nbytes)
@@ -193,34 +227,81 @@ class Buffers:
             self._device.call("cuMemcpyDtoH_v2", c_void_p(array.ctypes.data), source, size)
 
 
+Runner = Callable[["Buffers"], None]  # runs kernels on buffers that are filled
+
+
 def run_batch(
-    kernel: Kernel,
+    module: Module,
     fields: Mapping[str, str],
     numbers: Mapping[str, float],
     inputs: Mapping[str, NDArray[Any]],
     outputs: Mapping[str, NDArray[Any]],
-    threads: int,
     symbol: str,
+    runner: Runner,
 ) -> float:
-    """The kernel on a record of numbers and of arrays, which it knows as a symbol; outputs are filled.
+    """Runs kernels on a record of numbers and of arrays, which they know as a symbol; fills the outputs.
 
-    Returns the seconds that the kernel itself took.
+    Returns the seconds that the kernels took.
     """
     record = np.zeros(1, dtype=[(name, "i8" if code.endswith("*") else code) for name, code in fields.items()])
     for name, value in numbers.items():
         record[0][name] = value
-    kernel.device.enter()
-    with Buffers(kernel.device) as buffers:
+    module.device.enter()
+    with Buffers(module.device) as buffers:
         for name, array in {**inputs, **outputs}.items():
             buffers.put(name, np.ascontiguousarray(array))
             record[0][name] = buffers.addresses[name]
-        kernel.fill(symbol, record)
+        module.fill(symbol, record)
         began = time.perf_counter()
-        kernel(threads)
+        runner(buffers)
+        module.device.wait()
         seconds = time.perf_counter() - began
         for name, array in outputs.items():
             buffers.get(name, array)
     return seconds
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Kernels that take turns on all lanes until none has a member left, see `lockstep_rounds`.
+
+    Their arguments are the lanes, room for sorted lanes, lists of lanes by kind, and the number of lanes.
+    """
+
+    kernels: tuple[Kernel, ...]  # begin, list, gather, attempt, judge
+    lane_bytes: int
+    kinds: int
+    sorts: bool  # whether lanes are sorted by kind
+
+    def lanes(self, members: int, free: int) -> int:
+        """How many members run at a time: a multiple of the threads of a warp."""
+        fitting = min(LANES_BYTES, int(SHARE_OF_LANES * free)) // (self.lane_bytes * (1 + self.sorts))
+        return max(WARP, min(-(-members // WARP), fitting // WARP) * WARP)
+
+    def run(self, buffers: Buffers, lanes: int, look: Callable[[], None] = lambda: None) -> None:
+        """Runs all members, so many of them at a time; looks every few rounds."""
+        lanes += self.kinds * WARP  # every kind begins with a warp of its own
+        names = ("lanes", "sorted") if self.sorts else ("lanes", "lanes")
+        for name in set(names):
+            buffers.room(name, lanes * self.lane_bytes)
+        memory = [buffers.addresses[name] for name in names]
+        lists = buffers.room("lists", 4 * self.kinds * (1 + lanes))
+        counts = np.zeros(self.kinds, dtype=np.int32)
+        begin, list_, gather, attempt, judge = self.kernels
+        begin(lanes, *memory, lists, lanes)
+        while True:
+            buffers.clear("lists", counts.nbytes)
+            list_(lanes, *memory, lists, lanes)
+            buffers.get("lists", counts)
+            if not counts.any():
+                return
+            look()
+            if self.sorts:
+                gather(lanes, *memory, lists, lanes)
+                memory.reverse()
+            for _ in range(ROUNDS_AT_ONCE):
+                attempt(lanes, *memory, lists, lanes)
+                judge(lanes, *memory, lists, lanes)
 
 
 def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequence[range]:
@@ -232,4 +313,16 @@ def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequenc
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
-__all__ = ["BLOCK", "Buffers", "Device", "DeviceError", "Driver", "Kernel", "KernelFacts", "batches", "run_batch"]
+__all__ = [
+    "BLOCK",
+    "Buffers",
+    "Device",
+    "DeviceError",
+    "Driver",
+    "Kernel",
+    "KernelFacts",
+    "Module",
+    "Rounds",
+    "batches",
+    "run_batch",
+]

@@ -1,4 +1,4 @@
-"""Members of an ensemble in lock-step on NVIDIA GPUs: the text of the loop as PTX, one member a thread."""
+"""Members of an ensemble in lock-step on NVIDIA GPUs: the text of the kernels as PTX, one member a thread."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import numpy as np
 
 from pliant.codegen.member_lanes import Lanes
 from pliant.errors import SolveError
-from pliant.host.cuda import Device, DeviceError, Driver, Kernel, batches, run_batch
+from pliant.host.cuda import WARP, Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
 from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL, gpu_glue
+from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, sorts
 from pliant.integrate.lockstep_runs import (
     LOCKSTEP_VERSION,
     LockstepEnds,
@@ -27,19 +28,19 @@ from pliant.integrate.lockstep_runs import (
     optimised,
 )
 from pliant.integrate.lockstep_tables import SHARED, LockstepModel
-from pliant.integrate.lockstep_text import DEVICE_ENTRY, GlueOf, LockstepText
+from pliant.integrate.lockstep_text import GlueOf, LockstepText
 from pliant.integrate.tableaus import Tableau
 
 TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # supported by every GPU since 2017 and every current driver
 
 
 def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool, glue: GlueOf = gpu_glue) -> LockstepText:
-    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True), glue)
+    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True, apart=WARP if glue is gpu_glue else 1), glue)
 
 
 def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
-    """The kernel as PTX, kept in the folder for later processes; no GPU is needed to write it."""
-    source = text.device()
+    """The kernels as PTX, kept in the folder for later processes; no GPU is needed to write it."""
+    source = text.rounds()
     key = content_key((source, TRIPLE, CAPABILITY, PTX, *VERSIONS, LOCKSTEP_VERSION))
     cache = None if folder is None else ObjectCache(folder)
     data = None if cache is None else cache.load(key)
@@ -69,12 +70,19 @@ def gpus() -> list[Device]:
         raise SolveError(f"no GPU: {trouble}") from None
 
 
+def rounds_of(device: Device, text: LockstepText, ptx: bytes) -> Rounds:
+    """The kernels on one GPU."""
+    module = Module(device, ptx)
+    kernels = [Kernel(module, name, text.shared_bytes if name == ATTEMPT else 0) for name in KERNELS]
+    return Rounds(tuple(kernels), 8 * text.slots.size, KINDS, sorts(text))
+
+
 class DeviceRuns:
-    """Runs members on all GPUs, in batches that fit into their memory."""
+    """Runs members on all GPUs, in batches that fit into their memory; `cancel`, called from another thread, ends the run soon."""
 
     def __init__(self, devices: list[Device], text: LockstepText, ptx: bytes) -> None:
         self._devices, self._text, self._ptx = devices, text, ptx
-        self._kernels: dict[int, Kernel] = {}
+        self._rounds: dict[int, Rounds] = {}
         self._cancelled = False
 
     def cancel(self) -> None:
@@ -93,37 +101,56 @@ class DeviceRuns:
                 waiting.put(batch)
         except DeviceError as trouble:
             raise SolveError(f"GPU: {trouble}") from None
-        done = [0]
+        begun = [0] * len(self._devices)
 
         def work(number: int) -> None:
+            before = 0
+
+            def report(count: int) -> None:
+                begun[number] = before + count
+                if progress is not None:
+                    progress(min(sum(begun), len(members)))
+
             try:
                 while not self._cancelled:
                     try:
                         batch = waiting.get_nowait()
                     except queue.Empty:
                         return
-                    self._batch(number, members, tolerances, ends, batch)
-                    done[0] += len(batch)
-                    if progress is not None:
-                        progress(done[0])
+                    self._batch(number, members, tolerances, ends, batch, report)
+                    before += len(batch)
+                    report(0)
             except DeviceError as trouble:
                 troubles.append(trouble)
 
         workers = [threading.Thread(target=work, args=(number,)) for number in range(len(self._devices))]
         for worker in workers:
             worker.start()
-        for worker in workers:
-            worker.join()
+        try:
+            for worker in workers:
+                worker.join()
+        except KeyboardInterrupt:  # members in progress are finished
+            self.cancel()
+            ends.interrupted = True
+            for worker in workers:
+                worker.join()
         if troubles:
             raise SolveError(f"GPU: {troubles[0]}")
         return ends
 
     def _batch(
-        self, number: int, members: LockstepMembers, tolerances: LockstepTolerances, ends: LockstepEnds, batch: range
+        self,
+        number: int,
+        members: LockstepMembers,
+        tolerances: LockstepTolerances,
+        ends: LockstepEnds,
+        batch: range,
+        report: Callable[[int], None],
     ) -> None:
-        if number not in self._kernels:
-            self._kernels[number] = Kernel(self._devices[number], self._ptx, DEVICE_ENTRY, self._text.shared_bytes)
-        own = slice(batch.start, batch.stop)
+        device = self._devices[number]
+        if number not in self._rounds:
+            self._rounds[number] = rounds_of(device, self._text, self._ptx)
+        rounds, own = self._rounds[number], slice(batch.start, batch.stop)
 
         def share(array: Any) -> Any:
             return array[own] if len(array) > 1 else array
@@ -132,8 +159,20 @@ class DeviceRuns:
                        floors=share(members.floors))  # fmt: skip
         numbers, inputs = inputs_of(part, tolerances)
         outputs = {name: np.ascontiguousarray(array[own]) for name, array in ends.arrays.items()}
+        module = rounds.kernels[0].module
         if not self._text.lanes.own_constants:
-            self._kernels[number].fill(CONSTANTS_SYMBOL, inputs["constants"])
-        run_batch(self._kernels[number], SHARED, numbers, inputs, outputs, len(batch), RECORD_SYMBOL)
+            module.fill(CONSTANTS_SYMBOL, inputs["constants"])
+        lanes, claimed = rounds.lanes(len(batch), device.free_bytes), np.zeros(1, dtype=np.int64)
+
+        def run(buffers: Buffers) -> None:
+            def look() -> None:
+                buffers.get("next", claimed)
+                report(min(int(claimed[0]), len(batch)))
+                if self._cancelled:
+                    buffers.set("cancelled", np.ones(1, dtype=np.int64))
+
+            rounds.run(buffers, lanes, look)
+
+        run_batch(module, SHARED, numbers, inputs, outputs, RECORD_SYMBOL, run)
         for name, array in ends.arrays.items():
             array[own] = outputs[name]

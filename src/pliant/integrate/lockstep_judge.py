@@ -34,9 +34,7 @@ CONSTANTS |= {"INF": inf, "NAN": nan}
 # Supplied by a structure (`lockstep_text`): tables, and the numbers of states, controlled states, works, stored rates of controlled
 # and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and limits.
 table: Any = None
-N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = 0
-# Offsets in `lane.k` and `lane.w` of the rates of stages 1 and 2 and of the step's end; the rates of its start come first.
-K_1 = K_2 = K_END = W_1 = W_2 = W_END = 0
+N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = LATER = 0
 INF, NAN = inf, nan
 
 
@@ -46,7 +44,7 @@ INF, NAN = inf, nan
 def take(lane: Any, shared: Any) -> None:
     """Takes the next member that no lane has taken, if there is one."""
     lane.active = 0.0
-    lane.step, lane.start, lane.fresh, lane.error = 0.0, 0.0, 0.0, 0.0
+    lane.step, lane.start, lane.fresh, lane.error, lane.moved = 0.0, 0.0, 0.0, 0.0, 0.0
     if shared.cancelled[0] != 0:
         return
     member = claim(shared)
@@ -64,9 +62,12 @@ def take(lane: Any, shared: Any) -> None:
     for i in range(TALLIED * N_P):
         lane.tally[i] = 0.0
     for r in range(N_ROWS):
-        lane.k[r] = 0.0  # it is read once, times zero, and a previous member may have left nan there
+        lane.rate[r] = 0.0  # it is read once, times zero, and a previous member may have left nan there
+    for r in range(N_CARRIED):
+        lane.flow[r] = 0.0  # as well
     for i in range(N_W):
         lane.lowest[i], lane.highest[i] = lane.y[N_C + i], lane.y[N_C + i]
+        lane.lowest_new[i], lane.highest_new[i] = lane.y[N_C + i], lane.y[N_C + i]
     lane.n_watched = 0.0
     lane.t, lane.t_new, lane.t_stop = shared.t_start, shared.t_start, shared.ends[0]
     lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
@@ -80,55 +81,31 @@ def has_member(lane: Any) -> bool:
     return bool(lane.active != 0.0)
 
 
+def kind_of(lane: Any) -> int:
+    """A number for members whose next attempt goes through the same branches: closed contacts, and whether it is a start.
+
+    -1: the lane has no member.
+    """
+    if lane.active == 0.0:
+        return -1
+    kind = 1 if lane.start != 0.0 else 0
+    for pair in range(N_P):
+        if lane.p[table.closed[pair]] != 0.0:
+            kind = kind | table.kind_bit[pair]
+    return kind
+
+
 def restart(lane: Any) -> None:
     """Makes the next attempt a restart with the present equations."""
     lane.start, lane.nearer, lane.probes, lane.tries = 1.0, 1.0, 0.0, 0.0
     lane.step, lane.t_new = 0.0, lane.t
 
 
-def rate_of(lane: Any, i: int) -> float:
-    """The rate of component i at the member's present state; if the rate is itself a state, that state."""
-    chain = table.chained[i]
-    if chain >= 0:
-        return float(lane.y[chain])
-    if i < N_C:
-        return float(lane.k[table.row_of[i]])
-    return float(lane.w[i - N_C])
-
-
-def probed_change(lane: Any, i: int) -> float:
-    """The change of component i's rate over the probe step."""
-    chain = table.chained[i]
-    if chain >= 0:
-        return float(lane.trial * lane.k[table.row_of[chain]])
-    if i < N_C:
-        return float(lane.k[K_2 + table.row_of[i]] - lane.k[table.row_of[i]])
-    return float(lane.w[W_2 + i - N_C] - lane.w[i - N_C])
-
-
-def scale_of(lane: Any, shared: Any, i: int) -> float:
-    """The tolerance of a component at its present size."""
-    atol = shared.atol[i] if i < N_C else lane.atol_works
-    return float(atol + shared.rtol * abs(lane.y[i]))
-
-
 def set_probe(lane: Any, shared: Any) -> None:
-    """After the first evaluation of a start, which gives the derivative: chooses the Euler step to the second evaluation."""
+    """After the first evaluation of a start: chooses the Euler step to the second, by the norms of the state and of its rates."""
     if lane.start == 0.0:
         return
-    for r in range(N_ROWS):
-        lane.k[r] = lane.k[K_1 + r]
-    for r in range(N_CARRIED):
-        lane.w[r] = lane.w[W_1 + r]
-    if lane.fresh != 0.0:
-        measure_works(lane, shared)
-    slope, size = 0.0, 0.0
-    for i in range(N_C + N_W):
-        finer = 1.0 / scale_of(lane, shared, i)
-        a, b = rate_of(lane, i) * finer, lane.y[i] * finer
-        slope += a * a
-        size += b * b
-    slope, size = sqrt(slope / N_C), sqrt(size / N_C)
+    slope, size = sqrt(lane.slope / N_C), sqrt(lane.size / N_C)
     trial = 0.01 * size / slope
     if size < 1e-5 or slope < 1e-5:
         trial = 1e-6
@@ -136,19 +113,17 @@ def set_probe(lane: Any, shared: Any) -> None:
     lane.trial, lane.slope = trial * lane.nearer, slope
 
 
-def set_bend(lane: Any, shared: Any) -> None:
+def set_bend(lane: Any) -> None:
     """After the second evaluation of a start: estimates how fast the derivative changes (Hairer, Norsett, Wanner I, II.4)."""
     if lane.start == 0.0:
         return
-    bend = 0.0
-    for i in range(N_C + N_W):
-        change = probed_change(lane, i) / scale_of(lane, shared, i)
-        bend += change * change
-    lane.bend = sqrt(bend / N_C) / lane.trial
+    lane.bend = sqrt(lane.bend / N_C) / lane.trial
 
 
 def measure_works(lane: Any, shared: Any) -> None:
     """Sets the tolerance of works by the energy at the start, as a single run does."""
+    if lane.start == 0.0 or lane.fresh == 0.0:
+        return
     member = int(lane.member)
     size = 0.0
     for axis in range(3):
@@ -191,7 +166,9 @@ def judge_attempt(lane: Any, shared: Any) -> None:
         return
     if lane.tries == 0.0:
         propose(lane, shared)
-    cut = first_event(lane)
+    cut, lane.hits = 0.0, 0.0
+    if lane.calm == 0.0:
+        cut = first_event(lane)
     if cut > 0.0:
         lane.tries += 1.0
         lane.step = cut
@@ -208,9 +185,9 @@ def take_up(lane: Any, shared: Any) -> None:
     """Ends a start: derivative and event functions are known, and the first step follows (Hairer, Norsett, Wanner I, II.4)."""
     unsound = 0.0
     for r in range(N_ROWS):
-        unsound += 0.0 * lane.k[r]
+        unsound += 0.0 * lane.rate[r]
     for r in range(N_CARRIED):
-        unsound += 0.0 * lane.w[r]
+        unsound += 0.0 * lane.flow[r]
     if unsound != 0.0:  # some rate is inf or nan
         finish(lane, NOT_FINITE)
         return
@@ -357,7 +334,7 @@ def choose(lane: Any, shared: Any) -> None:
 
 def first_event(lane: Any) -> float:
     """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end)."""
-    earliest, nearness = INF, 0.0
+    earliest, nearness, hits = INF, 0.0, 0
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         lane.hit[e] = 0.0
@@ -373,6 +350,7 @@ def first_event(lane: Any) -> float:
             x = -1.0
             if counts and beyond:
                 lane.hit[e] = -side
+                hits += 1
                 x = crossing(lane, e, side, 1.0)
             if counts and not beyond and table.has_rate[e] != 0:
                 lowest = turning_point(lane, e, side)
@@ -383,6 +361,7 @@ def first_event(lane: Any) -> float:
                 earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
                 if does != GAP and does != FLAG and does != STOP:
                     nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
+    lane.hits = float(hits)
     if earliest == INF:
         return 0.0
     x = earliest + 0.5 * nearness
@@ -454,28 +433,17 @@ def crossing(lane: Any, e: int, side: float, high: float) -> float:
 def move(lane: Any, shared: Any) -> None:
     """Accepts the step: moves the member to its end and acts on the events there."""
     lane.accepted += 1.0
-    for i in range(N):
-        lane.y[i] = lane.y_new[i]
-    for r in range(N_ROWS):
-        lane.k[r] = lane.k[K_END + r]
-    for r in range(N_CARRIED):
-        lane.w[r] = lane.w[W_END + r]
-    for i in range(N_W):
-        lane.lowest[i] = min(lane.lowest[i], lane.y_new[N_C + i])
-    for i in range(N_W):
-        lane.highest[i] = max(lane.highest[i], lane.y_new[N_C + i])
+    lane.changed = 0.0
+    stops = -1
+    if lane.hits != 0.0:
+        note_peaks(lane)
+    step_on(lane)
     if N_LIMIT > 0:
         lane.longest = lane.limit[0]
     note_forces(lane)
-    stops, changed = act(lane, shared), lane.changed != 0.0
-    for k in range(int(lane.n_watched)):
-        e = int(lane.watching[k])
-        g = lane.g_new[e]
-        dead = dead_of(lane, e)
-        if not changed:
-            side = lane.side[e]
-            lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
-        lane.g[e], lane.gd[e] = g, lane.gd_new[e]
+    if lane.hits != 0.0:
+        stops = act(lane, shared)
+    changed = lane.changed != 0.0
     lane.t, lane.tries = lane.t_new, 0.0
     row = int(lane.next_row)
     if row < shared.n_plan:  # noqa: SIM102  `and` would read beyond the last
@@ -504,10 +472,41 @@ def move(lane: Any, shared: Any) -> None:
         lane.due = 1.0
 
 
+def step_on(lane: Any) -> None:
+    """Makes the end of the step the present."""
+    if LATER != 0:  # the next attempt copies what it reads
+        lane.moved = 1.0
+    else:
+        for i in range(N):
+            lane.y[i] = lane.y_new[i]
+        for r in range(N_ROWS):
+            lane.rate[r] = lane.rate_new[r]
+        for r in range(N_CARRIED):
+            lane.flow[r] = lane.flow_new[r]
+        for i in range(N_W):
+            lane.lowest[i], lane.highest[i] = lane.lowest_new[i], lane.highest_new[i]
+    if lane.calm != 0.0:  # the attempt has done what follows
+        return
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        g, gd, side, dead = lane.g_new[e], lane.gd_new[e], lane.side[e], dead_of(lane, e)
+        lane.g[e], lane.gd[e] = g, gd
+        lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
+
+
+def note_peaks(lane: Any) -> None:
+    """Updates the largest force of each contact with those that it had within the step."""
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        if table.does[e] == PEAK and lane.hit[e] != 0.0:
+            # integrates the force's rate, taken as a straight line, from the step's end back to its zero
+            pair, back = table.pair[e], crossing(lane, e, lane.side[e], 1.0) - lane.step
+            lane.peak[pair] = max(lane.peak[pair], lane.force[pair] + 0.5 * lane.g_new[e] * back)
+
+
 def act(lane: Any, shared: Any) -> int:
-    """Acts on the events at the end of the step; returns the number of one that ends the run, or -1."""
+    """Acts on the events at the present, the end of a step; returns the number of one that ends the run, or -1."""
     stops = -1
-    lane.changed = 0.0
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         if lane.hit[e] != 0.0:
@@ -517,12 +516,7 @@ def act(lane: Any, shared: Any) -> int:
                 if lane.p[table.closed[pair]] != 0.0:
                     open_pair(lane, pair)
                 else:
-                    close_pair(lane, shared, pair, -lane.gd_new[e])
-            if does == PEAK:
-                # integrates the force's rate, taken as a straight line, from the step's end back to its zero
-                back = crossing(lane, e, lane.side[e], 1.0) - lane.step
-                peak = lane.force[pair] + 0.5 * lane.g_new[e] * back
-                lane.peak[pair] = max(lane.peak[pair], peak)
+                    close_pair(lane, shared, pair, -lane.gd[e])
             if does == FLAG:
                 lane.changed = 1.0
                 lane.p[table.flag[e]] = 1.0 if lane.hit[e] == float(table.pressed[e]) else 0.0
@@ -536,6 +530,8 @@ def act(lane: Any, shared: Any) -> int:
 
 def note_forces(lane: Any) -> None:
     """Updates the largest force of each contact with the present one."""
+    if lane.n_closed == 0.0:
+        return
     for pair in range(N_P):
         if lane.p[table.closed[pair]] != 0.0:
             lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
@@ -625,7 +621,8 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    has_member, restart, rate_of, probed_change, scale_of, set_probe, set_bend, measure_works, smallest, set_out, watched,
-    dead_of, required, refuse, propose, choose, first_event, turning_point, crossing, act, note_forces, close_pair, open_pair,
+    has_member, kind_of, restart, set_probe, set_bend, measure_works, smallest, set_out, watched,
+    dead_of, required, refuse, propose, choose, first_event, turning_point, crossing, step_on, note_peaks, act, note_forces,
+    close_pair, open_pair,
     count_touch, put_row, finish, take, end_member, take_up, move, judge_attempt, judge,
 )  # fmt: skip

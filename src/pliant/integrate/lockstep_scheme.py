@@ -58,7 +58,12 @@ class Scheme:
     def carries(self) -> list[bool]:
         """By stage: whether rates of carried components are read; a start needs the first two to see how works begin."""
         s = self.stages
-        return [j in (0, 1, 2, s) or bool(self.rows[s:, j].any()) for j in range(s + 1)]
+        return [j in (0, 1, 2, s) or self.advances[j] for j in range(s + 1)]
+
+    @cached_property
+    def advances(self) -> list[bool]:
+        """By stage: whether its rates are part of the solution or of an error estimate."""
+        return [bool(self.rows[self.stages :, j].any()) for j in range(self.stages + 1)]
 
     @cached_property
     def places(self) -> list[int]:
@@ -68,13 +73,6 @@ class Scheme:
         last = [max([j, *np.flatnonzero(read[:, j]).tolist()]) for j in range(s + 1)]
         last[self.last_stage] = max(last[self.last_stage], s + 1)
         return _shared_places([len(read) if j in (0, s) else last[j] for j in range(s + 1)])
-
-    @cached_property
-    def carried_places(self) -> list[int]:
-        """The same for carried components; -1 if a stage is not read."""
-        s, end = self.stages, len(self.rows)
-        return _shared_places([-1 if not self.carries[j] else end if j not in (1, 2) or self.rows[s:, j].any() else j
-                               for j in range(s + 1)])  # fmt: skip
 
     @property
     def nodes(self) -> list[float]:

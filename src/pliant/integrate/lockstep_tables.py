@@ -18,6 +18,13 @@ SHARED = {
     "code": "i8*", "steps": "i8*", "refused": "i8*", "event": "i8*",
 }  # fmt: skip
 
+# Single numbers in the memory of a member.
+NUMBERS = (
+    "t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "size", "nearer", "probes",
+    "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns", "turned",
+    "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend", "n_watched", "hits", "calm", "moved",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class PairTable:

@@ -5,28 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import groupby
 
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import ROLLED, Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep_attempt import AttemptWriter
-from pliant.integrate.lockstep_glue import STAGES, Glue, apart_by, gpu_glue
+from pliant.integrate.lockstep_glue import Glue, apart_by, gpu_glue
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
+from pliant.integrate.lockstep_rounds import PAIR_BITS, rounds_text
 from pliant.integrate.lockstep_scheme import Scheme
-from pliant.integrate.lockstep_tables import SHARED, LockstepModel
+from pliant.integrate.lockstep_tables import NUMBERS, SHARED, LockstepModel
 from pliant.integrate.setup import LEAST_OLD_ERROR
 from pliant.integrate.tableaus import Tableau
 
-HOST_ENTRY, DEVICE_ENTRY = "lockstep_members", "lockstep_members"
+HOST_ENTRY = "lockstep_members"
 
 MOST_SHARED = 1024  # bytes of shared memory per thread: with more, too few threads would fit on a multiprocessor
 
-GlueOf = Callable[[int, int, str], Glue]  # from the doubles of a member's stages, the number of constants, the kernel's name
-
-_NUMBERS = ("t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "nearer", "probes",
-            "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns",
-            "turned", "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend", "n_watched")  # fmt: skip
+GlueOf = Callable[[int, int], Glue]  # from the doubles of a thread in shared memory, and the number of constants
 
 
 class LockstepText:
@@ -34,7 +32,7 @@ class LockstepText:
 
     def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes, glue: GlueOf = gpu_glue) -> None:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
-        self.glue = glue(self.stage_doubles, model.n_constants, DEVICE_ENTRY)
+        self.glue = glue(self.shared_doubles, model.n_constants)
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
         self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # without carried components
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
@@ -46,17 +44,21 @@ class LockstepText:
     @property
     def stage_doubles(self) -> int:
         """Number of doubles for the stage rates of one member on a GPU."""
-        return (max(self.scheme.places) + 1) * len(self.model.rows)
+        return (max(self.scheme.places[:-1]) + 1) * len(self.model.rows)
 
     @property
-    def elsewhere(self) -> dict[str, str]:
-        """Names that are not part of the lane: stage rates, if shared memory holds them."""
-        return {"k": STAGES} if self.shared_bytes else {}
+    def shared_doubles(self) -> int:
+        return self.stage_doubles + self.model.n_controlled
+
+    @property
+    def elsewhere(self) -> dict[str, int]:
+        """Places in shared memory of what all stages read: their rates and the state at the start; empty if there is no room."""
+        return {"k": 0, "y_old": self.stage_doubles} if self.shared_bytes else {}
 
     @property
     def shared_bytes(self) -> int:
         """Bytes of a multiprocessor's shared memory per thread; 0 if that would leave too few threads."""
-        size = 8 * apart_by(self.stage_doubles)
+        size = 8 * apart_by(self.shared_doubles)
         return size if self.lanes.whole and size <= MOST_SHARED else 0
 
     @property
@@ -66,46 +68,75 @@ class LockstepText:
             return {}
         m, works = self.model, (self.rhs, self.lean, self.look, self.survey, self.project)
         seen = m.n_out + 2 * len(m.events) + len(m.pairs) + 1
+        rates = {"sums": (len(self.scheme.rows) - self.scheme.stages) * m.n_carried, "surveyed": 3 * m.n_tips + 3}
+        rates |= {} if self.elsewhere else {"k": self.stage_doubles, "y_old": m.n_controlled}
         return {"stage": m.n_controlled, "out": m.n_out, "seen": seen, "work": max(x.n_work for x in works if x is not None),
-                "projected": m.n_controlled}  # fmt: skip
+                "projected": m.n_controlled, **rates}  # fmt: skip
+
+    # ---- components that are zero while contacts are open
+
+    @property
+    def carried_groups(self) -> list[tuple[int, range]]:
+        """(Guards, carried components in a row that are zero while one is idle); works and others in groups of their own."""
+        guards = self.rhs.guards_of_outputs[len(self.model.rows) :]
+        return _runs([(guard, k < self.model.n_works) for k, guard in enumerate(guards)])
+
+    @property
+    def seen_groups(self) -> list[tuple[int, range]]:
+        """The same for the outputs of `look`."""
+        return _runs([(guard, True) for guard in self.look.guards_of_outputs])
 
     @property
     def together(self) -> tuple[str, ...]:
         return self.glue.together
 
+    @property
+    def half(self) -> int:
+        """Slots of the present, and as many of the end of a step, which the next attempt copies if the step was accepted."""
+        return self.slots.first("y_new") if self.lanes.whole else 0
+
+    @property
+    def _handed_over(self) -> dict[str, int]:
+        """Numbers that the first part of an attempt leaves for the second, if they are two kernels."""
+        if not self.lanes.whole:
+            return {}
+        m, errors = self.model, len(self.scheme.tableau.error)
+        return {"estimates": errors * m.n_controlled, "last_rate": len(m.rows) if self.scheme.last_stage else 0,
+                "summed": (1 + errors) * m.n_carried}  # fmt: skip
+
+    @property
+    def kept(self) -> int:
+        """Slots of a lane that last from round to round; they come first."""
+        return self.slots.first("g_new")
+
     @cached_property
     def slots(self) -> Slots:
         m, whole = self.model, self.lanes.whole
         pairs, events, rates = len(m.pairs), len(m.events), (self.scheme.stages + 1) * m.n_out
-        numbers = dict.fromkeys(_NUMBERS, 1)
+        numbers = dict.fromkeys(NUMBERS, 1)
         works = (self.rhs, self.lean, self.look, self.survey, self.project)
+        ends = {"y": m.n, "lowest": m.n_works, "highest": m.n_works}
+        if whole:
+            ends |= {"rate": len(m.rows), "flow": m.n_carried}
         arrays = {
-            "y": m.n, "y_new": m.n, "stage": m.n_controlled, "p": m.n_changing,
-            "c": m.n_constants if self.lanes.own_constants else 0,
-            "k": self.stage_doubles if whole else rates, "w": (max(self.scheme.carried_places) + 1) * m.n_carried if whole else 0,
-            "g_new": events, "gd_new": events, "force": pairs, "limit": int(m.limited),
-            "g": events, "gd": events, "side": events, "watching": events, "hit": events, "survey": 3 * m.n_tips + 3,
+            **ends, **{f"{name}_new": size for name, size in ends.items()}, "p": m.n_changing,
+            "c": m.n_constants if self.lanes.own_constants else 0, "g": events, "gd": events, "side": events, "watching": events,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
-            "lowest": m.n_works, "highest": m.n_works,
-            "projected": 0 if self.project is None else m.n_controlled,
-            "work": max(x.n_work for x in works if x is not None),
         }  # fmt: skip
-        slots = Slots.of({name: n for name, n in {**arrays, **numbers}.items() if name not in (*self.rooms, *self.elsewhere)})
+        passing = {
+            "stage": m.n_controlled, "k": 0 if whole else rates, "g_new": events, "gd_new": events, "force": pairs,
+            "limit": int(m.limited), "hit": events, "survey": 3 * m.n_tips + 3,
+            "projected": 0 if self.project is None else m.n_controlled, "work": max(x.n_work for x in works if x is not None),
+            **self._handed_over,
+        }  # fmt: skip
+        widths = {**arrays, **numbers, **passing}
+        slots = Slots.of({name: n for name, n in widths.items() if name not in (*self.rooms, *self.elsewhere)})
         if whole:
             return slots
-        # rates of carried components follow those of their stage
-        return Slots({**slots.places, "w": (slots.first("k") + len(m.rows), rates - len(m.rows))})
-
-    @property
-    def _offsets(self) -> dict[str, int]:
-        """Offsets in `k` and `w` of the rates of stages 1 and 2 and of the end."""
-        m, scheme, s = self.model, self.scheme, self.scheme.stages
-        stages = {"1": 1, "2": 2, "END": s}
-        if not self.lanes.whole:
-            return {f"{array}_{name}": j * m.n_out for name, j in stages.items() for array in "KW"}
-        return {f"K_{name}": scheme.places[j] * len(m.rows) for name, j in stages.items()} | {
-            f"W_{name}": scheme.carried_places[j] * m.n_carried for name, j in stages.items()
-        }
+        # the rates at both ends of the step are those of the first and of the last stage; of carried components, they come second
+        first, last, n = slots.first("k"), slots.first("k") + self.scheme.stages * m.n_out, len(m.rows)
+        return Slots({**slots.places, "rate": (first, n), "flow": (first + n, rates - n),
+                      "rate_new": (last, n), "flow_new": (last + n, m.n_carried)})  # fmt: skip
 
     @property
     def setting(self) -> Setting:
@@ -114,7 +145,7 @@ class LockstepText:
             **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
             "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
-            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), **self._offsets,
+            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(self.lanes.whole),
         }  # fmt: skip
         row_of = [m.rows.index(i) if m.chained[i] < 0 else -1 for i in range(m.n_controlled)]
         tables: dict[str, Sequence[float] | Sequence[int]] = {
@@ -126,10 +157,11 @@ class LockstepText:
             tables[name] = [int(getattr(event, name)) for event in events] or [0]
         for name in ("closed", "entry", "bristles", "n_bristles", "impulse", "lost", "rubbed"):
             tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
+        tables["kind_bit"] = [2 << (k % PAIR_BITS) for k in range(len(pairs))] or [0]
         return Setting(
-            slots=self.slots, stride=self.lanes.width, shared=SHARED, constants=constants, tables=tables,
+            slots=self.slots, half=self.half, stride=self.lanes.stride, shared=SHARED, constants=constants, tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
-            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind", elsewhere=self.elsewhere,
+            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
             table_space=self.glue.constant_space, rolled=self.lanes.whole,
         )  # fmt: skip
 
@@ -168,18 +200,30 @@ class LockstepText:
         lines += ["  br label %test", "done:", "  ret void", "}"]
         return "\n".join([*self.parts(), *lines, ""])
 
-    def device(self) -> str:
-        """The GPU kernel `DEVICE_ENTRY(ptr shared)`: one member per thread; a warp runs until none of its threads has a member."""
-        glue = self.glue
+    def one_thread(self) -> str:
+        """`void HOST_ENTRY(ptr shared, ptr memory)`: the text of the GPU for one thread of this processor, with `emulated_glue`."""
         lines = [
-            glue.entry, "entry:", f"  %room = alloca [{self.slots.size} x double], align 16", *glue.lane,
-            "  call void @take(ptr %lane, ptr %shared)", "  br label %test", "test:",
-            "  %own = call i1 @has_member(ptr %lane)",
-            f"  %some = {glue.some}", "  br i1 %some, label %go, label %done", "go:",
-            "  call void @attempt(ptr %lane, ptr %shared)", "  call void @judge(ptr %lane, ptr %shared)", "  br label %test",
-            "done:", "  ret void", "}",
+            f"define void @{HOST_ENTRY}(ptr %shared, ptr %memory) nounwind {{", "entry:",
+            "  call void @take(ptr %memory, ptr %shared)", "  br label %test", "test:",
+            "  %own = call i1 @has_member(ptr %memory)", "  br i1 %own, label %go, label %done", "go:",
+            "  call void @attempt_stages(ptr %memory, ptr %shared)", "  call void @attempt_end(ptr %memory, ptr %shared)",
+            "  call void @judge(ptr %memory, ptr %shared)", "  br label %test", "done:", "  ret void", "}",
         ]  # fmt: skip
-        return in_memory("\n".join([glue.functions, *self.parts(), *lines, ROLLED]), glue.constant_space)
+        return in_memory("\n".join([self.glue.functions, *self.parts(), *lines, ROLLED]), self.glue.constant_space)
+
+    def rounds(self) -> str:
+        """The GPU kernels that attempt and judge in turn, see `lockstep_rounds`."""
+        return in_memory("\n".join([self.glue.functions, *self.parts(), rounds_text(self)]), self.glue.constant_space)
+
+
+def _runs(keys: list[tuple[int, bool]]) -> list[tuple[int, range]]:
+    """Consecutive entries with equal keys, by the first part of their key."""
+    runs, first = [], 0
+    for key, group in groupby(keys):
+        size = len(list(group))
+        runs.append((key[0], range(first, first + size)))
+        first += size
+    return runs
 
 
 _CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
