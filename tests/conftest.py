@@ -54,6 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     missing = [str(path) for path in slow if not path.exists()]
     if missing:
         raise pytest.UsageError(f"SLOW in {__file__} names what is not there: {', '.join(missing)}")
+    slow_files = {file for file in {item.path for item in items} if any(file.is_relative_to(path) for path in slow)}
     for item in items:
-        if any(item.path.is_relative_to(path) for path in slow):
+        if item.path in slow_files:
             item.add_marker(pytest.mark.slow)
