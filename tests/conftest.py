@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import os
 import signal
 from pathlib import Path
 
@@ -30,6 +31,9 @@ SLOW = (
 # Tracing a mechanism makes a million small objects, hardly any of them in a circle. Python looks for circles at every 700 new ones,
 # and at every hundredth time among all that the tests have loaded: a tenth of the processor time.
 GARBAGE_THRESHOLDS = (50_000, 20, 20)
+
+# Every core has a worker: threads of linear algebra would only wait for each other. Workers and the processes of tests inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_configure() -> None:
