@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import os
 import signal
 from pathlib import Path
 
@@ -31,6 +32,9 @@ SLOW = (
 # and at every hundredth time among all that the tests have loaded: a tenth of the processor time.
 GARBAGE_THRESHOLDS = (50_000, 20, 20)
 
+# Every core has a worker: threads of linear algebra would only wait for each other. Workers and the processes of tests inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 def pytest_configure() -> None:
     gc.set_threshold(*GARBAGE_THRESHOLDS)
@@ -54,6 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     missing = [str(path) for path in slow if not path.exists()]
     if missing:
         raise pytest.UsageError(f"SLOW in {__file__} names what is not there: {', '.join(missing)}")
+    slow_files = {file for file in {item.path for item in items} if any(file.is_relative_to(path) for path in slow)}
     for item in items:
-        if any(item.path.is_relative_to(path) for path in slow):
+        if item.path in slow_files:
             item.add_marker(pytest.mark.slow)
