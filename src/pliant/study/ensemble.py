@@ -18,8 +18,6 @@ from pliant.host.stages import Stages
 from pliant.integrate.methods import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
-from pliant.model.contact import ContactPair, Plane
-from pliant.model.coordinate_pair import Pair
 from pliant.model.system import System
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
@@ -27,7 +25,7 @@ from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
 from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, weight_of
-from pliant.run.starts import short_struts
+from pliant.run.starts import is_between_spheres, short_struts
 from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
@@ -328,13 +326,8 @@ def _start_rules(compiled: Compiled, method: Method) -> StartRules:
         first_rate=len(traced.free_q),
         n_rates=len(traced.free_v),
         judges=len(traced.free_v) <= ALL_JUDGED,
-        balls=np.array([_are_balls(slots.pair) for slots in traced.pairs], dtype=np.int64),
+        balls=np.array([is_between_spheres(slots.pair) for slots in traced.pairs], dtype=np.int64),
         n_controlled=traced.n_controlled,
         n_added=len(traced.sources),
         rtol=method.rtol,
     )
-
-
-def _are_balls(pair: Pair) -> bool:
-    """Whether both sides of a pair are balls, whose centres must not coincide."""
-    return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)

@@ -19,6 +19,7 @@ from pliant.integrate.lockstep_judge import REACHED
 from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
 from pliant.integrate.member_runs import Ends
 from pliant.integrate.rows import evaluate_rows
+from pliant.integrate.run_record import ENTRY_FLOOR, REACH
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
@@ -175,16 +176,19 @@ class LockstepEnsemble:
         numbers: Floats | None = None,
     ) -> None:
         """numbers: p at the start, one row per member, if already known."""
-        traced, own = compiled[0].traced, bool(self.plan.parameters)
+        traced = compiled[0].traced
         changing = traced.layout.n_changing
         if numbers is None:
             numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
-        if own:
-            doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, threads)
+        pairs = np.array([pair_numbers(one.traced) for one in compiled])
+        doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, pairs[:, :, REACH], threads)
+        if np.any(doubtful):
             for k in np.flatnonzero(doubtful).tolist():
                 self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
-            members, states, numbers = members[~doubtful], states[~doubtful], numbers[~doubtful]
-            compiled = [compiled[k] for k in np.flatnonzero(~doubtful)] if len(compiled) > 1 else compiled
+            good = np.flatnonzero(~doubtful)
+            members, states = members[good], states[good]
+            numbers, pairs = (rows[good] if len(rows) > 1 else rows for rows in (numbers, pairs))
+            compiled = [compiled[k] for k in good] if len(compiled) > 1 else compiled
         if not len(members):
             return
         tolerances = self._tolerances(compiled, states)
@@ -195,7 +199,7 @@ class LockstepEnsemble:
         whole = LockstepMembers(
             y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
             weight=np.array([weight_of(one.traced) for one in compiled]),
-            floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
+            floors=pairs[:, :, ENTRY_FLOOR],
             ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
         )  # fmt: skip
         for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):
