@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,57 @@ def test_the_judged_mass_matrix_is_that_of_kinetic_energies() -> None:
     energies = Resistance(compiled, traced.layout.observed["kinetic"].start)._quadratic(0.3, state, p, rates)
     assert traced.tree.prescribed and count > 2
     np.testing.assert_allclose(np.einsum("ri,ij,rj->r", rates, mass, rates), energies, rtol=1e-9)
+
+
+def doubtful_model() -> pl.System:
+    """A soft arm that may bend and turn too far, and a ball that may start deep, hit hard, or bounce otherwise than requested."""
+    bounce = pl.Parameter("bounce", 0.3, low=0.1, high=1.0)
+    system = pl.System("doubtful", gravity=(0, -9.81))
+    beam = pl.Beam(length=1.0, section=pl.Section.rectangle(height=0.004, width=0.03), material=pl.ALUMINIUM,
+                   theory="euler-bernoulli", modes=pl.Modes("cf", 1), stiffening="none")  # fmt: skip
+    system.add("arm", beam, joint=pl.Revolute(angle=-1.5))
+    ball = system.add("ball", pl.RigidBody(mass=1.5, inertia=1e-3), joint=pl.Planar(position=(2.0, 0.06)))
+    law = pl.HuntCrossley(stiffness=1e6, restitution=bounce)
+    system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law)
+    return system
+
+
+ARM, DEEP, LAW, HARD = "beam 'arm'", "starts", "HuntCrossley", "pressed about"
+
+
+def shapes(dataset) -> list[list[str]]:
+    """Warnings without their numbers, and without the time of the hardest contact, which lock-step does not keep."""
+    plain = [
+        [re.sub(r"( at t =)? -?[\d.]+(e[-+]?\d+)?( s)?", " #", line) for line in own.split("\n")] for own in dataset.warnings.values
+    ]
+    return [[line.replace(" deep #,", " deep,") for line in own] for own in plain]
+
+
+def test_members_have_the_warnings_of_single_runs() -> None:
+    starts = {"ball.y": np.array([0.06, 0.0448, 0.06, 0.06, 0.06]), "arm.y1": np.array([0.0, 0.0, 0.3, 0.0, 0.0])}
+    rates = {"ball.y": np.array([0.0, 0.0, 0.0, -8.0, 0.0])}
+    options = {"starts": starts, "rates": rates, "parameters": {"bounce": [0.9, 0.9, 0.9, 0.9, 0.2]}, "keep": ("final", "warnings")}
+    system = doubtful_model()
+    general, own = (pl.ensemble(system, 0.06, method=METHOD, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.ok.all() and shapes(own) == shapes(general)
+    said = [{word for word in (ARM, DEEP, LAW, HARD) if word in own} for own in own.warnings.values.tolist()]
+    assert said == [set(), {DEEP, HARD}, {ARM}, {HARD}, {LAW}]
+
+
+def test_a_sweep_in_lock_step_has_the_warnings_of_the_plain_one() -> None:
+    run = {"t_end": 0.06, "method": METHOD, "save": 0.01}
+    options = {"over": {"bounce": [0.2, 0.9]}, "run": run, "keep": "ball.y"}
+    plain, own = (pl.sweep(doubtful_model(), device=device, **options) for device in (None, "cpu"))
+    assert own.attrs["loop"] == "lockstep" and plain.warnings.values.tolist() == own.warnings.values.tolist()
+    assert [LAW in sentence for sentence in own.warnings.values] == [True, False]
+
+
+def test_events_that_have_no_value_are_told() -> None:
+    """The logarithm of a height below zero: the first stone falls so far, the second does not."""
+    system = pl.System("fall", gravity=(0, -9.81))
+    system.add("stone", pl.RigidBody(mass=1.5, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
+    system.event("low", lambda t, q, v: pl.log(q["stone.y"] - 0.5) + 9.0, stop=True)
+    options = {"starts": {"stone.y": [1.0, 9.0]}, "method": METHOD, "keep": ("final", "warnings")}
+    general, own = (pl.ensemble(system, 1.0, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.warnings.values.tolist() == general.warnings.values.tolist()
+    assert ["'low' could not be evaluated" in sentence for sentence in own.warnings.values] == [True, False]

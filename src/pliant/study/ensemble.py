@@ -26,7 +26,7 @@ from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
 from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, weight_of
 from pliant.run.starts import is_between_spheres, short_struts
-from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, WARNINGS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
 
@@ -66,7 +66,8 @@ def ensemble(
 
     parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each is one number
     or an array with one number per member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
-    touch), "ledger" (error of the energy balance and its scale, J), ValuesAt(times, quantities ...), ExtremesOf(quantities ...).
+    touch), "ledger" (error of the energy balance and its scale, J), "warnings" (those of a Result, one per line), ValuesAt(times,
+    quantities ...), ExtremesOf(quantities ...).
     loop "general": every member equals the result of `simulate`, to the bit. "lockstep": members run side by side in vectors, which
     is faster, and agree with `simulate` within the tolerance; a model that lock-step cannot run is refused with the reason. "auto":
     lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device "gpu":
@@ -214,7 +215,12 @@ class _Worker:
         return bool(short_struts(compiled, t, y, compiled.traced.parameters(t, t)))
 
     def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
-        """The memory in which members of this structure run, created with the first of them that can start."""
+        """The memory in which members of this structure run, created with the first of them that can start.
+
+        None if it cannot, or if warnings are kept: those come with a Result.
+        """
+        if WARNINGS in self._study.kept.words:
+            return None
         structure = id(compiled.structure)  # the template keeps the structure alive
         if structure not in self._templates:
             try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,18 +18,19 @@ from pliant.integrate.lockstep_judge import AT_EVENT as STOPPED
 from pliant.integrate.lockstep_judge import REACHED
 from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
 from pliant.integrate.member_runs import Ends
-from pliant.integrate.rows import evaluate_rows
 from pliant.integrate.run_record import ENTRY_FLOOR, REACH
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, simulate, weight_of
-from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
+from pliant.study.ensemble_keep import LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
 from pliant.study.member_pieces import members_by_knots
+from pliant.study.member_rows import MemberRows
 from pliant.study.member_starts import doubtful_starts
+from pliant.study.member_warnings import MemberCourse, warnings_of_member
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ FEWEST_ALIKE = 16  # members of one structure that justify a loop of their own
 MOST_TRIED = 8  # members tried until one can start
 SLIVER = 1e-9  # of a run: prescribed ends of steps are at least this far apart
 LEDGER_ROWS = 24  # rows at which the energy balance is checked, besides the end of the run
+MOST_JUDGED = 256  # Systems held whose numbers warnings read
 MOST_TOGETHER = 32_768  # members at a time, to limit memory
 MOST_NUMBERS = 2**26  # numbers in their stored rows: 512 MB
 
@@ -86,8 +88,11 @@ class LockstepEnsemble:
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
         self._begun = 0  # members of a batch in the parts run so far
+        self._threads = 1
+        self._judged: dict[tuple[float, ...], Compiled] = {}  # by parameters: Systems whose numbers warnings read
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
+        self._threads = threads
         try:
             for first in range(0, self.plan.count, self._together):
                 if self.interrupted:
@@ -108,7 +113,7 @@ class LockstepEnsemble:
     def _plan_times(self) -> Floats:
         """Times of the requested rows, and of those at which the energy balance is checked."""
         times = self.kept.times
-        if LEDGER in self.kept.words:
+        if self.kept.words & {LEDGER, WARNINGS}:
             times = np.union1d(times, np.linspace(self.plan.t_start, self.t_end, LEDGER_ROWS + 2)[:-1])
         return times
 
@@ -235,7 +240,10 @@ class LockstepEnsemble:
             self.interrupted |= ends.interrupted
             good = (ends.code == REACHED) | (ends.code == STOPPED)
             ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
-            self._put(members[part], ends, good, ready, own.of(part).constants)
+            constants = own.of(part).constants
+            ended = np.flatnonzero(good)
+            good[ended] = MemberRows.of(ready[0].observe, self._plan_times, ends, ended, constants).see_events(ready[0])
+            self._put(members[part], ends, good, ready, constants)
             for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # a run by `simulate` gives the full message
                 self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
 
@@ -278,67 +286,77 @@ class LockstepEnsemble:
 
     def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
         """numbers: constants, one row per member or one for all."""
-        traced, observe = compiled[0].traced, compiled[0].observe
-
-        def observed(which: Ints, times: Floats, y: Floats, p: Floats) -> Floats:
-            """Observed rows of these members' states."""
-            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64)]
-            out = np.empty((times.size, observe.n_out))
-            evaluate_rows(observe.address, times, y, np.hstack([p, constants]), out, observe.n_work)
-            return out
-
-        rows = np.flatnonzero(good)
+        traced, rows = compiled[0].traced, np.flatnonzero(good)
+        own = MemberRows.of(compiled[0].observe, self._plan_times, ends, rows, numbers)
         at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
         at_end = at_end[at_end >= 0]
         end_values = np.full((len(members), at_end.size), np.nan)
         if at_end.size and rows.size:
-            end_values[rows] = observed(rows, ends.t[rows], ends.y[rows], ends.p[rows])[:, at_end]
-        values, extremes = self._rows(traced, ends, rows, observed)
+            end_values[rows] = own.observed_at_end[:, at_end]
+        values, extremes = self._rows(traced, own, rows, len(members))
         self.store.put(members, Ends(
             done=len(members), plain=good, code=np.where(ends.code == STOPPED, AT_EVENT, AT_STOP), event=ends.event, t=ends.t,
             y=ends.y, tally=ends.tally, blind=np.zeros(len(members), dtype=np.int64), steps=ends.steps, end_values=end_values,
             values=values, extremes=extremes,
         ), good, traced)  # fmt: skip
-        if LEDGER in self.kept.words:
-            self._put_ledger(members, traced, ends, rows, observed)
+        if LEDGER in self.kept.words and rows.size:
+            self._put_ledger(members[rows], traced, own, ends.reach[rows])
+        if WARNINGS in self.kept.words and rows.size:
+            self._put_warnings(members, rows, ends, own, compiled)
 
-    def _rows(self, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> tuple[Floats, Floats]:
-        """The selected columns of the requested rows, and their extremes."""
+    def _rows(self, traced: TracedSystem, own: MemberRows, rows: Ints, count: int) -> tuple[Floats, Floats]:
+        """The selected columns of the requested rows, and their extremes; rows: the members of `own` among all `count`."""
         places = columns_of(traced, self.kept.quantities)
         columns = np.concatenate([*places.values()]) if places else np.empty(0, dtype=np.int64)
-        count, times = len(ends.code), self.kept.times
+        times = self.kept.times
         values = np.full((count if self.kept.values or self.kept.extremes else 0, times.size, columns.size), np.nan)
         if values.size and rows.size:
             asked = np.searchsorted(self._plan_times, times)
-            y, p = ends.row_y[rows][:, asked], ends.row_p[rows][:, asked]
-            flat = y.reshape(-1, y.shape[2]), p.reshape(-1, p.shape[2])
-            seen = observed(np.repeat(rows, times.size), np.tile(times, rows.size), *flat)
-            chosen = np.where(columns >= 0, seen[:, np.maximum(columns, 0)], flat[0][:, np.maximum(-1 - columns, 0)])
-            chosen[np.isnan(flat[0][:, 0])] = np.nan  # after the member had ended
-            values[rows] = chosen.reshape(rows.size, times.size, columns.size)
+            seen, states = own.observed[:, asked], own.states[:, asked]
+            chosen = np.where(columns >= 0, seen[:, :, np.maximum(columns, 0)], states[:, :, np.maximum(-1 - columns, 0)])
+            chosen[~own.there[:, asked]] = np.nan
+            values[rows] = chosen
         extremes = np.full((count, 2, columns.size), np.nan)
         if self.kept.extremes and rows.size:
             extremes[rows] = np.stack([np.fmin.reduce(values[rows], axis=1), np.fmax.reduce(values[rows], axis=1)], axis=1)
         return values, extremes
 
-    def _put_ledger(self, members: Ints, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> None:
+    def _put_ledger(self, members: Ints, traced: TracedSystem, own: MemberRows, reach: Floats) -> None:
         """Stores the error of the energy balance over evenly spaced rows and the end, and the largest exchange."""
-        if not rows.size:
-            return
         columns, n = traced.layout.observed, traced.n_controlled
-        times = self._plan_times
-        y = np.concatenate([ends.row_y[rows], ends.y[rows][:, None]], axis=1)
-        p = np.concatenate([ends.row_p[rows], ends.p[rows][:, None]], axis=1)
-        t = np.hstack([np.tile(times, (rows.size, 1)), ends.t[rows][:, None]])
-        seen = observed(np.repeat(rows, t.shape[1]), t.ravel(), y.reshape(-1, y.shape[2]), p.reshape(-1, p.shape[2]))
-        held = seen[:, [columns[name].start for name in HELD]].reshape(rows.size, t.shape[1], len(HELD))
-        held[np.isnan(y[:, :, 0])] = np.nan
-        balance = held.sum(axis=2) - y[:, :, n : n + len(traced.sources)].sum(axis=2)
+        held = own.observed[:, :, [columns[name].start for name in HELD]]
+        held[~own.there] = np.nan
+        balance = held.sum(axis=2) - own.states[:, :, n : n + len(traced.sources)].sum(axis=2)
         swings = np.nanmax(held, axis=1) - np.nanmin(held, axis=1)
-        works = (ends.reach[rows, :, 1] - ends.reach[rows, :, 0]).max(axis=1, initial=0.0)
-        self.store.ledger["balance_error"][members[rows]] = np.nanmax(np.abs(balance - balance[:, :1]), axis=1)
+        works = (reach[:, :, 1] - reach[:, :, 0]).max(axis=1, initial=0.0)
+        self.store.ledger["balance_error"][members] = np.nanmax(np.abs(balance - balance[:, :1]), axis=1)
         scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
-        self.store.ledger["balance_scale"][members[rows]] = scale
+        self.store.ledger["balance_scale"][members] = scale
+
+    def _put_warnings(self, members: Ints, rows: Ints, ends: LockstepEnds, own: MemberRows, compiled: list[Compiled]) -> None:
+        """Stores the warnings of members that ended normally; rows: their indices in `ends`."""
+        touches, peak_force = (ends.tally[rows, :, OF_PAIR.index(name)] for name in ("touches", "peak_force"))
+        resisted = own.are_resisted(compiled[0], self._threads)
+        constants = np.broadcast_to(own.constants, (len(own), own.constants.shape[1]))
+        for k, row in enumerate(rows.tolist()):
+            there, ready = own.there[k], self._judged_by(int(members[row]), compiled[row if len(compiled) > 1 else 0])
+            course = MemberCourse(
+                own.times[k, there], own.states[k, there], own.changing[k, there], constants[k], own.observed[k, there],
+                ends.reach[row], touches[k], peak_force[k], int(ends.steps[row]),
+            )  # fmt: skip
+            self.store.warnings[int(members[row])] = warnings_of_member(ready, self.method, course, bool(resisted[k]))
+
+    def _judged_by(self, member: int, compiled: Compiled) -> Compiled:
+        """The System with the numbers of a member that warnings read; the given one if these are the same."""
+        numbers = self._numbers if self.plan.parameters else None
+        if numbers is None or compiled is not numbers.compiled or not numbers.judged:
+            return compiled
+        key = tuple(float(self.plan.parameters[name][member]) for name in numbers.judged)
+        if key not in self._judged:
+            if len(self._judged) >= MOST_JUDGED:
+                self._judged.clear()
+            self._judged[key] = self.plan.compiled(member)
+        return self._judged[key]
 
     def _refused(self, member: int, message: str) -> None:
         if self.by_itself is None:

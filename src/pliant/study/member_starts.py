@@ -39,11 +39,18 @@ def doubtful_starts(compiled: Compiled, t: float, states: Floats, p: Floats, rea
     """
     look = _Look.of(compiled)
     if look.is_same_for(states, p, reaches):
-        return np.repeat(look.doubtful(t, states[:1], p[:1], reaches[:1]), len(states))
+        return np.repeat(look.doubtful(np.array([t]), states[:1], p[:1], reaches[:1]), len(states))
+    return doubtful_states(compiled, np.full(len(states), t), states, p, reaches, threads)
+
+
+def doubtful_states(compiled: Compiled, times: Floats, states: Floats, p: Floats, reaches: Floats, threads: int) -> Truths:
+    """The same for states at times (s) of their own."""
+    look = _Look.of(compiled)
 
     def judged(first: int) -> Truths:
         part = slice(first, first + TOGETHER)
-        return look.doubtful(t, states[part], p[part] if len(p) > 1 else p, reaches[part] if len(reaches) > 1 else reaches)
+        own = p[part] if len(p) > 1 else p
+        return look.doubtful(times[part], states[part], own, reaches[part] if len(reaches) > 1 else reaches)
 
     with ThreadPoolExecutor(threads) as pool:
         return np.concatenate([*pool.map(judged, range(0, len(states), TOGETHER)), np.empty(0, dtype=np.bool_)])
@@ -71,10 +78,10 @@ class _Look:
         own = states[:, self.used]
         return len(states) > 0 and len(p) == 1 and len(reaches) == 1 and bool(np.all(own == own[:1]))
 
-    def doubtful(self, t: float, states: Floats, p: Floats, reaches: Floats) -> Truths:
+    def doubtful(self, times: Floats, states: Floats, p: Floats, reaches: Floats) -> Truths:
         traced = self.compiled.traced
         out = np.empty((len(states), self.code.n_out))
-        evaluate_rows(self.code.address, np.full(len(states), t), states, p if len(p) > 1 else p[0], out, self.code.n_work)
+        evaluate_rows(self.code.address, times, states, p if len(p) > 1 else p[0], out, self.code.n_work)
         spheres = _spheres(traced)
         lengths, gaps, mass = np.split(out, np.cumsum([len(traced.system.struts), len(spheres)]), axis=1)
         shortest = [SHORTEST * strut.unstretched + SHORTEST_AT_ALL for strut in traced.system.struts.values()]

@@ -16,7 +16,7 @@ from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.save_times import save_plan
 from pliant.run.simulate import method_of
-from pliant.study.ensemble_keep import LEDGER, KeepPlan, ValuesAt, shape_of
+from pliant.study.ensemble_keep import LEDGER, WARNINGS, KeepPlan, ValuesAt, shape_of
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.executors import Done, Task, compute_all, processors
 from pliant.study.job import Job, Record
@@ -57,7 +57,7 @@ class Setting:
             mechanism.system, given.get("formulation", "articulated"), given.get("cache", True), near=method.near,
             t_start=t_start, parameters=mechanism.parameters,
         )  # fmt: skip
-        keep = (LEDGER, ValuesAt(save_plan(given.get("save"), t_start, t_end), *_quantities(job.keep)))
+        keep = (LEDGER, WARNINGS, ValuesAt(save_plan(given.get("save"), t_start, t_end), *_quantities(job.keep)))
         return cls(compiled, method, KeepPlan.of(keep, t_start, t_end), t_start, t_end, given.get("max_steps"))
 
     def plan(self, parameters: Mapping[str, Any]) -> MemberPlan:
@@ -223,7 +223,7 @@ class SideBySide:
                 values = store.values["q"][member][:, list(setting.compiled.traced.columns["coordinate"]).index(what)]
             pieces[name] = replace(piece, values=values, coordinates={**piece.coordinates, TIME: setting.kept.times})
         balance = 0.0 if scale == 0.0 else error / scale
-        return Record(True, store.message[member], balance_error=balance, pieces=pieces)
+        return Record(True, store.message[member], store.warnings[member], balance, pieces)
 
 
 def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, str]:
