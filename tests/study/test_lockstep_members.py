@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.errors import ModelError
 from pliant.gallery.slider_crank.system import driven_crank
 from pliant.run.inertia import Resistance, judged_rates
 from pliant.study.member_starts import _Look
@@ -109,3 +110,44 @@ def test_events_that_have_no_value_are_told() -> None:
     general, own = (pl.ensemble(system, 1.0, loop=loop, **options) for loop in ("general", "lockstep"))
     assert own.warnings.values.tolist() == general.warnings.values.tolist()
     assert ["'low' could not be evaluated" in sentence for sentence in own.warnings.values] == [True, False]
+
+
+def stiff_model() -> pl.System:
+    """A strong damper: nothing moves within its microsecond, but explicit steps are as short."""
+    damping = pl.Parameter("damping", 1e6, low=0.0)
+    system = pl.System("damped", gravity=(0, -9.81))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=0.1, com=(0.3, 0.0)), joint=pl.Revolute(damper=pl.Damper(damping)))
+    return system
+
+
+def test_auto_runs_by_its_explicit_method_unless_it_takes_implicit_steps() -> None:
+    system, few = stiff_model(), {"damping": [0.1, 0.2, 0.3]}
+    own = pl.ensemble(system, 0.5, parameters=few, loop="lockstep")
+    assert own.attrs["loop"] == "lockstep; with DOP853(rtol=1e-09, atol=1e-12), because Auto took no implicit steps in trial runs"
+    given = pl.ensemble(system, 0.5, parameters=few, loop="lockstep", method="DOP853")
+    np.testing.assert_array_equal(own.q_end, given.q_end)
+    words = r"by Radau9 in a trial run.*write method=pl.DOP853\(rtol=1e-09, atol=1e-12\), or in a model file method: {dop853:"
+    for damping in ([1e6, 0.1, 0.1], [0.1, 0.1, 1e6]):
+        with pytest.raises(ModelError, match=words):
+            pl.ensemble(system, 0.5, parameters={"damping": damping}, loop="lockstep")
+    assert "switches to implicit steps" in pl.ensemble(system, 0.1, parameters={"damping": [0.1, 1e6]}).attrs["loop"]
+
+
+def test_a_member_that_proves_stiff_is_run_by_auto_itself() -> None:
+    """It is none of those in trial runs, and would take half a million explicit steps."""
+    damping = [0.1, 1e6, 0.2, 0.3, 0.4]
+    own = pl.ensemble(stiff_model(), 0.5, parameters={"damping": damping}, loop="lockstep")
+    alone = pl.simulate(stiff_model(), 0.5, parameters={"damping": 1e6}, save=[0.5])
+    assert own.ok.all() and own.steps[1] == alone.stats["steps"] < 1000
+    np.testing.assert_array_equal(own.q_end[1], alone.values["q"][-1])
+
+
+def test_a_sweep_by_auto_says_which_method_it_took() -> None:
+    over, run = {"damping": [0.1, 0.2]}, {"t_end": 0.2, "save": 0.1}
+    own, plain = (pl.sweep(stiff_model(), over=over, run=run, keep="q", device=device) for device in ("cpu", None))
+    assert own.attrs["loop"].startswith("lockstep; with DOP853(rtol=1e-09")
+    np.testing.assert_allclose(own["q"], plain["q"], rtol=1e-8)
+    with pytest.raises(ModelError, match="Radau9 in a trial run"):
+        pl.sweep(stiff_model(), over={"damping": [1e6, 2e6]}, run=run, keep="q", device="cpu")
+    stiff = pl.sweep(stiff_model(), over={"damping": [1e6]}, run=run, keep="q", device="auto")
+    assert stiff.ok.all() and "one by one: Auto took" in stiff.attrs["loop"]

@@ -67,11 +67,11 @@ def ensemble(
     parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each is one number
     or an array with one number per member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
     touch), "ledger" (error of the energy balance and its scale, J), "warnings" (those of a Result, one per line), ValuesAt(times,
-    quantities ...), ExtremesOf(quantities ...).
-    loop "general": every member equals the result of `simulate`, to the bit. "lockstep": members run side by side in vectors, which
-    is faster, and agree with `simulate` within the tolerance; a model that lock-step cannot run is refused with the reason. "auto":
-    lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device "gpu":
-    lock-step on an NVIDIA GPU; "auto": on a GPU if one responds. A member that fails is a row with ok False and a message.
+    quantities ...), ExtremesOf(quantities ...). loop "general": every member equals the result of `simulate`, to the bit.
+    "lockstep": members run side by side in vectors, which is faster, and agree with `simulate` within the tolerance; a model that
+    lock-step cannot run is refused with the reason. The method "auto" is then DOP853, if it takes no implicit steps in trial runs.
+    "auto": lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device
+    "gpu": lock-step on an NVIDIA GPU; "auto": on a GPU if one responds. A member that fails is a row with ok False and a message.
     progress is called with (members done, members); Ctrl-C keeps the finished members. threads: default, one per processor.
     """
     from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
@@ -87,12 +87,13 @@ def ensemble(
         check_compiled(system.traced, method.near, t_start)
     plan = MemberPlan.of(system, formulation, method.near, t_start, parameters, starts, rates)
     workers = (os.cpu_count() or 1) if threads is None else check.count("ensemble", "threads", threads)
-    chosen = choose_loop(plan, method, kept, loop, device)
-    if chosen.lockstep:
+    chosen = choose_loop(plan, method, kept, loop, device, t_end, max_steps)
+    if chosen.runner is not None and chosen.explicit is not None:
         from pliant.study.lockstep import LockstepEnsemble
 
         store = EnsembleStore(plan, kept)
-        side_by_side = LockstepEnsemble(plan, method, t_end, kept, max_steps, store, chosen.runner)
+        side_by_side = LockstepEnsemble(plan, chosen.explicit.method, t_end, kept, max_steps, store, chosen.runner)
+        side_by_side.given, side_by_side.most_steps = method, chosen.explicit.most_steps
         side_by_side.run(min(workers, plan.count), progress)
         return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words)
     study = _Ensemble(plan, method, t_end, kept, max_steps)

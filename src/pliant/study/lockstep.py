@@ -82,6 +82,8 @@ class LockstepEnsemble:
     runner: Callable[[Compiled, bool], Runner]
     by_itself: Callable[[int], None] | None = None  # runs such members; default: `simulate`, into the store
     fewest_alike: int = FEWEST_ALIKE
+    given: Method | None = None  # with which `simulate` runs members; default: the method of all
+    most_steps: int | None = None  # of a member in lock-step, before `simulate` runs it
     interrupted: bool = False
     alone: int = 0  # members that `simulate` ran
 
@@ -279,7 +281,8 @@ class LockstepEnsemble:
         atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
         return LockstepTolerances(
             rtol=float(memory.run["rtol"]), atol=atol, asked_rtol=self.method.rtol, loosened=memory.loosened,
-            max_step=float(memory.run["max_step"]), max_steps=MAX_STEPS if self.max_steps is None else self.max_steps,
+            max_step=float(memory.run["max_step"]),
+            max_steps=min(MAX_STEPS if limit is None else limit for limit in (self.max_steps, self.most_steps)),
         )  # fmt: skip
 
     # ---- stored results
@@ -373,7 +376,7 @@ class LockstepEnsemble:
         save = self.kept.times.tolist() or [self.t_end]
         try:
             compiled = self.plan.compiled(member) if compiled is None else compiled
-            result = simulate(compiled, self.t_end, method=self.method, save=save, t_start=self.plan.t_start,
+            result = simulate(compiled, self.t_end, method=self.given or self.method, save=save, t_start=self.plan.t_start,
                               start=self.plan.start(compiled, member), max_steps=self.max_steps)  # fmt: skip
         except (ModelError, SolveError) as trouble:
             self.store.failed(member, str(trouble))

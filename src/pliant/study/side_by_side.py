@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from pliant.run.simulate import method_of
 from pliant.study.ensemble_keep import LEDGER, WARNINGS, KeepPlan, ValuesAt, shape_of
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.executors import Done, Task, compute_all, processors
+from pliant.study.explicit_choice import ExplicitChoice, explicit_choice
 from pliant.study.job import Job, Record
 from pliant.study.keep import TIME, Keep, Piece
 from pliant.study.lockstep import LockstepEnsemble, Runner, host_runner, reason_against
@@ -64,10 +66,15 @@ class Setting:
         formulation = self.compiled.traced.formulation
         return MemberPlan.of(self.compiled, formulation, self.method.near, self.t_start, parameters, None, None)
 
+    @cached_property
+    def explicit(self) -> ExplicitChoice:
+        """The method in lock-step, tried on one case if the given method switches."""
+        return explicit_choice(self.plan({}), self.method, self.t_end, self.max_steps)
+
     @property
     def reason_against(self) -> str:
         """Why its cases must run one by one; "" if lock-step can run them."""
-        return reason_against(self.plan({}), self.method, self.kept)
+        return reason_against(self.plan({}), self.method.alternatives[0], self.kept) or self.explicit.reason
 
     @property
     def numbers(self) -> int:
@@ -173,7 +180,7 @@ class SideBySide:
         store, alone = EnsembleStore(plan, setting.kept), set[int]()
         study = LockstepEnsemble(
             plan,
-            setting.method,
+            setting.explicit.method,
             setting.t_end,
             setting.kept,
             setting.max_steps,
@@ -181,6 +188,7 @@ class SideBySide:
             self._runner(setting),
             alone.add,
             fewest_alike=1,  # so that no case depends on the others in its batch
+            most_steps=setting.explicit.most_steps,
         )
         study.run(min(processors(), plan.count), None)
         if study.interrupted:
@@ -199,12 +207,13 @@ class SideBySide:
         return self._templates.get(id(system))
 
     def _runner(self, setting: Setting) -> RunnerOf:
-        if setting.method not in self._made:
-            self._made[setting.method] = self.make(setting.method)
-        make = self._made[setting.method]
+        method = setting.explicit.method
+        if method not in self._made:
+            self._made[method] = self.make(method)
+        make = self._made[method]
 
         def of(compiled: Compiled, own_constants: bool) -> Runner:
-            key = id(compiled.structure), own_constants, setting.method
+            key = id(compiled.structure), own_constants, method
             if key not in self._runners:
                 self._runners[key] = make(compiled, own_constants)
             return self._runners[key]
@@ -231,33 +240,35 @@ def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, 
 
     Raises a ModelError if lock-step is required but impossible, and a SolveError if no GPU responds.
     """
-    reason = _reason_against(job, over)
+    reason, explicit = _looked_at(job, over)
     if reason and device != AUTO:
         raise ModelError.of("sweep", "device", f"must be left out here: {reason}", device)
-    if reason:
+    if reason or explicit is None:
         return None, f"one by one: {reason}"
+    how = f"; {explicit.words}" if explicit.words else ""
     if device == CPU:
-        return SideBySide(job, host_runner), LOCKSTEP
+        return SideBySide(job, host_runner), LOCKSTEP + how
     from pliant.study.gpu import gpu_runner
 
-    method = method_of(job.options(next(iter(over))).get("method"))
     try:
-        return SideBySide(job, gpu_runner, {method: gpu_runner(method)}), f"{LOCKSTEP} on a GPU"
+        return SideBySide(job, gpu_runner, {explicit.method: gpu_runner(explicit.method)}), f"{LOCKSTEP} on a GPU{how}"
     except SolveError as trouble:
         if device == GPU:
             raise
-        return SideBySide(job, host_runner), f"{LOCKSTEP} on the CPU: {trouble}"
+        return SideBySide(job, host_runner), f"{LOCKSTEP} on the CPU: {trouble}{how}"
 
 
-def _reason_against(job: Job, over: Over) -> str:
-    """The reason against lock-step for the first case that is a mechanism; cases of other structures are checked later."""
+def _looked_at(job: Job, over: Over) -> tuple[str, ExplicitChoice | None]:
+    """The reason against lock-step and the method, of the first case that is a mechanism; others are checked later."""
     reason = _reason_of_settings(job, next(iter(over)))
     if reason:
-        return reason
+        return reason, None
     trouble: PliantError | None = None
     for case in islice(iter(over), LOOKED_AT):
         try:
-            return Setting.of(job, case).reason_against
+            setting = Setting.of(job, case)
+            reason = setting.reason_against
+            return (reason, None) if reason else ("", setting.explicit)
         except PliantError as other:
             trouble = trouble or other
-    return f"none of the first cases can be run: {trouble}"
+    return f"none of the first cases can be run: {trouble}", None
