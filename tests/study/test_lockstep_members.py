@@ -10,7 +10,9 @@ import pytest
 import pliant as pl
 from pliant.errors import ModelError
 from pliant.gallery.slider_crank.system import driven_crank
+from pliant.integrate.time_pieces import time_pieces
 from pliant.run.inertia import Resistance, judged_rates
+from pliant.study import member_pieces
 from pliant.study.member_starts import _Look
 
 METHOD = pl.DOP853(rtol=1e-6, atol=1e-9)
@@ -151,3 +153,18 @@ def test_a_sweep_by_auto_says_which_method_it_took() -> None:
         pl.sweep(stiff_model(), over={"damping": [1e6, 2e6]}, run=run, keep="q", device="cpu")
     stiff = pl.sweep(stiff_model(), over={"damping": [1e6]}, run=run, keep="q", device="auto")
     assert stiff.ok.all() and "one by one: Auto took" in stiff.attrs["loop"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "examined"),
+    [("starts", "arm.angle", 1), ("rates", "arm.angle", 5), ("parameters", "gain", 1), ("parameters", "speed", 5)],
+)
+def test_formulas_of_time_are_examined_once_for_members_that_agree_in_what_they_read(kind, name, examined, monkeypatch) -> None:
+    gain, speed = pl.Parameter("gain", 0.3), pl.Parameter("speed", 7.3)
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody(mass=1.5, inertia=0.1, com=(0.3, 0.0)), joint=pl.Revolute(angle=0.2, damper=pl.Damper(gain)))
+    system.drive("motor", "arm.angle", lambda t, q, v: pl.sin(speed * t) - 0.1 * v["arm.angle"])
+    seen: list[float] = []
+    monkeypatch.setattr(member_pieces, "time_pieces", lambda *arguments: seen.append(0.0) or time_pieces(*arguments))
+    own = pl.ensemble(system, 0.3, method=METHOD, loop="lockstep", **{kind: {name: np.linspace(0.31, 0.47, 5)}})
+    assert own.ok.all() and len(seen) == examined
