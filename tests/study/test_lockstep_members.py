@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import pliant as pl
 from pliant.errors import ModelError
@@ -168,3 +169,68 @@ def test_formulas_of_time_are_examined_once_for_members_that_agree_in_what_they_
     monkeypatch.setattr(member_pieces, "time_pieces", lambda *arguments: seen.append(0.0) or time_pieces(*arguments))
     own = pl.ensemble(system, 0.3, method=METHOD, loop="lockstep", **{kind: {name: np.linspace(0.31, 0.47, 5)}})
     assert own.ok.all() and len(seen) == examined
+
+
+def arm(joint: pl.Joint | None = None) -> tuple[pl.System, pl.BodyHandle]:
+    system = pl.System("arm", gravity=(0, -9.81))
+    return system, system.add("arm", pl.RigidBody.rod(length=0.3, mass=1.5), joint=joint or pl.Revolute(angle=-0.2))
+
+
+def holding() -> pl.System:
+    system = pl.System("box", gravity=(0, -9.81))
+    box = system.add("box", pl.RigidBody(mass=1.5, inertia=1e-3), joint=pl.Planar(position=(0.0, 0.05)))
+    laws = {"normal": pl.Hertz(stiffness=1e6), "friction": pl.Karnopp(mu_static=0.5, mu_kinetic=0.4)}
+    system.contact(points=pl.Sphere(box.root, 0.05), against=pl.Plane(normal=(0, 1)), **laws)
+    return system
+
+
+def rubbing_joint() -> pl.System:
+    return arm(pl.Revolute(friction=pl.JointFriction(pl.DryFriction(mu_static=0.4, mu_kinetic=0.3), radius=0.02)))[0]
+
+
+def sampled() -> pl.System:
+    system, _ = arm()
+    system.sampled("pd", 0.01, lambda t, q, v, measured, memory: -q["arm.angle"], outputs="torque")
+    system.drive("motor", "arm.angle", lambda t, q, v: q["pd.torque"])
+    return system
+
+
+def implied_closure() -> pl.System:
+    """A parallelogram with a third bar that holds what the other two do."""
+    system = pl.System("parallelogram", gravity=(0, -9.81))
+    bar, hinge, places = pl.RigidBody.rod(length=0.3, mass=0.5), pl.Revolute(angle=1.0), (0.0, 0.2, 0.4)
+    bars = [system.add(f"bar{k}", bar, joint=hinge, on=system.ground.moved((x, 0.0))) for k, x in enumerate(places)]
+    plate = system.add("plate", pl.RigidBody.rod(length=0.4, mass=1.0), joint=pl.Revolute(angle=-1.0), on=bars[0].tip)
+    for k in (1, 2):
+        system.close(f"pin{k}", "point", bars[k].tip, plate.at((places[k], 0.0)))
+    return system
+
+
+def plain() -> pl.System:
+    return arm()[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "words"),
+    [
+        (holding, {}, "friction that can stick"),
+        (rubbing_joint, {}, "joint friction"),
+        (sampled, {}, "sampled controllers"),
+        (implied_closure, {}, "closures are implied"),
+        (plain, {"keep": "records"}, 'keep="records"'),
+        (plain, {"method": pl.Radau5(1e-6, 1e-9)}, "Radau5 is not an explicit method"),
+        (plain, {"method": pl.Rodas5P(1e-6, 1e-9)}, "Rodas5P is not an explicit method"),
+        (plain, {"method": pl.RealTime(1e-3)}, "RealTime is not an explicit method"),
+        (plain, {"method": pl.RK4(1e-3)}, "RK4 is not an explicit method with an error estimate"),
+        (plain, {"method": pl.VariablePrecisionRK4(1e-6, 1e-9)}, "VariablePrecisionRK4 changes its precision"),
+        (plain, {"method": pl.TwoLoop(1e-6, 1e-9)}, "TwoLoop integrates independent coordinates"),
+    ],
+)
+def test_what_lock_step_cannot_run_is_refused_or_runs_in_the_general_loop_and_says_so(model, options, words: str) -> None:
+    system, options = model(), {"method": METHOD, "keep": "final", **options}
+    for asked in ({"loop": "lockstep"}, {"device": "gpu"}):
+        with pytest.raises(ModelError, match=f"ensemble: loop must be 'general' here: .*{words}.*, got ") as refused:
+            pl.ensemble(system, 0.02, **asked, **options)
+    own, general = (pl.ensemble(system, 0.02, loop=loop, **options) for loop in ("auto", "general"))
+    assert own.ok.all() and own.attrs["loop"].startswith("general: ") and own.attrs["loop"][9:] in str(refused.value)
+    xr.testing.assert_equal(own, general)
