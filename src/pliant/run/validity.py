@@ -67,6 +67,10 @@ WARNINGS: tuple[Warning, ...] = (
 OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also for states that were not integrated
 
 
+# about rows and the hardest contacts of a run, whatever its energies
+OF_COURSE: tuple[Warning, ...] = (compression, rotation, deflection, slope, restitution, indentation, shared_loads, unloaded)
+
+
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
     """The warnings about states that were not integrated."""
     return tuple(sentence for warning in OF_ROWS for sentence in warning(rows))

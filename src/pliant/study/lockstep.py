@@ -30,7 +30,7 @@ from pliant.study.member_numbers import MemberNumbers
 from pliant.study.member_pieces import members_by_knots
 from pliant.study.member_rows import MemberRows
 from pliant.study.member_starts import doubtful_starts
-from pliant.study.member_warnings import MemberCourse, warnings_of_member
+from pliant.study.member_warnings import MembersToJudge, MemberSums
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -339,15 +339,14 @@ class LockstepEnsemble:
     def _put_warnings(self, members: Ints, rows: Ints, ends: LockstepEnds, own: MemberRows, compiled: list[Compiled]) -> None:
         """Stores the warnings of members that ended normally; rows: their indices in `ends`."""
         touches, peak_force = (ends.tally[rows, :, OF_PAIR.index(name)] for name in ("touches", "peak_force"))
-        resisted = own.are_resisted(compiled[0], self._threads)
-        constants = np.broadcast_to(own.constants, (len(own), own.constants.shape[1]))
-        for k, row in enumerate(rows.tolist()):
-            there, ready = own.there[k], self._judged_by(int(members[row]), compiled[row if len(compiled) > 1 else 0])
-            course = MemberCourse(
-                own.times[k, there], own.states[k, there], own.changing[k, there], constants[k], own.observed[k, there],
-                ends.reach[row], touches[k], peak_force[k], int(ends.steps[row]),
-            )  # fmt: skip
-            self.store.warnings[int(members[row])] = warnings_of_member(ready, self.method, course, bool(resisted[k]))
+        sums = MemberSums(ends.reach[rows], touches, peak_force, ends.steps[rows])
+        judged = MembersToJudge(self.method, own, sums, own.are_resisted(compiled[0], self._threads))
+
+        def ready(k: int) -> Compiled:
+            return self._judged_by(int(members[rows[k]]), compiled[rows[k] if len(compiled) > 1 else 0])
+
+        for member, sentences in zip(members[rows].tolist(), judged.warnings(ready), strict=True):
+            self.store.warnings[member] = sentences
 
     def _judged_by(self, member: int, compiled: Compiled) -> Compiled:
         """The System with the numbers of a member that warnings read; the given one if these are the same."""
