@@ -149,6 +149,7 @@ def test_events_that_have_no_value_are_told() -> None:
     general, own = (pl.ensemble(system, 1.0, loop=loop, **options) for loop in ("general", "lockstep"))
     assert own.warnings.values.tolist() == general.warnings.values.tolist()
     assert ["'low' could not be evaluated" in sentence for sentence in own.warnings.values] == [True, False]
+    assert own.attrs["loop"] == "lockstep" and own.attrs["run_by_simulate"] == 1
 
 
 def stiff_model() -> pl.System:

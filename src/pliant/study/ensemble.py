@@ -95,7 +95,7 @@ def ensemble(
         side_by_side = LockstepEnsemble(plan, chosen.explicit.method, t_end, kept, max_steps, store, chosen.runner)
         side_by_side.given, side_by_side.most_steps = method, chosen.explicit.most_steps
         side_by_side.run(min(workers, plan.count), progress)
-        return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words)
+        return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words, run_by_simulate=side_by_side.alone)
     study = _Ensemble(plan, method, t_end, kept, max_steps)
     study.run(min(workers, plan.count), progress)
     return study.store.dataset(study.interrupted).assign_attrs(loop=chosen.words)
