@@ -22,6 +22,7 @@ FEW_STEPS = 1000
 class ExplicitChoice:
     """The explicit method of an ensemble, or the reason why there is none."""
 
+    given: Method
     method: Method
     words: str = ""  # how it was chosen; empty if it was given
     reason: str = ""  # against lock-step
@@ -32,17 +33,17 @@ def explicit_choice(plan: MemberPlan, method: Method, t_end: float, max_steps: i
     """The given method, or its explicit one if it switches to implicit steps in none of the members that are tried."""
     explicit, *implicit = method.alternatives
     if not implicit:
-        return ExplicitChoice(method)
+        return ExplicitChoice(method, method)
     name, steps = type(method).__name__, 0
     for result in _tried(plan, method, t_end, max_steps):
         for kind in implicit:
             count = result.stats["steps_of"].get(type(kind).__name__, 0)
             if count:
                 trial = f"{name} took {count} of {result.stats['steps']} steps by {type(kind).__name__} in a trial run"
-                return ExplicitChoice(method, reason=f"{trial}, {_stiff(explicit)}")
+                return ExplicitChoice(method, method, reason=f"{trial}, {_stiff(explicit)}")
         steps = max(steps, result.stats["steps"] + result.stats["rejected"])
     words = f"with {_call(explicit)}, because {name} took no implicit steps in trial runs"
-    return ExplicitChoice(explicit, words, most_steps=MORE_STEPS * steps + FEW_STEPS if steps else None)
+    return ExplicitChoice(method, explicit, words, most_steps=MORE_STEPS * steps + FEW_STEPS if steps else None)
 
 
 def _tried(plan: MemberPlan, method: Method, t_end: float, max_steps: int | None) -> Iterable[Result]:

@@ -45,7 +45,7 @@ def choose_loop(
     reason = reason_against(plan, method.alternatives[0] if asked else method, kept)
     if not reason and plan.count < FEWEST and not must:
         return LoopChoice(f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built")
-    explicit = explicit_choice(plan, method, t_end, max_steps) if asked and not reason else ExplicitChoice(method)
+    explicit = explicit_choice(plan, method, t_end, max_steps) if asked and not reason else ExplicitChoice(method, method)
     reason = reason or explicit.reason
     if reason and must:
         raise ModelError.of(

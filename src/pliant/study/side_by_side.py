@@ -6,7 +6,6 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -66,15 +65,14 @@ class Setting:
         formulation = self.compiled.traced.formulation
         return MemberPlan.of(self.compiled, formulation, self.method.near, self.t_start, parameters, None, None)
 
-    @cached_property
-    def explicit(self) -> ExplicitChoice:
-        """The method in lock-step, tried on one case if the given method switches."""
+    def tried(self) -> ExplicitChoice:
+        """The method in lock-step, by a trial run if the given method switches."""
         return explicit_choice(self.plan({}), self.method, self.t_end, self.max_steps)
 
     @property
     def reason_against(self) -> str:
-        """Why its cases must run one by one; "" if lock-step can run them."""
-        return reason_against(self.plan({}), self.method.alternatives[0], self.kept) or self.explicit.reason
+        """Why its cases must run one by one; "" if lock-step can run them by an explicit method."""
+        return reason_against(self.plan({}), self.method.alternatives[0], self.kept)
 
     @property
     def numbers(self) -> int:
@@ -110,6 +108,7 @@ class SideBySide:
 
     job: Job
     make: Callable[[Method], RunnerOf]
+    explicit: ExplicitChoice  # the method in lock-step, by the first case of all: a resumed sweep has the same
     _made: dict[Method, RunnerOf] = field(default_factory=dict)
     _settings: dict[int, Setting | None] = field(default_factory=dict)  # by System, which its subject keeps
     _templates: dict[int, dict[str, Piece]] = field(default_factory=dict)
@@ -173,6 +172,9 @@ class SideBySide:
         template = None if setting is None else self._template(system, cases)
         if setting is None or template is None:
             return {}
+        explicit = self.explicit if setting.method == self.explicit.given else setting.tried()
+        if explicit.reason:
+            return {}
         values = [self.job.mechanism(case).parameters for case in cases]
         names = [name for name in values[0] if any(own[name] != values[0][name] for own in values)]
         constant = {name: values[0][name] for name in values[0] if name not in names}
@@ -180,15 +182,15 @@ class SideBySide:
         store, alone = EnsembleStore(plan, setting.kept), set[int]()
         study = LockstepEnsemble(
             plan,
-            setting.explicit.method,
+            explicit.method,
             setting.t_end,
             setting.kept,
             setting.max_steps,
             store,
-            self._runner(setting),
+            self._runner(explicit.method),
             alone.add,
             fewest_alike=1,  # so that no case depends on the others in its batch
-            most_steps=setting.explicit.most_steps,
+            most_steps=explicit.most_steps,
         )
         study.run(min(processors(), plan.count), None)
         if study.interrupted:
@@ -206,8 +208,7 @@ class SideBySide:
                     break
         return self._templates.get(id(system))
 
-    def _runner(self, setting: Setting) -> RunnerOf:
-        method = setting.explicit.method
+    def _runner(self, method: Method) -> RunnerOf:
         if method not in self._made:
             self._made[method] = self.make(method)
         make = self._made[method]
@@ -247,15 +248,15 @@ def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, 
         return None, f"one by one: {reason}"
     how = f"; {explicit.words}" if explicit.words else ""
     if device == CPU:
-        return SideBySide(job, host_runner), LOCKSTEP + how
+        return SideBySide(job, host_runner, explicit), LOCKSTEP + how
     from pliant.study.gpu import gpu_runner
 
     try:
-        return SideBySide(job, gpu_runner, {explicit.method: gpu_runner(explicit.method)}), f"{LOCKSTEP} on a GPU{how}"
+        return SideBySide(job, gpu_runner, explicit, {explicit.method: gpu_runner(explicit.method)}), f"{LOCKSTEP} on a GPU{how}"
     except SolveError as trouble:
         if device == GPU:
             raise
-        return SideBySide(job, host_runner), f"{LOCKSTEP} on the CPU: {trouble}{how}"
+        return SideBySide(job, host_runner, explicit), f"{LOCKSTEP} on the CPU: {trouble}{how}"
 
 
 def _looked_at(job: Job, over: Over) -> tuple[str, ExplicitChoice | None]:
@@ -267,8 +268,10 @@ def _looked_at(job: Job, over: Over) -> tuple[str, ExplicitChoice | None]:
     for case in islice(iter(over), LOOKED_AT):
         try:
             setting = Setting.of(job, case)
-            reason = setting.reason_against
-            return (reason, None) if reason else ("", setting.explicit)
+            if setting.reason_against:
+                return setting.reason_against, None
+            explicit = setting.tried()
+            return explicit.reason, explicit
         except PliantError as other:
             trouble = trouble or other
     return f"none of the first cases can be run: {trouble}", None
