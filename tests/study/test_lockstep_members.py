@@ -17,7 +17,7 @@ from pliant.run.inertia import Resistance, judged_rates
 from pliant.study import member_pieces, member_warnings
 from pliant.study.member_starts import _Look
 
-METHOD = pl.DOP853(rtol=1e-6, atol=1e-9)
+METHOD = pl.Tsit5(rtol=1e-6, atol=1e-9)  # its loop is compiled soonest
 
 
 def outstretched() -> tuple[pl.System, dict[str, np.ndarray]]:
@@ -29,31 +29,24 @@ def outstretched() -> tuple[pl.System, dict[str, np.ndarray]]:
     return system, {"second.angle": np.array([0.5, 1e-7, 0.6, 2e-8, 0.7, 3e-4])}
 
 
-def balls_in_one_place() -> tuple[pl.System, dict[str, np.ndarray]]:
+def nowhere_to_push() -> tuple[pl.System, dict[str, np.ndarray]]:
+    """A ball on a strut that may start inside another ball, or where the strut begins."""
     system = pl.System("two balls", gravity=(0, 0))
     left = system.add("left", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(-0.5, 0), velocity=(1.0, 0)))
     right = system.add("right", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar())
     system.contact(points=pl.Sphere(left.root, 0.01), against=pl.Sphere(right.root, 0.01), normal=pl.Hertz(stiffness=1e4))
-    return system, {"left.x": np.array([-0.5, 0.0, -0.3, 1e-16])}
+    system.strut("spring", left.root, system.ground.moved((1.0, 0.0)), stiffness=100.0, rest=0.2)
+    return system, {"left.x": np.array([-0.5, 1e-16, -0.3, 1.0 + 1e-9])}
 
 
-def ends_of_a_strut_together() -> tuple[pl.System, dict[str, np.ndarray]]:
-    system = pl.System("strut", gravity=(0, 0))
-    mass = system.add("mass", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.3, 0)))
-    system.strut("spring", mass.root, system.ground, stiffness=100.0, rest=0.2)
-    return system, {"mass.x": np.array([0.3, 0.0, 0.2, 1e-9])}
-
-
-@pytest.mark.parametrize(
-    ("case", "words"), [(outstretched, "singular"), (balls_in_one_place, "concentric"), (ends_of_a_strut_together, "zero length")]
-)
-def test_every_start_is_judged_as_that_of_a_single_run(case, words: str) -> None:
+@pytest.mark.parametrize(("case", "words"), [(outstretched, ("singular",) * 2), (nowhere_to_push, ("concentric", "zero length"))])
+def test_every_start_is_judged_as_that_of_a_single_run(case, words) -> None:
     system, starts = case()
     compiled = pl.compile_system(system)
     general, own = (pl.ensemble(compiled, 0.01, starts=starts, method=METHOD, loop=loop) for loop in ("general", "lockstep"))
     assert own.message.values.tolist() == general.message.values.tolist()
-    assert [words in message for message in own.message.values] == [not ok for ok in own.ok.values]
     assert np.flatnonzero(~own.ok.values).tolist() == [1, 3]
+    assert words[0] in str(own.message[1].item()) and words[1] in str(own.message[3].item())
 
 
 def test_the_judged_mass_matrix_is_that_of_kinetic_energies() -> None:
@@ -112,23 +105,23 @@ def test_members_that_are_cleared_together_would_have_no_warnings_by_themselves(
     height, bent, speed = np.full(count, 0.06), np.zeros(count), np.zeros(count)
     height[[3, 70]], bent[[5, 71, 99]], speed[[7, 40]] = 0.0459, 0.3, -8.0
     starts = {"ball.y": height + 1e-4 * rng.uniform(size=count), "arm.y1": bent}
-    compiled = pl.compile_system(doubtful_model(), parameters={"bounce": 0.9})
-    options = {"starts": starts, "rates": {"ball.y": speed}, "loop": "lockstep", "keep": "warnings"}
+    system = doubtful_model()
+    options = {"starts": starts, "rates": {"ball.y": speed}, "parameters": {"bounce": 0.9}, "loop": "lockstep", "keep": "warnings"}
     for share in (None, 1e-8):
         with monkeypatch.context() as patch:
             if share is not None:
                 patch.setattr(accounts, "TOLERANCES", share / METHOD.rtol)
                 patch.setattr(accounts, "ROUND_OFF", 0.0)
                 patch.setattr(accounts, "AT_REST", 0.0)
-            own = pl.ensemble(compiled, 0.06, method=METHOD, **options)
+            own = pl.ensemble(system, 0.06, method=METHOD, **options)
             patch.setattr(member_warnings, "FEW", count)
-            alone = pl.ensemble(compiled, 0.06, method=METHOD, **options)
+            alone = pl.ensemble(system, 0.06, method=METHOD, **options)
         assert own.warnings.values.tolist() == alone.warnings.values.tolist()
         said = set(np.flatnonzero(own.warnings.values != "").tolist())
         assert said >= {3, 5, 7, 40, 70, 71, 99} and (len(said) > 7) == (share is not None)
     single = []
     monkeypatch.setattr(member_warnings, "warnings_of", lambda evidence: single.append(evidence) or ())
-    pl.ensemble(compiled, 0.06, method=METHOD, **options)
+    pl.ensemble(system, 0.06, method=METHOD, **options)
     assert 7 <= len(single) < count
 
 
@@ -204,7 +197,8 @@ def test_formulas_of_time_are_examined_once_for_members_that_agree_in_what_they_
     system.drive("motor", "arm.angle", lambda t, q, v: pl.sin(speed * t) - 0.1 * v["arm.angle"])
     seen: list[float] = []
     monkeypatch.setattr(member_pieces, "time_pieces", lambda *arguments: seen.append(0.0) or time_pieces(*arguments))
-    own = pl.ensemble(system, 0.3, method=METHOD, loop="lockstep", **{kind: {name: np.linspace(0.31, 0.47, 5)}})
+    members = {"parameters": {"gain": 0.3}, kind: {name: np.linspace(0.31, 0.47, 5)}}
+    own = pl.ensemble(system, 0.3, method=METHOD, loop="lockstep", **members)
     assert own.ok.all() and len(seen) == examined
 
 
