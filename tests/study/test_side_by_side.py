@@ -104,7 +104,7 @@ def one_ball(height: float) -> pl.System:
         ("drop.yaml", {"keep": "result"}, "whole results"),
         ("drop.yaml", {"run": {"save": "steps"}}, "every step"),
         ("drop.yaml", {"run": {"max_seconds": 1e3}}, "max_seconds"),
-        ("drop.yaml", {"run": {"method": pl.Auto()}}, "Auto is not an explicit method"),
+        ("drop.yaml", {"run": {"method": pl.Radau5(1e-6, 1e-9)}}, "Radau5 is not an explicit method"),
         ("drop.yaml", {"run": lambda system: pl.simulate(system, 0.1)}, "run is a function"),
         (one_ball, {"run": {"t_end": 0.1}}, "a function makes a new System"),
     ],

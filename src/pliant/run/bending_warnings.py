@@ -52,13 +52,12 @@ def slope(evidence: Rows) -> Iterator[str]:
 
 def compression(evidence: Rows) -> Iterator[str]:
     """Warn of a compression beyond the buckling load of a beam without stiffening, if it lasts long enough to buckle it."""
-    times, _ = evidence.series
     for node, limits in _unstiffened(evidence):
         load = limits.held_buckling_load if _tip_is_held(evidence, node) else limits.buckling_load
         allowed = load * _share(limits)
         if evidence.largest_force[_number(evidence, node)] <= allowed:
             continue  # too small even if the whole force acted along the beam
-        pressed = _compression(evidence, node)
+        (times, _), pressed = evidence.series, _compression(evidence, node)
         if _grown(times, limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
             k = int(np.nanargmax(pressed))
             yield (

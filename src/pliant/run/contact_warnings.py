@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from pliant.model.contact import ContactPair
@@ -18,13 +19,14 @@ SHALLOW = 0.1  # of the radius: up to this depth Hertz's parabola approximates t
 
 
 def deep_start(evidence: Evidence) -> Iterator[str]:
-    """Warn of a contact with unexplained stored energy at the start; in a continued run the earlier run explains it."""
-    if evidence.gone_on is not None or not evidence.traced.pairs:
+    """Warn of a contact with unexplained stored energy at the start; if an earlier run left it closed, that run explains it."""
+    if not evidence.traced.pairs:
         return
+    continued = {} if evidence.gone_on is None else evidence.gone_on.closed
     columns = evidence.traced.layout.observed
     gaps, weight = evidence.observed[0, columns["gap"]], evidence.weight
     for slots, gap in zip(evidence.traced.pairs, gaps.tolist(), strict=True):
-        if not -gap > ROUND_OFF * evidence.size:
+        if not -gap > ROUND_OFF * evidence.size or slots.pair.name in continued:
             continue
         force, stored = (float(x) for x in (slots.pair.normal.elastic(-gap), slots.pair.normal.stored(-gap)))
         if stored > DEEP * evidence.at_hand and force > PRESSED * weight:
@@ -57,8 +59,9 @@ def indentation(evidence: Evidence) -> Iterator[str]:
         hardest = max(evidence.contacts.of(pair.name), key=lambda touch: touch.peak_force)
         depth = (hardest.peak_force / law.stiffness) ** (1.0 / law.exponent)
         if depth > SHALLOW * radius:
+            when = "" if math.isnan(hardest.peak_time) else f" at t = {hardest.peak_time:.6g} s"
             yield (
-                f"contact {pair.name!r} is pressed about {depth:.3g} m deep at t = {hardest.peak_time:.6g} s, {depth / radius:.2g} "
+                f"contact {pair.name!r} is pressed about {depth:.3g} m deep{when}, {depth / radius:.2g} "
                 f"of the radius of {radius:.3g} m; Hertz's law is valid up to about {SHALLOW:g} of it, so the stiffness is too low"
             )
 

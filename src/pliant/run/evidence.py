@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 from pliant.run.accounts import row_error
 from pliant.run.beam_limits import BeamLimits, limits_of
-from pliant.run.inertia import Resistance
 from pliant.run.observed import values_of
 
 if TYPE_CHECKING:  # casadi and numba are imported when a run begins
@@ -26,6 +25,14 @@ if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
+
+JUDGED = ("q", "v", "orientation", "reaction_force")  # quantities whose course warnings read
+
+
+class Resists(Protocol):
+    """Says which motions have no inertia: see `run.inertia.Resistance`."""
+
+    def unresisted(self, t: float, y: Floats, p: Floats) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class Evidence(Rows):
     size: float  # m, of the mechanism at the start
     weight: float  # N, of the whole mechanism
     contacts: ContactTable
-    resistance: Resistance
+    resistance: Resists
     blind: NDArray[np.int64]  # by event: number of steps in which it could not be evaluated
     steps: int
     gone_on: FinalState | None  # the state from which the run continued, if it did
@@ -88,7 +95,7 @@ class Evidence(Rows):
         course = self.course
         if self.times.size >= course.times.size and len(self.values) == len(QUANTITIES):
             return self.times, self.values
-        return course.times, values_of(self.traced, course.times, course.states, self.observed)
+        return course.times, values_of(self.traced, course.times, course.states, self.observed, JUDGED)
 
     @cached_property
     def balance_error(self) -> float:

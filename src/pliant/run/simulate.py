@@ -349,11 +349,7 @@ class Run:
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """The tolerance of works: as for states, but relative to the energy at hand, because each work starts at zero."""
         observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
-        columns = self.traced.layout.observed
-        tips = observed[columns["tip_position"]].reshape(-1, 3)
-        self.size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
-        energies = sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
-        self.at_hand = weight_of(self.traced) * self.size + energies
+        self.size, self.at_hand = scales_at_start(self.traced, observed)
         floor = np.zeros(self.traced.n_controlled + len(self.traced.sources))
         floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
@@ -548,6 +544,15 @@ def collect_rows(
 def timings(seconds: Mapping[str, float]) -> dict[str, float]:
     """The entries of `stats` with the seconds of each stage."""
     return {f"{kind}_s": seconds.get(kind, 0.0) for kind in STAGES}
+
+
+def scales_at_start(traced: TracedSystem, observed: NDArray[np.float64]) -> tuple[float, float]:
+    """(size of the mechanism, m; energy at hand, J) from the observed row of its start."""
+    columns = traced.layout.observed
+    tips = observed[columns["tip_position"]].reshape(-1, 3)
+    size = float(np.max(np.ptp(np.vstack([tips, np.zeros(3)]), axis=0)))
+    energies = sum(abs(float(observed[columns[name]][0])) for name in ("kinetic", "strain", "spring"))
+    return size, weight_of(traced) * size + energies
 
 
 def weight_of(traced: TracedSystem) -> float:

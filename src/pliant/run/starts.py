@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pliant.errors import SolveError
 from pliant.integrate.batch_record import COINCIDENT_SHARE
 from pliant.model.contact import ContactPair, Plane
+from pliant.model.coordinate_pair import Pair
 from pliant.model.strut import Strut
 from pliant.run.inertia import Resistance
 
@@ -45,12 +46,17 @@ def unresisted(t: float, coordinates: str) -> str:
 def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
     """Refuse concentric spheres, whose contact has no normal direction."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
-        if not isinstance(slots.pair, ContactPair) or isinstance(slots.pair.against, Plane):
+        if not is_between_spheres(slots.pair):
             continue
         reach = slots.pair.radius + slots.pair.other_radius
         if gap + reach <= COINCIDENT_SHARE * reach:
             rule = "centres of its two spheres must be apart at the start, because concentric spheres have no normal direction"
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+def is_between_spheres(pair: Pair) -> bool:
+    """Whether both sides of a contact are spheres, whose centres must not coincide."""
+    return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)
 
 
 def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[Strut, float]]:

@@ -7,15 +7,20 @@ Warnings from before the run (assembly, redundant rows of closures, locked loops
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.run.accounts import energy_balance, energy_given
+from pliant.run.beam_limits import UniformBeamLimits, limits_of
 from pliant.run.bending_warnings import compression, deflection, rotation, slope
 from pliant.run.contact_warnings import deep_start, indentation, restitution
 from pliant.run.evidence import Evidence, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.starts import unresisted
+
+if TYPE_CHECKING:
+    from pliant.trace.traced_system import TracedSystem
 
 STATES_JUDGED = 2  # states of a run, including the last, whose mass matrix is checked
 
@@ -62,6 +67,10 @@ WARNINGS: tuple[Warning, ...] = (
 OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also for states that were not integrated
 
 
+# about rows and the hardest contacts of a run, whatever its energies
+OF_COURSE: tuple[Warning, ...] = (compression, rotation, deflection, slope, restitution, indentation, shared_loads, unloaded)
+
+
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
     """The warnings about states that were not integrated."""
     return tuple(sentence for warning in OF_ROWS for sentence in warning(rows))
@@ -70,3 +79,17 @@ def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
 def warnings_of(evidence: Evidence) -> tuple[str, ...]:
     """All warnings about a run."""
     return tuple(sentence for warning in WARNINGS for sentence in warning(evidence))
+
+
+def judged_numbers(traced: TracedSystem) -> tuple[object, ...]:
+    """The numbers of a model that warnings read besides its rows, its weight and its start: equal ones give equal warnings."""
+    beams = []
+    for node in traced.tree.nodes:
+        limits = limits_of(traced.tree.bodies[node.name])
+        if limits is not None and limits.bends:
+            own = (limits.stiffness, limits.mass) if isinstance(limits, UniformBeamLimits) else ()
+            beams.append(
+                (*(array.tobytes() for array in (limits.deflections, limits.slopes, *own)), repr(getattr(limits, "beam", None)))
+            )
+    pairs = [(repr(slots.pair.normal), slots.pair.radius, slots.pair.other_radius) for slots in traced.pairs]
+    return (*beams, *pairs, *traced.warnings)

@@ -18,8 +18,6 @@ from pliant.host.stages import Stages
 from pliant.integrate.methods import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
-from pliant.model.contact import ContactPair, Plane
-from pliant.model.coordinate_pair import Pair
 from pliant.model.system import System
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
@@ -27,8 +25,8 @@ from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
 from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, weight_of
-from pliant.run.starts import short_struts
-from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, KeepPlan
+from pliant.run.starts import is_between_spheres, short_struts
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, RECORDS, WARNINGS, KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.members import MemberPlan, start_at
 
@@ -68,11 +66,12 @@ def ensemble(
 
     parameters: values of the System's parameters by name; starts and rates: coordinates and their rates by name; each is one number
     or an array with one number per member. keep: "final" (q_end, v_end), "contacts" (counts and sums by pair), "records" (every
-    touch), "ledger" (error of the energy balance and its scale, J), ValuesAt(times, quantities ...), ExtremesOf(quantities ...).
-    loop "general": every member equals the result of `simulate`, to the bit. "lockstep": members run side by side in vectors, which
-    is faster, and agree with `simulate` within the tolerance; a model that lock-step cannot run is refused with the reason. "auto":
-    lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device "gpu":
-    lock-step on an NVIDIA GPU; "auto": on a GPU if one responds. A member that fails is a row with ok False and a message.
+    touch), "ledger" (error of the energy balance and its scale, J), "warnings" (those of a Result, one per line), ValuesAt(times,
+    quantities ...), ExtremesOf(quantities ...). loop "general": every member equals the result of `simulate`, to the bit.
+    "lockstep": members run side by side in vectors, which is faster, and agree with `simulate` within the tolerance; a model that
+    lock-step cannot run is refused with the reason. The method "auto" is then DOP853, if it takes no implicit steps in trial runs.
+    "auto": lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device
+    "gpu": lock-step on an NVIDIA GPU; "auto": on a GPU if one responds. A member that fails is a row with ok False and a message.
     progress is called with (members done, members); Ctrl-C keeps the finished members. threads: default, one per processor.
     """
     from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
@@ -88,14 +87,15 @@ def ensemble(
         check_compiled(system.traced, method.near, t_start)
     plan = MemberPlan.of(system, formulation, method.near, t_start, parameters, starts, rates)
     workers = (os.cpu_count() or 1) if threads is None else check.count("ensemble", "threads", threads)
-    chosen = choose_loop(plan, method, kept, loop, device)
-    if chosen.lockstep:
+    chosen = choose_loop(plan, method, kept, loop, device, t_end, max_steps)
+    if chosen.runner is not None and chosen.explicit is not None:
         from pliant.study.lockstep import LockstepEnsemble
 
         store = EnsembleStore(plan, kept)
-        side_by_side = LockstepEnsemble(plan, method, t_end, kept, max_steps, store, chosen.runner)
+        side_by_side = LockstepEnsemble(plan, chosen.explicit.method, t_end, kept, max_steps, store, chosen.runner)
+        side_by_side.given, side_by_side.most_steps = method, chosen.explicit.most_steps
         side_by_side.run(min(workers, plan.count), progress)
-        return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words)
+        return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words, run_by_simulate=side_by_side.alone)
     study = _Ensemble(plan, method, t_end, kept, max_steps)
     study.run(min(workers, plan.count), progress)
     return study.store.dataset(study.interrupted).assign_attrs(loop=chosen.words)
@@ -216,7 +216,12 @@ class _Worker:
         return bool(short_struts(compiled, t, y, compiled.traced.parameters(t, t)))
 
     def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
-        """The memory in which members of this structure run, created with the first of them that can start."""
+        """The memory in which members of this structure run, created with the first of them that can start.
+
+        None if it cannot, or if warnings are kept: those come with a Result.
+        """
+        if WARNINGS in self._study.kept.words:
+            return None
         structure = id(compiled.structure)  # the template keeps the structure alive
         if structure not in self._templates:
             try:
@@ -328,13 +333,8 @@ def _start_rules(compiled: Compiled, method: Method) -> StartRules:
         first_rate=len(traced.free_q),
         n_rates=len(traced.free_v),
         judges=len(traced.free_v) <= ALL_JUDGED,
-        balls=np.array([_are_balls(slots.pair) for slots in traced.pairs], dtype=np.int64),
+        balls=np.array([is_between_spheres(slots.pair) for slots in traced.pairs], dtype=np.int64),
         n_controlled=traced.n_controlled,
         n_added=len(traced.sources),
         rtol=method.rtol,
     )
-
-
-def _are_balls(pair: Pair) -> bool:
-    """Whether both sides of a pair are balls, whose centres must not coincide."""
-    return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)

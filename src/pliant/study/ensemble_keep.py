@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-FINAL, CONTACTS, RECORDS, LEDGER = "final", "contacts", "records", "ledger"
-WORDS = (FINAL, CONTACTS, RECORDS, LEDGER)
+FINAL, CONTACTS, RECORDS, LEDGER, WARNINGS = "final", "contacts", "records", "ledger", "warnings"
+WORDS = (FINAL, CONTACTS, RECORDS, LEDGER, WARNINGS)
 OF_PAIR = ("touches", "impulse", "peak_force", "normal_loss", "friction_loss")  # counts and sums, in the order of a tally
 
 

@@ -11,7 +11,7 @@ from pliant.integrate.status import AT_EVENT, Status
 from pliant.results.contacts import NUMBERS, ContactTable
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
 from pliant.run.observed import columns_of
-from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, KeepPlan, shape_of
+from pliant.study.ensemble_keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan, shape_of
 from pliant.study.members import MemberPlan
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class EnsembleStore:
         self.extremes = {name: np.full((n, 2, *shape_of(traced, name)), np.nan) for name in kept.extremes}
         self.ledger = {name: np.full(n, np.nan) for name in ("balance_error", "balance_scale") if LEDGER in kept.words}
         self.records: dict[int, ContactTable] = {}
+        self.warnings: list[tuple[str, ...]] = [()] * n
         self._sentences: dict[tuple[int, float, int], str] = {}  # most members end with the same sentence
 
     @property
@@ -127,7 +128,8 @@ class EnsembleStore:
             self.put_ledger(member, result.extremes)
         if RECORDS in self._kept.words:
             self.put_records(member, result.contacts)
-        self.message[member] = "; ".join((result.message, *result.warnings))
+        self.warnings[member] = result.warnings
+        self.message[member] = result.message if WARNINGS in self._kept.words else "; ".join((result.message, *result.warnings))
 
     def _prescribed_at_end(self, result: Result) -> Floats:
         """Prescribed positions, then rates, at the end of the run; nan if no row was saved there."""
@@ -171,6 +173,13 @@ class EnsembleStore:
                 variables[f"{name}_{end}"] = (("member", *QUANTITIES[name].dims), values[:, k], _attributes(name))
         for name, values in self.ledger.items():
             variables[name] = ("member", values, {"units": "J"})
+        if WARNINGS in self._kept.words:
+            sentences = np.array(["\n".join(own) for own in self.warnings], dtype=object)
+            variables["warnings"] = (
+                "member",
+                sentences,
+                {"long_name": "warnings to read before trusting the numbers, one per line"},
+            )
         if RECORDS in self._kept.words:
             variables |= self._record_variables()
         for name, values in self._plan.parameters.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,17 +18,19 @@ from pliant.integrate.lockstep_judge import AT_EVENT as STOPPED
 from pliant.integrate.lockstep_judge import REACHED
 from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
 from pliant.integrate.member_runs import Ends
-from pliant.integrate.rows import evaluate_rows
+from pliant.integrate.run_record import ENTRY_FLOOR, REACH
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, simulate, weight_of
-from pliant.study.ensemble_keep import LEDGER, RECORDS, KeepPlan
+from pliant.study.ensemble_keep import LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
 from pliant.study.member_pieces import members_by_knots
+from pliant.study.member_rows import MemberRows
 from pliant.study.member_starts import doubtful_starts
+from pliant.study.member_warnings import MembersToJudge, MemberSums
 from pliant.study.members import MemberPlan, start_at
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ FEWEST_ALIKE = 16  # members of one structure that justify a loop of their own
 MOST_TRIED = 8  # members tried until one can start
 SLIVER = 1e-9  # of a run: prescribed ends of steps are at least this far apart
 LEDGER_ROWS = 24  # rows at which the energy balance is checked, besides the end of the run
+MOST_JUDGED = 256  # Systems held whose numbers warnings read
 MOST_TOGETHER = 32_768  # members at a time, to limit memory
 MOST_NUMBERS = 2**26  # numbers in their stored rows: 512 MB
 
@@ -79,14 +82,19 @@ class LockstepEnsemble:
     runner: Callable[[Compiled, bool], Runner]
     by_itself: Callable[[int], None] | None = None  # runs such members; default: `simulate`, into the store
     fewest_alike: int = FEWEST_ALIKE
+    given: Method | None = None  # with which `simulate` runs members; default: the method of all
+    most_steps: int | None = None  # of a member in lock-step, before `simulate` runs it
     interrupted: bool = False
     alone: int = 0  # members that `simulate` ran
 
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
         self._begun = 0  # members of a batch in the parts run so far
+        self._threads = 1
+        self._judged: dict[tuple[float, ...], Compiled] = {}  # by parameters: Systems whose numbers warnings read
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
+        self._threads = threads
         try:
             for first in range(0, self.plan.count, self._together):
                 if self.interrupted:
@@ -107,7 +115,7 @@ class LockstepEnsemble:
     def _plan_times(self) -> Floats:
         """Times of the requested rows, and of those at which the energy balance is checked."""
         times = self.kept.times
-        if LEDGER in self.kept.words:
+        if self.kept.words & {LEDGER, WARNINGS}:
             times = np.union1d(times, np.linspace(self.plan.t_start, self.t_end, LEDGER_ROWS + 2)[:-1])
         return times
 
@@ -175,16 +183,19 @@ class LockstepEnsemble:
         numbers: Floats | None = None,
     ) -> None:
         """numbers: p at the start, one row per member, if already known."""
-        traced, own = compiled[0].traced, bool(self.plan.parameters)
+        traced = compiled[0].traced
         changing = traced.layout.n_changing
         if numbers is None:
             numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
-        if own:
-            doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, threads)
+        pairs = np.array([pair_numbers(one.traced) for one in compiled])
+        doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, pairs[:, :, REACH], threads)
+        if np.any(doubtful):
             for k in np.flatnonzero(doubtful).tolist():
                 self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
-            members, states, numbers = members[~doubtful], states[~doubtful], numbers[~doubtful]
-            compiled = [compiled[k] for k in np.flatnonzero(~doubtful)] if len(compiled) > 1 else compiled
+            good = np.flatnonzero(~doubtful)
+            members, states = members[good], states[good]
+            numbers, pairs = (rows[good] if len(rows) > 1 else rows for rows in (numbers, pairs))
+            compiled = [compiled[k] for k in good] if len(compiled) > 1 else compiled
         if not len(members):
             return
         tolerances = self._tolerances(compiled, states)
@@ -195,7 +206,7 @@ class LockstepEnsemble:
         whole = LockstepMembers(
             y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
             weight=np.array([weight_of(one.traced) for one in compiled]),
-            floors=np.array([pair_numbers(one.traced)[:, 0] for one in compiled]),
+            floors=pairs[:, :, ENTRY_FLOOR],
             ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
         )  # fmt: skip
         for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):
@@ -231,7 +242,10 @@ class LockstepEnsemble:
             self.interrupted |= ends.interrupted
             good = (ends.code == REACHED) | (ends.code == STOPPED)
             ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
-            self._put(members[part], ends, good, ready, own.of(part).constants)
+            constants = own.of(part).constants
+            ended = np.flatnonzero(good)
+            good[ended] = MemberRows.of(ready[0].observe, self._plan_times, ends, ended, constants).see_events(ready[0])
+            self._put(members[part], ends, good, ready, constants)
             for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # a run by `simulate` gives the full message
                 self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
 
@@ -267,74 +281,84 @@ class LockstepEnsemble:
         atol = np.append(run.stepper.plain_atol[:n] * memory.loosened, np.append(run.stepper.plain_atol, 0.0)[n])
         return LockstepTolerances(
             rtol=float(memory.run["rtol"]), atol=atol, asked_rtol=self.method.rtol, loosened=memory.loosened,
-            max_step=float(memory.run["max_step"]), max_steps=MAX_STEPS if self.max_steps is None else self.max_steps,
+            max_step=float(memory.run["max_step"]),
+            max_steps=min(MAX_STEPS if limit is None else limit for limit in (self.max_steps, self.most_steps)),
         )  # fmt: skip
 
     # ---- stored results
 
     def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
         """numbers: constants, one row per member or one for all."""
-        traced, observe = compiled[0].traced, compiled[0].observe
-
-        def observed(which: Ints, times: Floats, y: Floats, p: Floats) -> Floats:
-            """Observed rows of these members' states."""
-            constants = numbers[which if len(numbers) > 1 else np.zeros(which.size, dtype=np.int64)]
-            out = np.empty((times.size, observe.n_out))
-            evaluate_rows(observe.address, times, y, np.hstack([p, constants]), out, observe.n_work)
-            return out
-
-        rows = np.flatnonzero(good)
+        traced, rows = compiled[0].traced, np.flatnonzero(good)
+        own = MemberRows.of(compiled[0].observe, self._plan_times, ends, rows, numbers)
         at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
         at_end = at_end[at_end >= 0]
         end_values = np.full((len(members), at_end.size), np.nan)
         if at_end.size and rows.size:
-            end_values[rows] = observed(rows, ends.t[rows], ends.y[rows], ends.p[rows])[:, at_end]
-        values, extremes = self._rows(traced, ends, rows, observed)
+            end_values[rows] = own.observed_at_end[:, at_end]
+        values, extremes = self._rows(traced, own, rows, len(members))
         self.store.put(members, Ends(
             done=len(members), plain=good, code=np.where(ends.code == STOPPED, AT_EVENT, AT_STOP), event=ends.event, t=ends.t,
             y=ends.y, tally=ends.tally, blind=np.zeros(len(members), dtype=np.int64), steps=ends.steps, end_values=end_values,
             values=values, extremes=extremes,
         ), good, traced)  # fmt: skip
-        if LEDGER in self.kept.words:
-            self._put_ledger(members, traced, ends, rows, observed)
+        if LEDGER in self.kept.words and rows.size:
+            self._put_ledger(members[rows], traced, own, ends.reach[rows])
+        if WARNINGS in self.kept.words and rows.size:
+            self._put_warnings(members, rows, ends, own, compiled)
 
-    def _rows(self, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> tuple[Floats, Floats]:
-        """The selected columns of the requested rows, and their extremes."""
+    def _rows(self, traced: TracedSystem, own: MemberRows, rows: Ints, count: int) -> tuple[Floats, Floats]:
+        """The selected columns of the requested rows, and their extremes; rows: the members of `own` among all `count`."""
         places = columns_of(traced, self.kept.quantities)
         columns = np.concatenate([*places.values()]) if places else np.empty(0, dtype=np.int64)
-        count, times = len(ends.code), self.kept.times
+        times = self.kept.times
         values = np.full((count if self.kept.values or self.kept.extremes else 0, times.size, columns.size), np.nan)
         if values.size and rows.size:
             asked = np.searchsorted(self._plan_times, times)
-            y, p = ends.row_y[rows][:, asked], ends.row_p[rows][:, asked]
-            flat = y.reshape(-1, y.shape[2]), p.reshape(-1, p.shape[2])
-            seen = observed(np.repeat(rows, times.size), np.tile(times, rows.size), *flat)
-            chosen = np.where(columns >= 0, seen[:, np.maximum(columns, 0)], flat[0][:, np.maximum(-1 - columns, 0)])
-            chosen[np.isnan(flat[0][:, 0])] = np.nan  # after the member had ended
-            values[rows] = chosen.reshape(rows.size, times.size, columns.size)
+            seen, states = own.observed[:, asked], own.states[:, asked]
+            chosen = np.where(columns >= 0, seen[:, :, np.maximum(columns, 0)], states[:, :, np.maximum(-1 - columns, 0)])
+            chosen[~own.there[:, asked]] = np.nan
+            values[rows] = chosen
         extremes = np.full((count, 2, columns.size), np.nan)
         if self.kept.extremes and rows.size:
             extremes[rows] = np.stack([np.fmin.reduce(values[rows], axis=1), np.fmax.reduce(values[rows], axis=1)], axis=1)
         return values, extremes
 
-    def _put_ledger(self, members: Ints, traced: TracedSystem, ends: LockstepEnds, rows: Ints, observed: Any) -> None:
+    def _put_ledger(self, members: Ints, traced: TracedSystem, own: MemberRows, reach: Floats) -> None:
         """Stores the error of the energy balance over evenly spaced rows and the end, and the largest exchange."""
-        if not rows.size:
-            return
         columns, n = traced.layout.observed, traced.n_controlled
-        times = self._plan_times
-        y = np.concatenate([ends.row_y[rows], ends.y[rows][:, None]], axis=1)
-        p = np.concatenate([ends.row_p[rows], ends.p[rows][:, None]], axis=1)
-        t = np.hstack([np.tile(times, (rows.size, 1)), ends.t[rows][:, None]])
-        seen = observed(np.repeat(rows, t.shape[1]), t.ravel(), y.reshape(-1, y.shape[2]), p.reshape(-1, p.shape[2]))
-        held = seen[:, [columns[name].start for name in HELD]].reshape(rows.size, t.shape[1], len(HELD))
-        held[np.isnan(y[:, :, 0])] = np.nan
-        balance = held.sum(axis=2) - y[:, :, n : n + len(traced.sources)].sum(axis=2)
+        held = own.observed[:, :, [columns[name].start for name in HELD]]
+        held[~own.there] = np.nan
+        balance = held.sum(axis=2) - own.states[:, :, n : n + len(traced.sources)].sum(axis=2)
         swings = np.nanmax(held, axis=1) - np.nanmin(held, axis=1)
-        works = (ends.reach[rows, :, 1] - ends.reach[rows, :, 0]).max(axis=1, initial=0.0)
-        self.store.ledger["balance_error"][members[rows]] = np.nanmax(np.abs(balance - balance[:, :1]), axis=1)
+        works = (reach[:, :, 1] - reach[:, :, 0]).max(axis=1, initial=0.0)
+        self.store.ledger["balance_error"][members] = np.nanmax(np.abs(balance - balance[:, :1]), axis=1)
         scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
-        self.store.ledger["balance_scale"][members[rows]] = scale
+        self.store.ledger["balance_scale"][members] = scale
+
+    def _put_warnings(self, members: Ints, rows: Ints, ends: LockstepEnds, own: MemberRows, compiled: list[Compiled]) -> None:
+        """Stores the warnings of members that ended normally; rows: their indices in `ends`."""
+        touches, peak_force = (ends.tally[rows, :, OF_PAIR.index(name)] for name in ("touches", "peak_force"))
+        sums = MemberSums(ends.reach[rows], touches, peak_force, ends.steps[rows])
+        judged = MembersToJudge(self.method, own, sums, own.are_resisted(compiled[0], self._threads))
+
+        def ready(k: int) -> Compiled:
+            return self._judged_by(int(members[rows[k]]), compiled[rows[k] if len(compiled) > 1 else 0])
+
+        for member, sentences in zip(members[rows].tolist(), judged.warnings(ready), strict=True):
+            self.store.warnings[member] = sentences
+
+    def _judged_by(self, member: int, compiled: Compiled) -> Compiled:
+        """The System with the numbers of a member that warnings read; the given one if these are the same."""
+        numbers = self._numbers if self.plan.parameters else None
+        if numbers is None or compiled is not numbers.compiled or not numbers.judged:
+            return compiled
+        key = tuple(float(self.plan.parameters[name][member]) for name in numbers.judged)
+        if key not in self._judged:
+            if len(self._judged) >= MOST_JUDGED:
+                self._judged.clear()
+            self._judged[key] = self.plan.compiled(member)
+        return self._judged[key]
 
     def _refused(self, member: int, message: str) -> None:
         if self.by_itself is None:
@@ -351,7 +375,7 @@ class LockstepEnsemble:
         save = self.kept.times.tolist() or [self.t_end]
         try:
             compiled = self.plan.compiled(member) if compiled is None else compiled
-            result = simulate(compiled, self.t_end, method=self.method, save=save, t_start=self.plan.t_start,
+            result = simulate(compiled, self.t_end, method=self.given or self.method, save=save, t_start=self.plan.t_start,
                               start=self.plan.start(compiled, member), max_steps=self.max_steps)  # fmt: skip
         except (ModelError, SolveError) as trouble:
             self.store.failed(member, str(trouble))

@@ -25,16 +25,21 @@ if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
 
 LARGEST = 6000  # operations of a right-hand side: above this, loops are rolled and vectors of members gain little
+EXPLICIT = "Tsit5, DOP853, DormandPrince or RKF45"
 SURVEYED = ("tip_position", "kinetic", "strain", "spring")
 
 
 def why_not(compiled: Compiled, method: Method) -> str:
     """Why a System must run in the general loop; "" if lock-step can run it."""
     traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
-    if method.needs_jacobian or len(method.alternatives) > 1 or not getattr(tableau, "error", ()):
-        return f"{name} is not an explicit method with an error estimate: take Tsit5, DOP853, DormandPrince or RKF45"
-    if method.near is not None or method.needs_partition or type(method).__name__ == "TwoLoop":
-        return f"{name} changes its precision or its coordinates during a run"
+    if len(method.alternatives) > 1:
+        return f"{name} switches to implicit steps if need be: give {EXPLICIT}, or loop='lockstep', which makes trial runs first"
+    if method.needs_jacobian or not getattr(tableau, "error", ()):
+        return f"{name} is not an explicit method with an error estimate: take {EXPLICIT}"
+    if method.near is not None:
+        return f"{name} changes its precision near contacts: take {EXPLICIT}"
+    if method.needs_partition:
+        return f"{name} integrates independent coordinates, and chooses them anew during a run: take {EXPLICIT}"
     if traced.implied:
         return "some closures are implied by others, and lock-step cannot watch these during the run"
     if any(slots.grip is not None for slots in traced.pairs):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pliant.errors import ModelError, SolveError
 from pliant.study.ensemble_keep import KeepPlan
+from pliant.study.explicit_choice import ExplicitChoice, explicit_choice
 from pliant.study.lockstep import FEWEST, Runner, host_runner, reason_against
 from pliant.study.members import MemberPlan
 
@@ -26,33 +27,45 @@ class LoopChoice:
     """The loop that runs the members, and the reason in words."""
 
     words: str
-    runner: Callable[[Compiled, bool], Runner]
-    lockstep: bool
+    runner: Callable[[Compiled, bool], Runner] | None = None  # None: the general loop
+    explicit: ExplicitChoice | None = None
 
 
-def choose_loop(plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, device: str) -> LoopChoice:
+def choose_loop(
+    plan: MemberPlan, method: Method, kept: KeepPlan, loop: str, device: str, t_end: float, max_steps: int | None
+) -> LoopChoice:
     """Raises a ModelError if lock-step or a GPU is required but impossible, and a SolveError if no GPU responds."""
     if loop == GENERAL:
         if device == GPU:
             raise ModelError.of("ensemble", "loop", "must be 'auto' or 'lockstep' on a GPU, which runs members in lock-step", loop)
-        return LoopChoice(GENERAL, host_runner(method), False)
-    reason = reason_against(plan, method, kept)
+        return LoopChoice(GENERAL)
     must = loop == LOCKSTEP or device == GPU
+    asked = must or device != CPU
+    # members tried show what a method that switches would use: only for those who ask for lock-step or a device
+    reason = reason_against(plan, method.alternatives[0] if asked else method, kept)
+    if not reason and plan.count < FEWEST and not must:
+        return LoopChoice(f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built")
+    explicit = explicit_choice(plan, method, t_end, max_steps) if asked and not reason else ExplicitChoice(method, method)
+    reason = reason or explicit.reason
     if reason and must:
-        asked = loop if loop == LOCKSTEP else f"device={device!r}"
-        raise ModelError.of("ensemble", "loop", f"must be 'general' here: {reason}", asked)
+        raise ModelError.of(
+            "ensemble", "loop", f"must be 'general' here: {reason}", loop if loop == LOCKSTEP else f"device={device!r}"
+        )
     if reason:
-        return LoopChoice(f"{GENERAL}: {reason}", host_runner(method), False)
-    if plan.count < FEWEST and not must:
-        words = f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built"
-        return LoopChoice(words, host_runner(method), False)
-    if device != CPU:
-        from pliant.study.gpu import gpu_runner
+        return LoopChoice(f"{GENERAL}: {reason}")
+    where, runner = _where(explicit.method, device)
+    return LoopChoice(f"{where}; {explicit.words}" if explicit.words else where, runner, explicit)
 
-        try:
-            return LoopChoice(f"{LOCKSTEP} on a GPU", gpu_runner(method), True)
-        except SolveError as trouble:
-            if device == GPU:
-                raise
-            return LoopChoice(f"{LOCKSTEP} on the CPU: {trouble}", host_runner(method), True)
-    return LoopChoice(LOCKSTEP, host_runner(method), True)
+
+def _where(method: Method, device: str) -> tuple[str, Callable[[Compiled, bool], Runner]]:
+    """The device in words, and its runner."""
+    if device == CPU:
+        return LOCKSTEP, host_runner(method)
+    from pliant.study.gpu import gpu_runner
+
+    try:
+        return f"{LOCKSTEP} on a GPU", gpu_runner(method)
+    except SolveError as trouble:
+        if device == GPU:
+            raise
+        return f"{LOCKSTEP} on the CPU: {trouble}", host_runner(method)

@@ -15,6 +15,7 @@ from pliant.integrate.rows import evaluate_rows
 from pliant.model.resolve import checked_values, resolved
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.simulate import weight_of
+from pliant.run.validity import judged_numbers
 from pliant.trace.lowering import UNITS
 from pliant.trace.tracing import lower_system
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
+Place = tuple[NDArray[np.int64], bool]  # indices of a parameter's value, and whether it changes numbers that warnings read
 MOST_TRIED = 8  # members tried until one is a mechanism
 MOST_AXES = 8  # parameters up to which all corners of their box are tried, half a second
 SAME = 1e-14  # relative tolerance of a test result on which a trace depends: see `trace.preparation`
@@ -41,6 +43,7 @@ class MemberNumbers:
     numbers: Floats  # numbers of the first member
     places: dict[str, NDArray[np.int64]]  # by parameter: the indices of its value among them
     accepted: NDArray[np.bool_]  # by member: whether the model accepts its values
+    judged: tuple[str, ...]  # parameters that change numbers which warnings read
 
     @classmethod
     def of(cls, plan: MemberPlan) -> MemberNumbers | None:
@@ -57,7 +60,10 @@ class MemberNumbers:
             places = _places(
                 compiled, numbers, structure, first, {name: x[plain & accepted] for name, x in plan.parameters.items()}
             )
-            return None if places is None else cls(compiled, numbers, places, accepted)
+            if places is None:
+                return None
+            return cls(compiled, numbers, {name: place for name, (place, _) in places.items()}, accepted,
+                       tuple(name for name, (_, judged) in places.items() if judged))  # fmt: skip
         return None
 
     def constants(self, plan: MemberPlan, members: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -146,11 +152,11 @@ def _numbers(compiled: Compiled, values: Mapping[str, float]) -> tuple[Floats, o
 
 def _places(
     compiled: Compiled, numbers: Floats, structure: object, first: Mapping[str, float], series: Mapping[str, Floats]
-) -> dict[str, NDArray[np.int64]] | None:
-    """The indices of every parameter's value; None if some parameter has any other effect."""
+) -> dict[str, Place] | None:
+    """The place of every parameter's value; None if some parameter has any other effect."""
     places = {}
     for name, values in series.items():
-        others, place = values[values != first[name]], np.empty(0, dtype=np.int64)
+        others, place = values[values != first[name]], (np.empty(0, dtype=np.int64), False)
         if others.size:
             try:
                 found = _place(compiled, numbers, structure, first, name, float(others[others.size // 2]))
@@ -165,8 +171,8 @@ def _places(
 
 def _place(
     compiled: Compiled, numbers: Floats, structure: object, first: Mapping[str, float], name: str, value: float
-) -> NDArray[np.int64] | None:
-    """The indices of a parameter's value; None if the parameter has any other effect."""
+) -> Place | None:
+    """The place of a parameter's value; None if the parameter has any other effect on the equations."""
     from pliant.run.prepare import compile_system
 
     traced, values = compiled.traced, {**compiled.traced.parameter_values, **first, name: value}
@@ -183,4 +189,4 @@ def _place(
         and np.array_equal(other.traced.head(0.0, 1.0), traced.head(0.0, 1.0))
     )
     is_plain = np.all(theirs[changed] == value) and np.all(numbers[changed] == first[name])
-    return changed if alike and is_plain else None
+    return (changed, judged_numbers(other.traced) != judged_numbers(traced)) if alike and is_plain else None

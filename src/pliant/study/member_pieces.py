@@ -15,6 +15,7 @@ from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.program import PARAMETER, STATE, Program
 from pliant.integrate.rows import evaluate_rows
 from pliant.integrate.time_pieces import time_pieces
+from pliant.study.program_reads import entries_read
 from pliant.trace.layout import FOREVER, WINDOW
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Timed:
         return _TIMED[compiled.structure]
 
     def used(self, kind: int) -> list[int]:
-        return sorted({self.program.a[value] for value, own in enumerate(self.program.kind) if own == kind})
+        return entries_read(self.program, kind)
 
 
 _TIMED: WeakKeyDictionary[CompiledStructure, Timed] = WeakKeyDictionary()  # made once for a structure

@@ -16,9 +16,10 @@ from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.save_times import save_plan
 from pliant.run.simulate import method_of
-from pliant.study.ensemble_keep import LEDGER, KeepPlan, ValuesAt, shape_of
+from pliant.study.ensemble_keep import LEDGER, WARNINGS, KeepPlan, ValuesAt, shape_of
 from pliant.study.ensemble_store import EnsembleStore
 from pliant.study.executors import Done, Task, compute_all, processors
+from pliant.study.explicit_choice import ExplicitChoice, explicit_choice
 from pliant.study.job import Job, Record
 from pliant.study.keep import TIME, Keep, Piece
 from pliant.study.lockstep import LockstepEnsemble, Runner, host_runner, reason_against
@@ -57,17 +58,21 @@ class Setting:
             mechanism.system, given.get("formulation", "articulated"), given.get("cache", True), near=method.near,
             t_start=t_start, parameters=mechanism.parameters,
         )  # fmt: skip
-        keep = (LEDGER, ValuesAt(save_plan(given.get("save"), t_start, t_end), *_quantities(job.keep)))
+        keep = (LEDGER, WARNINGS, ValuesAt(save_plan(given.get("save"), t_start, t_end), *_quantities(job.keep)))
         return cls(compiled, method, KeepPlan.of(keep, t_start, t_end), t_start, t_end, given.get("max_steps"))
 
     def plan(self, parameters: Mapping[str, Any]) -> MemberPlan:
         formulation = self.compiled.traced.formulation
         return MemberPlan.of(self.compiled, formulation, self.method.near, self.t_start, parameters, None, None)
 
+    def tried(self) -> ExplicitChoice:
+        """The method in lock-step, by a trial run if the given method switches."""
+        return explicit_choice(self.plan({}), self.method, self.t_end, self.max_steps)
+
     @property
     def reason_against(self) -> str:
-        """Why its cases must run one by one; "" if lock-step can run them."""
-        return reason_against(self.plan({}), self.method, self.kept)
+        """Why its cases must run one by one; "" if lock-step can run them by an explicit method."""
+        return reason_against(self.plan({}), self.method.alternatives[0], self.kept)
 
     @property
     def numbers(self) -> int:
@@ -103,6 +108,7 @@ class SideBySide:
 
     job: Job
     make: Callable[[Method], RunnerOf]
+    explicit: ExplicitChoice  # the method in lock-step, by the first case of all: a resumed sweep has the same
     _made: dict[Method, RunnerOf] = field(default_factory=dict)
     _settings: dict[int, Setting | None] = field(default_factory=dict)  # by System, which its subject keeps
     _templates: dict[int, dict[str, Piece]] = field(default_factory=dict)
@@ -166,6 +172,9 @@ class SideBySide:
         template = None if setting is None else self._template(system, cases)
         if setting is None or template is None:
             return {}
+        explicit = self.explicit if setting.method == self.explicit.given else setting.tried()
+        if explicit.reason:
+            return {}
         values = [self.job.mechanism(case).parameters for case in cases]
         names = [name for name in values[0] if any(own[name] != values[0][name] for own in values)]
         constant = {name: values[0][name] for name in values[0] if name not in names}
@@ -173,14 +182,15 @@ class SideBySide:
         store, alone = EnsembleStore(plan, setting.kept), set[int]()
         study = LockstepEnsemble(
             plan,
-            setting.method,
+            explicit.method,
             setting.t_end,
             setting.kept,
             setting.max_steps,
             store,
-            self._runner(setting),
+            self._runner(explicit.method),
             alone.add,
             fewest_alike=1,  # so that no case depends on the others in its batch
+            most_steps=explicit.most_steps,
         )
         study.run(min(processors(), plan.count), None)
         if study.interrupted:
@@ -198,13 +208,13 @@ class SideBySide:
                     break
         return self._templates.get(id(system))
 
-    def _runner(self, setting: Setting) -> RunnerOf:
-        if setting.method not in self._made:
-            self._made[setting.method] = self.make(setting.method)
-        make = self._made[setting.method]
+    def _runner(self, method: Method) -> RunnerOf:
+        if method not in self._made:
+            self._made[method] = self.make(method)
+        make = self._made[method]
 
         def of(compiled: Compiled, own_constants: bool) -> Runner:
-            key = id(compiled.structure), own_constants, setting.method
+            key = id(compiled.structure), own_constants, method
             if key not in self._runners:
                 self._runners[key] = make(compiled, own_constants)
             return self._runners[key]
@@ -223,7 +233,7 @@ class SideBySide:
                 values = store.values["q"][member][:, list(setting.compiled.traced.columns["coordinate"]).index(what)]
             pieces[name] = replace(piece, values=values, coordinates={**piece.coordinates, TIME: setting.kept.times})
         balance = 0.0 if scale == 0.0 else error / scale
-        return Record(True, store.message[member], balance_error=balance, pieces=pieces)
+        return Record(True, store.message[member], store.warnings[member], balance, pieces)
 
 
 def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, str]:
@@ -231,33 +241,37 @@ def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, 
 
     Raises a ModelError if lock-step is required but impossible, and a SolveError if no GPU responds.
     """
-    reason = _reason_against(job, over)
+    reason, explicit = _looked_at(job, over)
     if reason and device != AUTO:
         raise ModelError.of("sweep", "device", f"must be left out here: {reason}", device)
-    if reason:
+    if reason or explicit is None:
         return None, f"one by one: {reason}"
+    how = f"; {explicit.words}" if explicit.words else ""
     if device == CPU:
-        return SideBySide(job, host_runner), LOCKSTEP
+        return SideBySide(job, host_runner, explicit), LOCKSTEP + how
     from pliant.study.gpu import gpu_runner
 
-    method = method_of(job.options(next(iter(over))).get("method"))
     try:
-        return SideBySide(job, gpu_runner, {method: gpu_runner(method)}), f"{LOCKSTEP} on a GPU"
+        return SideBySide(job, gpu_runner, explicit, {explicit.method: gpu_runner(explicit.method)}), f"{LOCKSTEP} on a GPU{how}"
     except SolveError as trouble:
         if device == GPU:
             raise
-        return SideBySide(job, host_runner), f"{LOCKSTEP} on the CPU: {trouble}"
+        return SideBySide(job, host_runner, explicit), f"{LOCKSTEP} on the CPU: {trouble}{how}"
 
 
-def _reason_against(job: Job, over: Over) -> str:
-    """The reason against lock-step for the first case that is a mechanism; cases of other structures are checked later."""
+def _looked_at(job: Job, over: Over) -> tuple[str, ExplicitChoice | None]:
+    """The reason against lock-step and the method, of the first case that is a mechanism; others are checked later."""
     reason = _reason_of_settings(job, next(iter(over)))
     if reason:
-        return reason
+        return reason, None
     trouble: PliantError | None = None
     for case in islice(iter(over), LOOKED_AT):
         try:
-            return Setting.of(job, case).reason_against
+            setting = Setting.of(job, case)
+            if setting.reason_against:
+                return setting.reason_against, None
+            explicit = setting.tried()
+            return explicit.reason, explicit
         except PliantError as other:
             trouble = trouble or other
-    return f"none of the first cases can be run: {trouble}"
+    return f"none of the first cases can be run: {trouble}", None
