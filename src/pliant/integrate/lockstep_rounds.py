@@ -19,9 +19,8 @@ from pliant.integrate.lockstep_glue import RECORD_SYMBOL
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText
 
-BEGIN, LIST, GATHER, ATTEMPT, JUDGE = KERNELS = tuple(
-    f"lockstep_{name}" for name in ("begin", "list", "gather", "attempt", "judge")
-)
+KERNELS = tuple(f"lockstep_{name}" for name in ("begin", "list", "gather", "attempt", "judge"))
+BEGIN, LIST, GATHER, ATTEMPT, JUDGE = KERNELS
 PAIR_BITS = 4  # pairs that a kind tells apart; further pairs share their bits
 KINDS = 2 << PAIR_BITS  # one more bit: whether members start
 MOST_WITHOUT_SORTING = 1  # pairs: with so few, sorting costs more than it gains

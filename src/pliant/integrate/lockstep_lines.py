@@ -1,0 +1,117 @@
+"""Lines of LLVM text on the numbers of the members that share a vector, wherever those numbers are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.codegen.plain import in_space
+from pliant.integrate.lockstep_glue import STAGES
+from pliant.integrate.lockstep_tables import SHARED
+
+if TYPE_CHECKING:
+    from pliant.integrate.lockstep_text import LockstepText
+
+
+class LineWriter:
+    """Writes single lines."""
+
+    def __init__(self, text: LockstepText) -> None:
+        self.owner, self.model, self.scheme, self.lanes, self.slots = text, text.model, text.scheme, text.lanes, text.slots
+        self.lines: list[str] = []
+        self.rooms = text.rooms  # values that live only within one attempt: registers if everything is inlined
+        self.names = 0
+        self.coefficients: dict[float, int] = {}
+        self.y: dict[int, str] = {}  # controlled components at the start of the step, if they are values
+        self.present = "%memory"  # address of the present, which is the end of the last step if that was accepted
+
+    def let(self, expression: str) -> str:
+        self.names += 1
+        self.lines.append(f"  %n{self.names} = {expression}")
+        return f"%n{self.names}"
+
+    def op(self, word: str, *x: str) -> str:
+        return self.let(f"{word} {self.lanes.kind} {', '.join(x)}")
+
+    def call(self, name: str, *x: str) -> str:
+        kind = self.lanes.kind
+        return self.let(f"call {kind} @llvm.{name}.{self.lanes.suffix}({', '.join(f'{kind} {a}' for a in x)})")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.call("fma", a, b, c)
+
+    def at(self, name: str, index: int = 0) -> str:
+        if name in self.rooms:
+            return self.let(f"getelementptr double, ptr %{name}.room, i64 {index}")
+        if name in self.owner.elsewhere:
+            here = self.let(f"call ptr @{STAGES}()")
+            return self.let(f"getelementptr double, ptr {here}, i64 {self.owner.elsewhere[name] + index}")
+        first, half = self.slots.first(name), self.owner.half
+        memory = "%memory"
+        if first < half:
+            memory = self.present
+        return self.let(f"getelementptr double, ptr {memory}, i64 {(first + index) * self.lanes.stride}")
+
+    def load(self, name: str, index: int = 0) -> str:
+        return self.let(f"load {self.lanes.kind}, ptr {self.at(name, index)}, align 8")
+
+    def store(self, x: str, name: str, index: int = 0) -> None:
+        self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.at(name, index)}, align 8")
+
+    def settle(self, x: str, name: str, index: int) -> None:
+        """Stores a number of the present where it belongs: it was loaded from the end of the last step if that was accepted."""
+        at = self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.stride}")
+        self.lines.append(f"  store double {x}, ptr {at}, align 8")
+
+    def _settled(self, name: str, index: int) -> str:
+        """Loads what `settle` stored."""
+        at = self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.stride}")
+        return self.let(f"load double, ptr {at}, align 8")
+
+    def splat(self, scalar: str) -> str:
+        if self.lanes.width == 1:
+            return scalar
+        kind = self.lanes.kind
+        first = self.let(f"insertelement {kind} poison, double {scalar}, i64 0")
+        return self.let(f"shufflevector {kind} {first}, {kind} poison, <{self.lanes.width} x i32> zeroinitializer")
+
+    def table(self, name: str, index: str, kind: str = "double") -> str:
+        """An entry of a constant table; used only if everything is inlined."""
+        address = in_space(self.owner.glue.constant_space)
+        at = self.let(f"getelementptr {kind}, {address} @{name}, i64 {index}")
+        return self.let(f"load {kind}, {address} {at}")
+
+    def shared(self, name: str) -> str:
+        at = self.let(f"getelementptr i64, ptr %shared, i64 {list(SHARED).index(name)}")
+        return self.let(f"load {'ptr' if SHARED[name].endswith('*') else 'double'}, ptr {at}")
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        kind = self.lanes.kind
+        return self.let(f"select {self.lanes.truth} {condition}, {kind} {a}, {kind} {b}")
+
+    def select_whole(self, condition: str, a: int, b: int) -> str:
+        return self.let(f"select i1 {condition}, i64 {a}, i64 {b}")
+
+    def some(self, truths: str) -> str:
+        if self.lanes.width == 1:
+            return truths
+        width = self.lanes.width
+        return self.let(f"icmp ne i{width} {self.let(f'bitcast {self.lanes.truth} {truths} to i{width}')}, 0")
+
+    def _not(self, truths: str) -> str:
+        every = "true" if self.lanes.width == 1 else "splat (i1 true)"
+        return self.let(f"xor {self.lanes.truth} {truths}, {every}")
+
+    def _largest(self, a: str, b: str) -> str:
+        """The larger of two; b if one is nan."""
+        return self.select(self.let(f"fcmp ogt {self.lanes.kind} {a}, {b}"), a, b)
+
+    def _added(self, total: str, a: float, x: str) -> str:
+        factor = self._coefficient(a)
+        return self.fma(factor, x, total) if total else self.op("fmul", factor, x)
+
+    def _coefficient(self, a: float) -> str:
+        """Reads a coefficient from memory in one instruction; as a constant in the code it can take five (no long immediates)."""
+        if self.lanes.whole:
+            return self.lanes.splat(a)
+        place = self.coefficients.setdefault(a, len(self.coefficients))
+        return self.splat(self.let(f"load double, ptr getelementptr (double, ptr @lockstep_coefficients, i64 {place})"))

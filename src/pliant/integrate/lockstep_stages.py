@@ -1,0 +1,197 @@
+"""The stages of an attempt as LLVM text: the states at which rates are evaluated, and where the rates are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+import numpy as np
+
+from pliant.codegen.guards import ALL_IDLE, ALWAYS
+from pliant.integrate.lockstep_lines import LineWriter
+
+START_BIT = 1 << 40  # beyond the bits of guards
+
+
+class StageWriter(LineWriter):
+    """Writes stages; `_set_out` comes first."""
+
+    # ---- what members do
+
+    def _set_out(self) -> None:
+        """What both parts of an attempt begin with."""
+        self.h, self.t, self.t_new = self.load("step"), self.load("t"), self.load("t_new")
+        self._find_out()
+        if self.lanes.own_constants:
+            self.constants = self.at("c")
+        else:
+            self.constants = self.let("call ptr @constants_here(ptr %shared)") if self.lanes.whole else self.shared("constants")
+        self.p, self.work = self.at("p"), self.at("work")
+        self.h_end = self.select(self.starting, self.lanes.zero, self.h)
+
+    def _find_out(self) -> None:
+        """Whether members start; if everything is inlined, which guards are awake and which half of the memory is the present."""
+        start = self.load("start")
+        self.starting = self.let(f"fcmp une {self.lanes.kind} {start}, {self.lanes.zero}")
+        if not self.lanes.whole:
+            return
+        bits = self.let(f"select i1 {self.starting}, i64 {START_BIT}, i64 0")
+        for k, place in enumerate(self.owner.rhs.program.guards):
+            awake = self.let(f"fcmp une double {self.load('p', place)}, 0.0")
+            bits = self.let(f"or i64 {bits}, {self.let(f'select i1 {awake}, i64 {1 << k}, i64 0')}")
+        # in one register: nothing that this was made of is kept beside it
+        self.awake = self.let(self.owner.glue.opaque.format(bits))
+        self.starting = self.let(f"icmp ne i64 {self.let(f'and i64 {self.awake}, {START_BIT}')}, 0")
+        moved = self.let(f"fcmp une double {self.load('moved')}, 0.0")
+        offset = self.let(f"select i1 {moved}, i64 {self.owner.half * self.lanes.stride}, i64 0")
+        self.present = self.let(f"getelementptr double, ptr %memory, i64 {offset}")
+
+    @contextmanager
+    def _unless_idle(self, guards: int) -> Iterator[None]:
+        """Lines that are skipped while a guard is idle, except in a start; what they write is zero then, and was zero before."""
+        if guards == ALWAYS:
+            yield
+            return
+        self.names += 1
+        label = f"idle{self.names}"
+        self.lines += [f"  br i1 {self._is_awake(guards)}, label %{label}.no, label %{label}", f"{label}.no:"]
+        yield
+        self.lines += [f"  br label %{label}", f"{label}:"]
+
+    def _is_awake(self, guards: int) -> str:
+        """Whether guards let their values be computed, or the attempt is a start."""
+        bits = guards >> 1  # see guards.py
+        if guards == ALL_IDLE:
+            awake = self.let(f"icmp ne i64 {self.awake}, 0")
+        else:
+            awake = self.let(f"icmp eq i64 {self.let(f'and i64 {self.awake}, {bits}')}, {bits}")
+        return self.let(f"or i1 {awake}, {self.starting}")
+
+    def _old(self, i: int) -> str:
+        """A controlled component at the start of the step."""
+        return self.y[i] if self.y else self.load("y_old", i)
+
+    def _call(self, name: str, t: str, state: str, out: str) -> None:
+        """Evaluates a program at a time and a state."""
+        arguments = f"ptr {self.at(state)}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
+        awake = f", i64 {self.awake}" if self.lanes.whole else ""
+        self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments}{awake})")
+
+    # ---- sums over stages
+
+    @cached_property
+    def _chaining(self) -> list[int]:
+        """Stored rows that are rates of coordinates."""
+        m = self.model
+        return sorted({m.rows.index(rate) for rate in m.chained if rate >= 0})
+
+    def _sums(self, row: int | str) -> tuple[dict[int, str], dict[int, str]]:
+        """Sums over stages of a row's coefficients times stored rates: for all rates, and for those that coordinates chain to."""
+        return self._sums_in_line(row) if isinstance(row, int) else self._sums_of_stage(row)
+
+    def _sums_in_line(self, row: int) -> tuple[dict[int, str], dict[int, str]]:
+        """Like `_sums`, unrolled term by term; a row without terms is zero."""
+        m = self.model
+        plain = {r: "" for r in range(len(m.rows))}
+        twice = {r: "" for r in self._chaining}
+        for term in self.scheme.terms(row):
+            if self.lanes.whole and term.stage == self.scheme.stages:
+                continue  # it comes with the second part
+            for r in plain:
+                if not term.plain and r not in twice:
+                    continue
+                rate = self._rate(term.stage, r)
+                if term.plain:
+                    plain[r] = self._added(plain[r], term.plain, rate)
+                if term.double and r in twice:
+                    twice[r] = self._added(twice[r], term.double, rate)
+        zero = self.lanes.zero
+        return {r: x or zero for r, x in plain.items()}, {r: x or zero for r, x in twice.items()}
+
+    def _sums_of_stage(self, row: str) -> tuple[dict[int, str], dict[int, str]]:
+        """The same for a stage that only the loop knows: every stage has lines of its own."""
+        self.names += 1
+        rows, place = range(1, self.scheme.stages), f"sums{self.names}"
+        cases = " ".join(f"i64 {i}, label %{place}.{i}" for i in rows[1:])
+        self.lines.append(f"  switch i64 {row}, label %{place}.{rows[0]} [ {cases} ]")
+        sums: list[list[str]] = []
+        for i in rows:
+            self.lines.append(f"{place}.{i}:")
+            plain, twice = self._sums_in_line(i)
+            sums.append([*plain.values(), *twice.values()])
+            self.lines.append(f"  br label %{place}")
+        self.lines.append(f"{place}:")
+        joined = [self.let("phi double " + ", ".join(f"[ {x}, %{place}.{i} ]" for i, x in zip(rows, values, strict=True)))
+                  for values in zip(*sums, strict=True)]  # fmt: skip
+        return dict(zip(plain, joined, strict=False)), dict(zip(twice, joined[len(plain) :], strict=True))
+
+    def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
+        """Writes the controlled components of a stage, or of the step's end, into `target`."""
+        m = self.model
+        plain, twice = self._sums(row)
+        values: dict[int, str] = {}
+        for i in range(m.n_controlled):
+            if m.chained[i] < 0:
+                values[i] = self.fma(h, plain[m.rows.index(i)], self._old(i))
+            else:
+                rate = m.chained[i]
+                inner = self.fma(h, twice[m.rows.index(rate)], self.op("fmul", c, self._old(rate)))
+                values[i] = self.fma(h, inner, self._old(i))
+            self.store(values[i], target, i)
+        return values
+
+    def _stage(self, i: int | str, h: str, c: str, out: str) -> None:
+        """One evaluation inside the step."""
+        self._state(i, h, c, "stage")
+        t = self.fma(c, h, self.t)
+        # no stage is evaluated beyond the end of the step
+        t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
+        self._call("member_rhs" if isinstance(i, str) or self.scheme.carries[i] else "member_lean", t, "stage", out)
+
+    # ---- rates in memory
+
+    @property
+    def _weights(self) -> np.ndarray:
+        """(row, stage): weights of rates in the change over a step and in its error estimates, all divided by h."""
+        return np.asarray(self.scheme.rows[self.scheme.stages :])
+
+    def _first_rates(self) -> None:
+        """Begins the sums of carried components with the rates at the start of the step."""
+        for guards, group in self.owner.carried_groups:
+            with self._unless_idle(guards):
+                rates = [self.load("flow", r) for r in group]
+                for r, rate in zip(group, rates, strict=True):
+                    self.settle(rate, "flow", r)
+                    for n, weight in enumerate(self._weights[:, 0]):
+                        self.store(self.op("fmul", self.lanes.splat(float(weight)), rate), "sums", r * len(self._weights) + n)
+
+    def _keep_rates(self) -> None:
+        """Moves rates of stage i from registers to where later stages read them; adds those of carried components to their sums."""
+        m, count = self.model, len(self._weights)
+        rates = [self.load("out", r) for r in range(m.n_out)]
+        place = self.table("scheme.written", "%i", "i64")
+        target = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {place}")
+        for r, rate in enumerate(rates[: len(m.rows)]):
+            self.lines.append(f"  store double {rate}, ptr {self.let(f'getelementptr double, ptr {target}, i64 {r}')}")
+        advances = self.let(f"icmp ne i64 {self.table('scheme.advances', '%i', 'i64')}, 0")
+        self.lines += [f"  br i1 {advances}, label %carry, label %carried", "carry:"]
+        first = self.let(f"mul i64 %i, {count}")
+        weights = [self.table("scheme.weights", self.let(f"add i64 {first}, {n}")) for n in range(count)]
+        for guards, group in self.owner.carried_groups:
+            with self._unless_idle(guards):
+                for r in group:
+                    for n, weight in enumerate(weights):
+                        total = self.fma(weight, rates[len(m.rows) + r], self.load("sums", r * count + n))
+                        self.store(total, "sums", r * count + n)
+        self.lines += ["  br label %carried", "carried:"]
+
+    def _rate(self, stage: int, r: int) -> str:
+        """A stored rate."""
+        m = self.model
+        if self.lanes.whole and stage == self.scheme.stages:
+            return self.load("seen", r)
+        return self.load("k", self.scheme.places[stage] * len(m.rows) + r if self.lanes.whole else stage * m.n_out + r)
+
+    def _carried_rate(self, stage: int, k: int) -> str:
+        return self.load("flow", stage * self.model.n_out + k)
