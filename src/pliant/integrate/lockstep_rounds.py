@@ -84,7 +84,7 @@ def rounds_text(text: LockstepText) -> str:
     )  # fmt: skip
     notes = [f'!4 = !{{ptr @{JUDGE}, !"maxnreg", i32 {JUDGE_REGISTERS}}}', "!nvvm.annotations = !{!4}"]
     kernels = [line for kernel in (begin, attempt, judge, listing, gather) for line in kernel]
-    return "\n".join([_THREADS, _own_lane(), _ENLIST, *kernels, ROLLED, *notes, ""])
+    return "\n".join([sorting_text(), *kernels, ROLLED, *notes, ""])
 
 
 def _copy(size: int) -> list[str]:
@@ -118,6 +118,11 @@ define internal i64 @thread_number() alwaysinline nounwind {{
 """
 
 
+def sorting_text() -> str:
+    """The functions that list lanes and find their places."""
+    return "\n".join([_THREADS, _own_lane(), _ENLIST])
+
+
 def _own_lane() -> str:
     """`i64 own_lane(lists, size)`: the lane that comes to a thread's place, or -1; every kind begins with a warp of its own."""
     lines = [
@@ -146,44 +151,55 @@ def _own_lane() -> str:
     ])  # fmt: skip
 
 
-# Threads of a block count their kinds in shared memory, so that few threads add to the counts of all.
+# Threads of a block count their kinds in shared memory, so that few of them add to the counts of all; all must have counted before
+# places are reserved, and all places must be reserved before lanes are written.
 _ENLIST = f"""
-define internal void @enlist(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number) alwaysinline nounwind {{
-entry:
+define internal void @clear_counts() alwaysinline nounwind {{
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %counts = icmp ult i32 %thread, {KINDS}
-  %at = getelementptr i32, ptr addrspace(3) @listed, i32 %thread
-  br i1 %counts, label %clear, label %cleared
+  br i1 %counts, label %clear, label %done
 clear:
+  %at = getelementptr i32, ptr addrspace(3) @listed, i32 %thread
   store i32 0, ptr addrspace(3) %at
-  br label %cleared
-cleared:
-  call void @llvm.nvvm.barrier0()
+  br label %done
+done:
+  ret void
+}}
+define internal i32 @count_kind(i64 %kind) alwaysinline nounwind {{
+entry:
   %has = icmp sge i64 %kind, 0
-  br i1 %has, label %count, label %counted
+  br i1 %has, label %count, label %done
 count:
   %own = getelementptr i32, ptr addrspace(3) @listed, i64 %kind
-  %rank = atomicrmw add ptr addrspace(3) %own, i32 1 monotonic
-  br label %counted
-counted:
-  %its = phi i32 [ 0, %cleared ], [ %rank, %count ]
-  call void @llvm.nvvm.barrier0()
-  br i1 %counts, label %reserve, label %reserved
+  %before = atomicrmw add ptr addrspace(3) %own, i32 1 monotonic
+  br label %done
+done:
+  %rank = phi i32 [ 0, %entry ], [ %before, %count ]
+  ret i32 %rank
+}}
+define internal void @reserve_places(ptr addrspace(1) %lists) alwaysinline nounwind {{
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %counts = icmp ult i32 %thread, {KINDS}
+  br i1 %counts, label %reserve, label %done
 reserve:
+  %at = getelementptr i32, ptr addrspace(3) @listed, i32 %thread
   %n = load i32, ptr addrspace(3) %at
   %wide = zext i32 %thread to i64
   %total = getelementptr i32, ptr addrspace(1) %lists, i64 %wide
   %before = atomicrmw add ptr addrspace(1) %total, i32 %n monotonic
   %first = getelementptr i32, ptr addrspace(3) @first, i32 %thread
   store i32 %before, ptr addrspace(3) %first
-  br label %reserved
-reserved:
-  call void @llvm.nvvm.barrier0()
+  br label %done
+done:
+  ret void
+}}
+define internal void @write_lane(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number, i32 %rank) alwaysinline nounwind {{
+  %has = icmp sge i64 %kind, 0
   br i1 %has, label %write, label %done
 write:
   %base = getelementptr i32, ptr addrspace(3) @first, i64 %kind
   %begin = load i32, ptr addrspace(3) %base
-  %index = add i32 %begin, %its
+  %index = add i32 %begin, %rank
   %far = zext i32 %index to i64
   %list = mul i64 %kind, %size
   %place = add i64 %list, %far
@@ -193,6 +209,16 @@ write:
   store i32 %narrow, ptr addrspace(1) %target
   br label %done
 done:
+  ret void
+}}
+define internal void @enlist(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number) alwaysinline nounwind {{
+  call void @clear_counts()
+  call void @llvm.nvvm.barrier0()
+  %rank = call i32 @count_kind(i64 %kind)
+  call void @llvm.nvvm.barrier0()
+  call void @reserve_places(ptr addrspace(1) %lists)
+  call void @llvm.nvvm.barrier0()
+  call void @write_lane(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number, i32 %rank)
   ret void
 }}
 """

@@ -1,0 +1,90 @@
+"""Sorting the members of a GPU by kind: the same text, one thread after the other on this processor."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from pliant.host.processor import host, load_object
+from pliant.integrate.lockstep_rounds import KINDS, WARP, sorting_text
+from pliant.integrate.lockstep_runs import optimised
+
+BLOCK, BLOCKS = 128, 6
+SIZE = BLOCK * BLOCKS  # lanes
+DRIVER = """
+@thread = global i32 0
+@block = global i32 0
+define i32 @llvm_tid() { %x = load i32, ptr @thread  ret i32 %x }
+define i32 @llvm_ctaid() { %x = load i32, ptr @block  ret i32 %x }
+define i32 @llvm_ntid() { ret i32 128 }
+define void @llvm_barrier() { ret void }
+define void @be(i32 %t, i32 %b) { store i32 %t, ptr @thread  store i32 %b, ptr @block  ret void }
+define void @clear() { call void @clear_counts() ret void }
+define i32 @count(i64 %kind) { %x = call i32 @count_kind(i64 %kind)  ret i32 %x }
+define void @reserve(ptr %lists) { call void @reserve_places(ptr %lists) ret void }
+define void @write(ptr %lists, i64 %size, i64 %kind, i64 %number, i32 %rank) {
+  call void @write_lane(ptr %lists, i64 %size, i64 %kind, i64 %number, i32 %rank)
+  ret void
+}
+define i64 @own(ptr %lists, i64 %size) { %x = call i64 @own_lane(ptr %lists, i64 %size)  ret i64 %x }
+"""
+NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "llvm_tid", "llvm.nvvm.read.ptx.sreg.ctaid.x": "llvm_ctaid",
+         "llvm.nvvm.read.ptx.sreg.ntid.x": "llvm_ntid", "llvm.nvvm.barrier0": "llvm_barrier"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sorting():
+    """The functions of the text, by name, where memory has no kinds and one thread runs at a time."""
+    text = "\n".join(line for line in sorting_text().split("\n") if not line.startswith("declare"))
+    for name, own in NAMES.items():
+        text = text.replace(name, own)
+    text = text.replace(" addrspace(1)", "").replace(" addrspace(3)", "") + DRIVER
+    machine = host().machine(1)
+    engine = load_object(bytes(machine.emit_object(optimised(text, machine, 1))), host())
+    kinds = {"be": (None, "ii"), "clear": (None, ""), "count": (ctypes.c_int32, "l"), "reserve": (None, "p"),
+             "write": (None, "plllI"), "own": (ctypes.c_int64, "pl")}  # fmt: skip
+    types = {"i": ctypes.c_int32, "I": ctypes.c_int32, "l": ctypes.c_int64, "p": ctypes.c_void_p}
+    functions = {
+        name: ctypes.CFUNCTYPE(answer, *(types[x] for x in passed))(engine.get_function_address(name))
+        for name, (answer, passed) in kinds.items()
+    }
+    return engine, functions
+
+
+def listed(sorting, kinds: np.ndarray) -> np.ndarray:
+    """Counts and lists of lanes with these kinds, -1: without a member."""
+    f, lists = sorting[1], np.zeros(KINDS * (1 + SIZE), dtype=np.int32)
+    for block in range(BLOCKS):
+        ranks = {}
+        for phase in ("clear", "count", "reserve", "write"):
+            for thread in range(BLOCK):
+                f["be"](thread, block)
+                number = block * BLOCK + thread
+                kind = int(kinds[number])
+                if phase == "clear":
+                    f["clear"]()
+                elif phase == "count":
+                    ranks[thread] = f["count"](kind)
+                elif phase == "reserve":
+                    f["reserve"](lists.ctypes.data)
+                else:
+                    f["write"](lists.ctypes.data, SIZE, kind, number, ranks[thread])
+    return lists
+
+
+@pytest.mark.parametrize("case", ["all alike", "none has a member", "at random"])
+def test_every_member_comes_to_one_place_and_a_warp_has_one_kind(sorting, case: str) -> None:
+    kinds = {"all alike": np.full(SIZE, 5), "none has a member": np.full(SIZE, -1),
+             "at random": np.random.default_rng(1).integers(-1, KINDS, SIZE)}[case]  # fmt: skip
+    kinds[SIZE - KINDS * WARP // 2 :] = -1  # room that kinds need to begin with a warp of their own
+    if case == "at random":
+        kinds[kinds > 6] = -1
+    lists = listed(sorting, kinds)
+    assert lists[:KINDS].tolist() == [int((kinds == kind).sum()) for kind in range(KINDS)]
+    places = []
+    for number in range(SIZE):
+        sorting[1]["be"](number % BLOCK, number // BLOCK)
+        places.append(sorting[1]["own"](lists.ctypes.data, SIZE))
+    assert sorted(lane for lane in places if lane >= 0) == np.flatnonzero(kinds >= 0).tolist()
+    for warp in np.array(places).reshape(-1, WARP):
+        assert len(set(kinds[warp[warp >= 0]].tolist())) <= 1
