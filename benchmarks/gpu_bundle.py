@@ -134,7 +134,7 @@ def bundle(
     from pliant.host.cache_folder import user_cache
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
-    from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL
+    from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
     from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, sorts
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
     from pliant.integrate.lockstep_tables import SHARED

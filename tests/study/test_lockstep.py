@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from gpu_emulated import emulated_gpu
 from pliant.errors import ModelError, SolveError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
 from pliant.host.cuda import DeviceError, batches
 from pliant.integrate import lockstep_judge
-from pliant.integrate.lockstep_device import device_text, ptx_of
-from pliant.integrate.lockstep_glue import emulated_glue
+from pliant.integrate.lockstep_device import DeviceRuns, device_text, ptx_of
 from pliant.integrate.lockstep_rounds import KERNELS
-from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, optimised
+from pliant.integrate.lockstep_runs import LockstepEnds
 from pliant.study import lockstep
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
@@ -122,17 +122,21 @@ def test_order_and_threads_change_no_bit(chain, angles, side_by_side) -> None:
     assert_same(side_by_side, run(chain, {"a.angle": angles[::-1]}, 0.8, threads=2), slice(None, None, -1))
 
 
-def test_the_text_of_the_gpu_gives_the_same_bits_here(chain, angles, side_by_side) -> None:
-    """One thread of it, as machine code of this processor."""
+def test_kernels_of_the_gpu_give_the_same_bits_here(chain, angles, side_by_side, monkeypatch) -> None:
+    """Begun, listed, sorted, attempted and judged by the GPU's own text, on this processor; few members run at a time."""
+    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
+    drivers = []
 
-    def emulated(compiled, own_constants: bool) -> HostRuns:
-        from pliant.host.processor import host, load_object
+    def emulated(compiled, own_constants: bool) -> DeviceRuns:
+        text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants)
+        device, driver = emulated_gpu(text)
+        drivers.append(driver)
+        return DeviceRuns([device], text, b"")
 
-        text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants, emulated_glue)
-        machine = host().machine(2)
-        return HostRuns(HostLoop(text, load_object(bytes(machine.emit_object(optimised(text.one_thread(), machine, 1))), host())))
-
-    assert_same(side_by_side, run(chain, {"a.angle": angles}, 0.8, emulated))
+    study = run(chain, {"a.angle": angles}, 0.8, emulated)
+    assert_same(side_by_side, study)
+    (driver,) = drivers
+    assert driver.launches["lockstep_gather"] > 50 and not driver.memory
 
 
 @pytest.mark.parametrize("system", qualifying(), ids=lambda system: system.name)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pliant.codegen.sincos import real
 from pliant.integrate.lockstep_ends import EndWriter
+from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, TOGETHER
 from pliant.integrate.lockstep_starts import StartWriter
 
 START_STAGES = 2  # stages that a start needs
@@ -53,8 +54,7 @@ class AttemptWriter(StartWriter, EndWriter):
             "advances": ("i64", [int(x) for x in scheme.advances]),
             "weights": ("double", scheme.rows[scheme.stages :].T.ravel().tolist()),
         }
-        space = self.owner.glue.constant_space
-        return [constant_table(f"scheme.{name}", *table, space) for name, table in tables.items()]
+        return [constant_table(f"scheme.{name}", *table, CONSTANT_SPACE) for name, table in tables.items()]
 
     def _begin(self) -> None:
         self._set_out()
@@ -92,7 +92,7 @@ class AttemptWriter(StartWriter, EndWriter):
             "  br label %stage",
             "stage:",
             "  %i = phi i64 [ 1, %before ], [ %i.next, %stage.next ]",
-            *self.owner.together,
+            TOGETHER,
         ]
         c = self.table("scheme.nodes", "%i")
         probing = self.let(f"and i1 {self.starting}, {self.let('icmp eq i64 %i, 2')}")

@@ -17,7 +17,7 @@ from pliant.errors import SolveError
 from pliant.host.cuda import WARP, Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
-from pliant.integrate.lockstep_glue import CONSTANTS_SYMBOL, RECORD_SYMBOL, gpu_glue
+from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
 from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, sorts
 from pliant.integrate.lockstep_runs import (
     LOCKSTEP_VERSION,
@@ -28,14 +28,14 @@ from pliant.integrate.lockstep_runs import (
     optimised,
 )
 from pliant.integrate.lockstep_tables import SHARED, LockstepModel
-from pliant.integrate.lockstep_text import GlueOf, LockstepText
+from pliant.integrate.lockstep_text import LockstepText
 from pliant.integrate.tableaus import Tableau
 
 TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # supported by every GPU since 2017 and every current driver
 
 
-def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool, glue: GlueOf = gpu_glue) -> LockstepText:
-    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True, apart=WARP if glue is gpu_glue else 1), glue)
+def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool) -> LockstepText:
+    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True, apart=WARP))
 
 
 def ptx_of(text: LockstepText, folder: Path | None) -> bytes:

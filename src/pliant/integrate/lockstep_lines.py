@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import in_space
-from pliant.integrate.lockstep_glue import STAGES
+from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, STAGES
 from pliant.integrate.lockstep_tables import SHARED
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class LineWriter:
 
     def table(self, name: str, index: str, kind: str = "double") -> str:
         """An entry of a constant table; used only if everything is inlined."""
-        address = in_space(self.owner.glue.constant_space)
+        address = in_space(CONSTANT_SPACE)
         at = self.let(f"getelementptr {kind}, {address} @{name}, i64 {index}")
         return self.let(f"load {kind}, {address} {at}")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import ROLLED
-from pliant.integrate.lockstep_glue import RECORD_SYMBOL
+from pliant.integrate.lockstep_gpu import RECORD_SYMBOL
 
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText

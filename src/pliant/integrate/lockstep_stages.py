@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.codegen.guards import ALL_IDLE, ALWAYS
+from pliant.integrate.lockstep_gpu import OPAQUE
 from pliant.integrate.lockstep_lines import LineWriter
 
 START_BIT = 1 << 40  # beyond the bits of guards
@@ -41,7 +42,7 @@ class StageWriter(LineWriter):
             awake = self.let(f"fcmp une double {self.load('p', place)}, 0.0")
             bits = self.let(f"or i64 {bits}, {self.let(f'select i1 {awake}, i64 {1 << k}, i64 0')}")
         # in one register: nothing that this was made of is kept beside it
-        self.awake = self.let(self.owner.glue.opaque.format(bits))
+        self.awake = self.let(OPAQUE.format(bits))
         self.starting = self.let(f"icmp ne i64 {self.let(f'and i64 {self.awake}, {START_BIT}')}, 0")
         moved = self.let(f"fcmp une double {self.load('moved')}, 0.0")
         offset = self.let(f"select i1 {moved}, i64 {self.owner.half * self.lanes.stride}, i64 0")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import groupby
 
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
-from pliant.codegen.plain import ROLLED, Setting, Slots, in_space, intrinsics_text, plain_text
+from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep_attempt import AttemptWriter
-from pliant.integrate.lockstep_glue import Glue, apart_by, gpu_glue
+from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, apart_by, gpu_functions
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
 from pliant.integrate.lockstep_rounds import PAIR_BITS, rounds_text
 from pliant.integrate.lockstep_scheme import Scheme
@@ -24,15 +24,12 @@ HOST_ENTRY = "lockstep_members"
 
 MOST_SHARED = 1024  # bytes of shared memory per thread: with more, too few threads would fit on a multiprocessor
 
-GlueOf = Callable[[int, int], Glue]  # from the doubles of a thread in shared memory, and the number of constants
-
 
 class LockstepText:
     """The text of one loop."""
 
-    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes, glue: GlueOf = gpu_glue) -> None:
+    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes) -> None:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
-        self.glue = glue(self.shared_doubles, model.n_constants)
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
         self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # without carried components
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
@@ -85,10 +82,6 @@ class LockstepText:
     def seen_groups(self) -> list[tuple[int, range]]:
         """The same for the outputs of `look`."""
         return _runs([(guard, True) for guard in self.look.guards_of_outputs])
-
-    @property
-    def together(self) -> tuple[str, ...]:
-        return self.glue.together
 
     @property
     def half(self) -> int:
@@ -162,7 +155,7 @@ class LockstepText:
             slots=self.slots, half=self.half, stride=self.lanes.stride, shared=SHARED, constants=constants, tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
             attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
-            table_space=self.glue.constant_space, rolled=self.lanes.whole,
+            table_space=CONSTANT_SPACE if self.lanes.whole else 0, rolled=self.lanes.whole,
         )  # fmt: skip
 
     def parts(self) -> list[str]:
@@ -200,20 +193,10 @@ class LockstepText:
         lines += ["  br label %test", "done:", "  ret void", "}"]
         return "\n".join([*self.parts(), *lines, ""])
 
-    def one_thread(self) -> str:
-        """`void HOST_ENTRY(ptr shared, ptr memory)`: the text of the GPU for one thread of this processor, with `emulated_glue`."""
-        lines = [
-            f"define void @{HOST_ENTRY}(ptr %shared, ptr %memory) nounwind {{", "entry:",
-            "  call void @take(ptr %memory, ptr %shared)", "  br label %test", "test:",
-            "  %own = call i1 @has_member(ptr %memory)", "  br i1 %own, label %go, label %done", "go:",
-            "  call void @attempt_stages(ptr %memory, ptr %shared)", "  call void @attempt_end(ptr %memory, ptr %shared)",
-            "  call void @judge(ptr %memory, ptr %shared)", "  br label %test", "done:", "  ret void", "}",
-        ]  # fmt: skip
-        return in_memory("\n".join([self.glue.functions, *self.parts(), *lines, ROLLED]), self.glue.constant_space)
-
     def rounds(self) -> str:
         """The GPU kernels that attempt and judge in turn, see `lockstep_rounds`."""
-        return in_memory("\n".join([self.glue.functions, *self.parts(), rounds_text(self)]), self.glue.constant_space)
+        functions = gpu_functions(self.shared_doubles, self.model.n_constants)
+        return in_memory("\n".join([functions, *self.parts(), rounds_text(self)]), CONSTANT_SPACE)
 
 
 def _runs(keys: list[tuple[int, bool]]) -> list[tuple[int, range]]:
