@@ -139,12 +139,29 @@ def test_kernels_of_the_gpu_give_the_same_bits_here(chain, angles, side_by_side,
     assert driver.launches["lockstep_gather"] > 50 and not driver.memory
 
 
-def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(monkeypatch) -> None:
-    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
-    heights, heard = np.linspace(0.3, 0.6, 100), []
+@pytest.fixture(scope="module")
+def drop():
     system = pl.System("drop", gravity=(0, -9.81))
     stone = system.add("stone", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0, 0.5)))
     system.contact(points=pl.Sphere(stone.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e6))
+    return pl.compile_system(system)
+
+
+HEIGHTS = np.linspace(0.3, 0.6, 100)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_number_of_gpus_changes_no_bit(drop, count: int) -> None:
+    def emulated(compiled, own_constants: bool) -> DeviceRuns:
+        text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants)
+        return DeviceRuns([emulated_gpu(text)[0] for _ in range(count)], text, b"")
+
+    assert_same(run(drop, {"stone.y": HEIGHTS}, 0.4), run(drop, {"stone.y": HEIGHTS}, 0.4, emulated))
+
+
+def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(drop, monkeypatch) -> None:
+    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
+    heard: list[int] = []
 
     class Impatient:
         def __init__(self, compiled, own_constants: bool) -> None:
@@ -154,7 +171,7 @@ def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(monkeypatch
         def run(self, members, tolerances, threads, _progress) -> LockstepEnds:
             return self.inner.run(members, tolerances, threads, lambda begun: (heard.append(begun), self.inner.cancel()))
 
-    ends = run(pl.compile_system(system), {"stone.y": heights}, 0.4, Impatient)
+    ends = run(drop, {"stone.y": HEIGHTS}, 0.4, Impatient)
     assert heard[0] == 32 and (ends.code == 0).sum() == 32 and (ends.code == -1).sum() == 68
     assert ends.tally[ends.code == 0, 0, 0].sum() > 0 and np.isnan(ends.y[ends.code == -1]).all()
 

@@ -167,6 +167,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(folder, workers):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "", err
+    assert not list(folder.glob("s/.*pliant-draft*"))
     assert "of 400 cases are in s: the same sweep goes on from there, with --resume" in err and "Traceback" not in err
     stored = 2 * len(list(folder.glob(BATCHES)))
     data = pl.open_sweep(folder / "s")

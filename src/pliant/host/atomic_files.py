@@ -37,14 +37,16 @@ def atomic_write(target: str | Path) -> Iterator[Path]:
         return
     place = Path(os.path.realpath(target))
     clear_leftovers(place.parent)
-    draft = _new(place)
-    try:
+    draft = _unused(place)
+    try:  # from before there is a draft: Ctrl-C may come at any time
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # reduced by the user's umask
         yield draft
         _take_after(draft, place)
         _note(target, os.stat(draft).st_ino)
         os.replace(draft, place)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the first error is the one to report
+            draft.unlink(missing_ok=True)
         raise
 
 
@@ -128,13 +130,12 @@ def _streamed(target: Path) -> Iterator[Path]:
             shutil.copyfileobj(made, pipe)
 
 
-def _new(place: Path) -> Path:
-    """An empty draft next to its target; it has the same suffix, from which writers of pictures and netCDF choose the format."""
+def _unused(place: Path) -> Path:
+    """A name for a draft next to its target, with the same suffix, from which writers of pictures and netCDF choose the format."""
     while True:
         tail = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}.pliant-draft{place.suffix}"
         draft = place.with_name(f".{place.stem[:_LONGEST_STEM]}.{tail}")
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # reduced by the user's umask
+        if not os.path.lexists(draft):
             return draft
 
 
