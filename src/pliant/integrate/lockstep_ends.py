@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.integrate.lockstep_judge import GAP, NEVER
+from pliant.integrate.lockstep_events import GAP, NEVER
 from pliant.integrate.lockstep_stages import StageWriter
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one

@@ -2,8 +2,8 @@
 
 Everything is an attempt: a step, a step repeated after a rejection, a step cut to an event, and a restart with new equations. All
 cost the same evaluations, so members that run side by side never diverge in the expensive part. These functions judge the result of
-an attempt, one member at a time, and decide what the next attempt is. `lane` is the memory of a member (`lockstep_slots`), `shared`
-the record that all members share (`lockstep_record`).
+an attempt, one member at a time, and decide what the next attempt is. `lane` is the memory of a member (`LockstepText.slots`),
+`shared` the record that all members share (`lockstep_tables.SHARED`).
 """
 
 from __future__ import annotations
@@ -11,26 +11,39 @@ from __future__ import annotations
 from math import exp, inf, log, nan, sqrt
 from typing import Any
 
-# The roles of event functions (`table.does`).
-NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
+from pliant.integrate import lockstep_events
+from pliant.integrate.lockstep_events import (
+    CUT,
+    FLAG,
+    GAP,
+    PEAK,
+    STOP,
+    TALLIED,
+    close_pair,
+    count_touch,
+    dead_of,
+    first_event,
+    note_forces,
+    note_peaks,
+    open_pair,
+    required,
+    watched,
+)
+
 # How members end: the codes of `status`, and one code that only this loop has.
 REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
-TALLIED = 5
 TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # this many changes of a flag within this time, s, count as chatter
 SAFETY = 0.9
 STRETCH = 1e-10
 SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
 NO_ERROR = 1e-30
 PROBES = 8
-BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
-NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how closely corners and peaks are located, since the equations stay the same there
 NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
-MOST_TRIES = 30  # attempts to locate one event
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
-CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}
-CONSTANTS |= {"INF": inf, "NAN": nan}
+CONSTANTS = {name: value for name, value in {**vars(lockstep_events), **globals()}.items()
+             if name.isupper() and isinstance(value, (int, float))} | {"INF": inf, "NAN": nan}  # fmt: skip
 # Supplied by a structure (`lockstep_text`): tables, and the numbers of states, controlled states, works, stored rates of controlled
 # and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and limits.
 table: Any = None
@@ -253,29 +266,6 @@ def set_out(lane: Any, shared: Any) -> bool:
     return changed
 
 
-def watched(lane: Any, e: int) -> bool:
-    """Whether event e is watched at present."""
-    does, pair = table.does[e], table.pair[e]
-    closed = pair < 0 or does == GAP or lane.p[table.closed[max(pair, 0)]] != 0.0
-    return bool(does != NEVER and closed)
-
-
-def dead_of(lane: Any, e: int) -> float:
-    """Half-width of the zone around zero without a change of side: round-off for a gap; more at a corner, where slip may settle."""
-    does = table.does[e]
-    return float(lane.dead if does == GAP else (lane.sure if does == CUT else 0.0))
-
-
-def required(lane: Any, e: int) -> float:
-    """The sign of the event function for which the present equations hold; 0: either."""
-    does = table.does[e]
-    if does == GAP:
-        return -1.0 if lane.p[table.closed[table.pair[e]]] != 0.0 else 1.0
-    if does == FLAG:
-        return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
-    return 0.0
-
-
 def refuse(lane: Any) -> None:
     """Rejects a step that was too long or left the domain of the equations, and shortens it."""
     lane.rejected += 1.0
@@ -327,104 +317,6 @@ def choose(lane: Any, shared: Any) -> None:
     if N_LIMIT > 0:
         lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
     lane.step = lane.t_new - lane.t
-
-
-# ---- events
-
-
-def first_event(lane: Any) -> float:
-    """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end)."""
-    earliest, nearness, hits = INF, 0.0, 0
-    for k in range(int(lane.n_watched)):
-        e = int(lane.watching[k])
-        lane.hit[e] = 0.0
-        side = lane.side[e]
-        if side != 0.0:
-            g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
-            counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
-            beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
-            if table.does[e] == PEAK:  # a peak that cannot be the largest of its pair is ignored
-                pair = table.pair[e]
-                most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
-                counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
-            x = -1.0
-            if counts and beyond:
-                lane.hit[e] = -side
-                hits += 1
-                x = crossing(lane, e, side, 1.0)
-            if counts and not beyond and table.has_rate[e] != 0:
-                lowest = turning_point(lane, e, side)
-                if lowest > 0.0:
-                    x = crossing(lane, e, side, lowest)
-            if x >= 0.0 and x < earliest:
-                does = table.does[e]
-                earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
-                if does != GAP and does != FLAG and does != STOP:
-                    nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
-    lane.hits = float(hits)
-    if earliest == INF:
-        return 0.0
-    x = earliest + 0.5 * nearness
-    if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
-        return 0.0
-    return float((lane.t + x) - lane.t)
-
-
-def turning_point(lane: Any, e: int, side: float) -> float:
-    """Where an event function's cubic dips beyond zero between ends on the same side, as a fraction of the step; 0: nowhere."""
-    g, g_new = lane.g[e] * side, lane.g_new[e] * side
-    m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
-    if m >= 0.0 or m_new <= 0.0:
-        return 0.0
-    rise = g_new - g
-    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
-    root = c * c - 3.0 * d * m
-    if root < 0.0:
-        return 0.0
-    # the root of 3 d s^2 + 2 c s + m at which the cubic is lowest
-    below = c + sqrt(root)
-    s = -m / below
-    if not (0.0 < s < 1.0):
-        return 0.0
-    lowest = g + s * (m + s * (c + s * d))
-    dead = dead_of(lane, e)
-    return s if lowest < -dead else 0.0
-
-
-def crossing(lane: Any, e: int, side: float, high: float) -> float:
-    """The step, s, to the zero of an event function (of its cubic, or of a straight line) before the fraction `high` of this step.
-
-    If a zone around zero is no change of side, the step goes to the zone's far end: a shorter step would end inside the zone and be
-    followed by another, and steps so short that coordinates do not change by one bit would never leave it.
-    """
-    beyond = 2.0 * dead_of(lane, e)
-    g, g_new = lane.g[e] * side + beyond, lane.g_new[e] * side + beyond
-    if g <= 0.0:
-        return 0.0
-    if g_new > 0.0 and high == 1.0:
-        return float(lane.step)
-    low, s = 0.0, g / (g - g_new)
-    if table.has_rate[e] == 0:
-        return float(s * lane.step)
-    m, m_new, rise = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side, g_new - g
-    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
-    if not (0.0 < s < high):
-        s = 0.5 * high
-    for _ in range(60):
-        value = g + s * (m + s * (c + s * d))
-        slope = m + s * (2.0 * c + 3.0 * s * d)
-        if value > 0.0:
-            low = s
-        else:
-            high = s
-        further = s - value / slope
-        if not (low < further < high):
-            further = 0.5 * (low + high)
-        moved = abs(further - s)
-        s = further
-        if moved <= 1e-15:
-            break
-    return float(s * lane.step)
 
 
 # ---- a step is taken
@@ -494,16 +386,6 @@ def step_on(lane: Any) -> None:
         lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
 
 
-def note_peaks(lane: Any) -> None:
-    """Updates the largest force of each contact with those that it had within the step."""
-    for k in range(int(lane.n_watched)):
-        e = int(lane.watching[k])
-        if table.does[e] == PEAK and lane.hit[e] != 0.0:
-            # integrates the force's rate, taken as a straight line, from the step's end back to its zero
-            pair, back = table.pair[e], crossing(lane, e, lane.side[e], 1.0) - lane.step
-            lane.peak[pair] = max(lane.peak[pair], lane.force[pair] + 0.5 * lane.g_new[e] * back)
-
-
 def act(lane: Any, shared: Any) -> int:
     """Acts on the events at the present, the end of a step; returns the number of one that ends the run, or -1."""
     stops = -1
@@ -526,43 +408,6 @@ def act(lane: Any, shared: Any) -> int:
             if does == STOP:
                 stops = table.number[e]
     return stops
-
-
-def note_forces(lane: Any) -> None:
-    """Updates the largest force of each contact with the present one."""
-    if lane.n_closed == 0.0:
-        return
-    for pair in range(N_P):
-        if lane.p[table.closed[pair]] != 0.0:
-            lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
-
-
-def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
-    """Closes a pair that touches with this approach speed, m/s."""
-    floor = shared.floors[int(lane.member) * shared.floors_step + pair]
-    lane.p[table.closed[pair]] = 1.0
-    lane.p[table.entry[pair]] = max(speed, floor)
-    for i in range(table.n_bristles[pair]):
-        lane.y[table.bristles[pair] + i] = 0.0
-    lane.begin_impulse[pair] = lane.y[table.impulse[pair]]
-    lane.begin_lost[pair], lane.begin_rubbed[pair] = lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
-    lane.peak[pair] = 0.0
-    lane.n_closed += 1.0
-
-
-def open_pair(lane: Any, pair: int) -> None:
-    """Opens a pair that separates, and counts its touch."""
-    count_touch(lane, pair)
-    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 0.0, 1.0
-    lane.n_closed -= 1.0
-
-
-def count_touch(lane: Any, pair: int) -> None:
-    lane.tally[TALLIED * pair] += 1.0
-    lane.tally[TALLIED * pair + 1] += lane.y[table.impulse[pair]] - lane.begin_impulse[pair]
-    lane.tally[TALLIED * pair + 2] = max(lane.tally[TALLIED * pair + 2], lane.peak[pair])
-    lane.tally[TALLIED * pair + 3] += lane.begin_lost[pair] - lane.y[table.lost[pair]]
-    lane.tally[TALLIED * pair + 4] += lane.begin_rubbed[pair] - lane.y[table.rubbed[pair]]
 
 
 # ---- stored results
@@ -621,8 +466,6 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    has_member, kind_of, restart, set_probe, set_bend, measure_works, smallest, set_out, watched,
-    dead_of, required, refuse, propose, choose, first_event, turning_point, crossing, step_on, note_peaks, act, note_forces,
-    close_pair, open_pair,
-    count_touch, put_row, finish, take, end_member, take_up, move, judge_attempt, judge,
+    *lockstep_events.FUNCTIONS, has_member, kind_of, restart, set_probe, set_bend, measure_works, smallest, set_out, refuse,
+    propose, choose, step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.codegen.member_lanes import Lanes
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object
-from pliant.integrate.lockstep_judge import TALLIED
+from pliant.integrate.lockstep_events import TALLIED
 from pliant.integrate.lockstep_tables import SHARED, LockstepModel
 from pliant.integrate.lockstep_text import HOST_ENTRY, LockstepText
 from pliant.integrate.tableaus import Tableau

@@ -41,7 +41,7 @@ class PairTable:
 
 @dataclass(frozen=True)
 class EventTable:
-    """The role of an event function (`lockstep_judge`), and the pair or flag it acts on."""
+    """The role of an event function (`lockstep_events`), and the pair or flag it acts on."""
 
     does: int
     number: int = 0  # among the System's events

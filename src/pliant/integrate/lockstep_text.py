@@ -12,8 +12,9 @@ from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep_attempt import AttemptWriter
+from pliant.integrate.lockstep_events import TALLIED
 from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, apart_by, gpu_functions
-from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES, TALLIED
+from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES
 from pliant.integrate.lockstep_rounds import PAIR_BITS, rounds_text
 from pliant.integrate.lockstep_scheme import Scheme
 from pliant.integrate.lockstep_tables import NUMBERS, SHARED, LockstepModel

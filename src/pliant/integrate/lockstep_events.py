@@ -1,0 +1,194 @@
+"""Events of one member of a lock-step ensemble, and what its contacts keep: plain functions, see `lockstep_judge`."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any
+
+# The roles of event functions (`table.does`).
+NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
+TALLIED = 5
+BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
+NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how closely corners and peaks are located, since the equations stay the same there
+MOST_TRIES = 30  # attempts to locate one event
+
+# Supplied by a structure (`lockstep_text`): tables, and the number of pairs.
+table: Any = None
+N_P = 0
+INF = inf
+
+
+# ---- where events are
+
+
+def watched(lane: Any, e: int) -> bool:
+    """Whether event e is watched at present."""
+    does, pair = table.does[e], table.pair[e]
+    closed = pair < 0 or does == GAP or lane.p[table.closed[max(pair, 0)]] != 0.0
+    return bool(does != NEVER and closed)
+
+
+def dead_of(lane: Any, e: int) -> float:
+    """Half-width of the zone around zero without a change of side: round-off for a gap; more at a corner, where slip may settle."""
+    does = table.does[e]
+    return float(lane.dead if does == GAP else (lane.sure if does == CUT else 0.0))
+
+
+def required(lane: Any, e: int) -> float:
+    """The sign of the event function for which the present equations hold; 0: either."""
+    does = table.does[e]
+    if does == GAP:
+        return -1.0 if lane.p[table.closed[table.pair[e]]] != 0.0 else 1.0
+    if does == FLAG:
+        return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
+    return 0.0
+
+
+def first_event(lane: Any) -> float:
+    """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end)."""
+    earliest, nearness, hits = INF, 0.0, 0
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        lane.hit[e] = 0.0
+        side = lane.side[e]
+        if side != 0.0:
+            g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
+            counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
+            beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
+            if table.does[e] == PEAK:  # a peak that cannot be the largest of its pair is ignored
+                pair = table.pair[e]
+                most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
+                counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
+            x = -1.0
+            if counts and beyond:
+                lane.hit[e] = -side
+                hits += 1
+                x = crossing(lane, e, side, 1.0)
+            if counts and not beyond and table.has_rate[e] != 0:
+                lowest = turning_point(lane, e, side)
+                if lowest > 0.0:
+                    x = crossing(lane, e, side, lowest)
+            if x >= 0.0 and x < earliest:
+                does = table.does[e]
+                earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
+                if does != GAP and does != FLAG and does != STOP:
+                    nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
+    lane.hits = float(hits)
+    if earliest == INF:
+        return 0.0
+    x = earliest + 0.5 * nearness
+    if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
+        return 0.0
+    return float((lane.t + x) - lane.t)
+
+
+def turning_point(lane: Any, e: int, side: float) -> float:
+    """Where an event function's cubic dips beyond zero between ends on the same side, as a fraction of the step; 0: nowhere."""
+    g, g_new = lane.g[e] * side, lane.g_new[e] * side
+    m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
+    if m >= 0.0 or m_new <= 0.0:
+        return 0.0
+    rise = g_new - g
+    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
+    root = c * c - 3.0 * d * m
+    if root < 0.0:
+        return 0.0
+    # the root of 3 d s^2 + 2 c s + m at which the cubic is lowest
+    below = c + sqrt(root)
+    s = -m / below
+    if not (0.0 < s < 1.0):
+        return 0.0
+    lowest = g + s * (m + s * (c + s * d))
+    dead = dead_of(lane, e)
+    return s if lowest < -dead else 0.0
+
+
+def crossing(lane: Any, e: int, side: float, high: float) -> float:
+    """The step, s, to the zero of an event function (of its cubic, or of a straight line) before the fraction `high` of this step.
+
+    If a zone around zero is no change of side, the step goes to the zone's far end: a shorter step would end inside the zone and be
+    followed by another, and steps so short that coordinates do not change by one bit would never leave it.
+    """
+    beyond = 2.0 * dead_of(lane, e)
+    g, g_new = lane.g[e] * side + beyond, lane.g_new[e] * side + beyond
+    if g <= 0.0:
+        return 0.0
+    if g_new > 0.0 and high == 1.0:
+        return float(lane.step)
+    low, s = 0.0, g / (g - g_new)
+    if table.has_rate[e] == 0:
+        return float(s * lane.step)
+    m, m_new, rise = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side, g_new - g
+    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
+    if not (0.0 < s < high):
+        s = 0.5 * high
+    for _ in range(60):
+        value = g + s * (m + s * (c + s * d))
+        slope = m + s * (2.0 * c + 3.0 * s * d)
+        if value > 0.0:
+            low = s
+        else:
+            high = s
+        further = s - value / slope
+        if not (low < further < high):
+            further = 0.5 * (low + high)
+        moved = abs(further - s)
+        s = further
+        if moved <= 1e-15:
+            break
+    return float(s * lane.step)
+
+
+# ---- what contacts keep
+
+
+def note_peaks(lane: Any) -> None:
+    """Updates the largest force of each contact with those that it had within the step."""
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        if table.does[e] == PEAK and lane.hit[e] != 0.0:
+            # integrates the force's rate, taken as a straight line, from the step's end back to its zero
+            pair, back = table.pair[e], crossing(lane, e, lane.side[e], 1.0) - lane.step
+            lane.peak[pair] = max(lane.peak[pair], lane.force[pair] + 0.5 * lane.g_new[e] * back)
+
+
+def note_forces(lane: Any) -> None:
+    """Updates the largest force of each contact with the present one."""
+    if lane.n_closed == 0.0:
+        return
+    for pair in range(N_P):
+        if lane.p[table.closed[pair]] != 0.0:
+            lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
+
+
+def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
+    """Closes a pair that touches with this approach speed, m/s."""
+    floor = shared.floors[int(lane.member) * shared.floors_step + pair]
+    lane.p[table.closed[pair]] = 1.0
+    lane.p[table.entry[pair]] = max(speed, floor)
+    for i in range(table.n_bristles[pair]):
+        lane.y[table.bristles[pair] + i] = 0.0
+    lane.begin_impulse[pair] = lane.y[table.impulse[pair]]
+    lane.begin_lost[pair], lane.begin_rubbed[pair] = lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
+    lane.peak[pair] = 0.0
+    lane.n_closed += 1.0
+
+
+def open_pair(lane: Any, pair: int) -> None:
+    """Opens a pair that separates, and counts its touch."""
+    count_touch(lane, pair)
+    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 0.0, 1.0
+    lane.n_closed -= 1.0
+
+
+def count_touch(lane: Any, pair: int) -> None:
+    lane.tally[TALLIED * pair] += 1.0
+    lane.tally[TALLIED * pair + 1] += lane.y[table.impulse[pair]] - lane.begin_impulse[pair]
+    lane.tally[TALLIED * pair + 2] = max(lane.tally[TALLIED * pair + 2], lane.peak[pair])
+    lane.tally[TALLIED * pair + 3] += lane.begin_lost[pair] - lane.y[table.lost[pair]]
+    lane.tally[TALLIED * pair + 4] += lane.begin_rubbed[pair] - lane.y[table.rubbed[pair]]
+
+
+FUNCTIONS = (
+    watched, dead_of, required, first_event, turning_point, crossing, note_peaks, note_forces, close_pair, open_pair, count_touch,
+)  # fmt: skip
