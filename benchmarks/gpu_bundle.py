@@ -190,6 +190,7 @@ def rows_ptx(compiled: Any) -> bytes:
     """A kernel of its own: energies and gaps of kept rows, one row a thread. `each` rows belong to one member."""
     from dataclasses import replace
 
+    from pliant.codegen.guards import guard_bit
     from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
     from pliant.codegen.own_functions import CONSTANTS, OWN
     from pliant.codegen.plain import Setting, intrinsics_text, plain_text
@@ -213,7 +214,7 @@ def rows_ptx(compiled: Any) -> bytes:
   %guard{k}.at = getelementptr double, ptr %p, i64 {place}
   %guard{k} = load double, ptr %guard{k}.at
   %guard{k}.awake = fcmp une double %guard{k}, 0.0
-  %guard{k}.bit = select i1 %guard{k}.awake, i64 {1 << k}, i64 0
+  %guard{k}.bit = select i1 %guard{k}.awake, i64 {guard_bit(k)}, i64 0
   %bits{k + 1} = or i64 %bits{k}, %guard{k}.bit""" for k, place in enumerate(program.guards))  # fmt: skip
     kernel = f"""@rows_record = addrspace(4) externally_initialized global [{len(ROWS)} x i64] zeroinitializer, align 8
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()

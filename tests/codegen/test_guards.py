@@ -10,12 +10,13 @@ import pytest
 import pliant as pl
 from mechanisms import planar_chain
 from pliant.codegen.fuse import fuse
-from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE, guarded
+from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE, guard_bit, guarded
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.program import read_program
 from pliant.codegen.rolled import SHORTEST, RolledLoop
 from pliant.codegen.schedule import make_schedule
 from pliant.gallery.falling_chain import falling_chain
+from pliant.integrate.lockstep_stages import START_BIT
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.trace.tracing import trace
 from registered import FRICTION
@@ -229,3 +230,8 @@ def test_the_forces_of_a_chain_are_left_out_in_flight():
     left_out = sum(1 for mask, kind in zip(guarded(program), program.kind, strict=True) if kind >= 0 and mask)
     assert left_out > 0.4 * program.operations
     assert make_schedule(program, 1000).batch.always == 4
+
+
+def test_any_number_of_guards_has_bits_below_that_of_a_start() -> None:
+    bits = [guard_bit(k) for k in range(200)]
+    assert len(set(bits[:MOST_SEPARATE])) == MOST_SEPARATE and max(bits) < START_BIT

@@ -40,6 +40,11 @@ _BESIDE_CONSTANT: dict[int, tuple[Callable[[float], bool], Callable[[float], boo
 }
 
 
+def guard_bit(k: int) -> int:
+    """The bit of guard k in a word; many guards share bits, because only whether all are idle matters then."""
+    return 1 << (k % MOST_SEPARATE)
+
+
 def guarded(program: Program) -> list[int]:
     """For every value, the set of guards any one of which, when idle, lets the value be left out.
 

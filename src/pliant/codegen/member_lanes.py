@@ -4,7 +4,7 @@
 
 Entry i of y, out and work is at i times the width. The entries of p that events change are in `p`; the constants of the model,
 which follow them in p elsewhere, are in `c`, as numbers that all members share or as vectors. If everything is inlined, `awake` has
-a bit for each guard that is not idle. Sines are computed by `SINES` below and other functions by `device_functions`, so that the
+a bit for each guard that is not idle. Sines are computed by `SINES` below and other functions by `own_functions`, so that the
 same text serves any processor and a GPU.
 """
 
@@ -17,7 +17,7 @@ import casadi as ca
 from pliant.codegen.angle_sums import add_angles
 from pliant.codegen.emit import ChunkWriter
 from pliant.codegen.fuse import fuse
-from pliant.codegen.guards import ALL_IDLE, ALWAYS
+from pliant.codegen.guards import ALL_IDLE, ALWAYS, guard_bit
 from pliant.codegen.operations import (
     ARGUMENTS,
     COMPARISONS,
@@ -109,7 +109,7 @@ class MemberProgram:
 
     @property
     def library(self) -> set[str]:
-        """The functions of `device_functions` that the program calls."""
+        """The functions of `own_functions` that the program calls."""
         sines = set(self.schedule.batch.sines(Columns.of(self.program)))
         return {LIBRARY[kind] for value, kind in enumerate(self.program.kind) if kind in LIBRARY and value not in sines}
 
@@ -185,7 +185,7 @@ class _MemberWriter:
         """Whether an entry of p is non-zero in any lane."""
         name, lanes = f"%awake{place}", self.lanes
         if lanes.whole:
-            self.lines += [f"  {name}.bit = and i64 %awake, {1 << k}", f"  {name} = icmp ne i64 {name}.bit, 0"]
+            self.lines += [f"  {name}.bit = and i64 %awake, {guard_bit(k)}", f"  {name} = icmp ne i64 {name}.bit, 0"]
             return name
         self.lines += [f"  {name}.at = getelementptr double, ptr %p, i64 {place * lanes.width}",
                        f"  {name}.value = load {lanes.kind}, ptr {name}.at, align 8",

@@ -95,7 +95,7 @@ class DeviceRuns:
         each = sum(array.nbytes for array in ends.arrays.values()) // max(len(members), 1) + 8 * (members.y.shape[1] + 64)
         each += members.constants.nbytes // max(len(members), 1)
         waiting: queue.SimpleQueue[range] = queue.SimpleQueue()
-        troubles: list[DeviceError] = []
+        troubles: list[BaseException] = []
         try:
             for batch in batches(len(members), each, min(device.free_bytes for device in self._devices), len(self._devices)):
                 waiting.put(batch)
@@ -120,7 +120,7 @@ class DeviceRuns:
                     self._batch(number, members, tolerances, ends, batch, report)
                     before += len(batch)
                     report(0)
-            except DeviceError as trouble:
+            except BaseException as trouble:  # of a thread, which nobody else would hear of
                 troubles.append(trouble)
 
         workers = [threading.Thread(target=work, args=(number,)) for number in range(len(self._devices))]
@@ -134,8 +134,8 @@ class DeviceRuns:
             ends.interrupted = True
             for worker in workers:
                 worker.join()
-        if troubles:
-            raise SolveError(f"GPU: {troubles[0]}")
+        for reason in troubles:
+            raise SolveError(f"GPU: {reason}") if isinstance(reason, DeviceError) else reason
         return ends
 
     def _batch(

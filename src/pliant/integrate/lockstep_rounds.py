@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import ROLLED
-from pliant.integrate.lockstep_gpu import RECORD_SYMBOL
+from pliant.host.cuda import WARP
+from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, RECORD_SYMBOL
 
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText
@@ -24,7 +25,6 @@ BEGIN, LIST, GATHER, ATTEMPT, JUDGE = KERNELS
 PAIR_BITS = 4  # pairs that a kind tells apart; further pairs share their bits
 KINDS = 2 << PAIR_BITS  # one more bit: whether members start
 MOST_WITHOUT_SORTING = 1  # pairs: with so few, sorting costs more than it gains
-WARP = 32
 COPIED_AT_ONCE = 16  # numbers
 JUDGE_REGISTERS = 128  # so that 16 warps run at a time, four for each scheduler
 
@@ -43,7 +43,7 @@ def _lane(text: LockstepText, name: str, lanes: str, number: str) -> list[str]:
 
 
 def _kernel(name: str, *lines: str) -> list[str]:
-    shared = f"  %shared = addrspacecast ptr addrspace(4) @{RECORD_SYMBOL} to ptr"
+    shared = f"  %shared = addrspacecast ptr addrspace({CONSTANT_SPACE}) @{RECORD_SYMBOL} to ptr"
     return [f"define ptx_kernel void @{name}({_ARGUMENTS}) nounwind {{", "entry:", shared, "  %number = call i64 @thread_number()",
             "  %own = icmp slt i64 %number, %size", "  br i1 %own, label %go, label %done", "go:", *lines]  # fmt: skip
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.codegen.guards import ALL_IDLE, ALWAYS
+from pliant.codegen.guards import ALL_IDLE, ALWAYS, guard_bit
 from pliant.integrate.lockstep_gpu import OPAQUE
 from pliant.integrate.lockstep_lines import LineWriter
 
@@ -40,7 +40,7 @@ class StageWriter(LineWriter):
         bits = self.let(f"select i1 {self.starting}, i64 {START_BIT}, i64 0")
         for k, place in enumerate(self.owner.rhs.program.guards):
             awake = self.let(f"fcmp une double {self.load('p', place)}, 0.0")
-            bits = self.let(f"or i64 {bits}, {self.let(f'select i1 {awake}, i64 {1 << k}, i64 0')}")
+            bits = self.let(f"or i64 {bits}, {self.let(f'select i1 {awake}, i64 {guard_bit(k)}, i64 0')}")
         # in one register: nothing that this was made of is kept beside it
         self.awake = self.let(OPAQUE.format(bits))
         self.starting = self.let(f"icmp ne i64 {self.let(f'and i64 {self.awake}, {START_BIT}')}, 0")

@@ -141,10 +141,7 @@ class LockstepText:
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
             "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(self.lanes.whole),
         }  # fmt: skip
-        row_of = [m.rows.index(i) if m.chained[i] < 0 else -1 for i in range(m.n_controlled)]
         tables: dict[str, Sequence[float] | Sequence[int]] = {
-            "chained": [*m.chained, *[-1] * m.n_works],
-            "row_of": row_of,
             "order": [float(self.scheme.tableau.order)], "least_old": [LEAST_OLD_ERROR], "control": self.scheme.control,
         }  # fmt: skip
         for name in ("does", "number", "pair", "flag", "pressed", "direction", "has_rate"):
