@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,9 @@ _held = 0  # how many times its owner has locked it
 
 
 CHUNK = 2**17  # numbers of a variable that are compressed, written and read together (1 MiB)
+LOCKED = 10.0  # seconds to wait for the lock of another process
+
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -28,9 +33,40 @@ def opened(path: str | Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[An
     """An open file; no other thread reads or writes a file meanwhile."""
     import netCDF4
 
-    with alone(), netCDF4.Dataset(path, mode) as file:
+    with alone(), patiently(path, lambda: netCDF4.Dataset(path, mode), mode != "r") as file:
         file.set_auto_mask(False)
         yield file
+
+
+def patiently(path: str | Path, use: Callable[[], T], writing: bool) -> T:
+    """Use a file; if that fails, once more after the lock of another process has gone.
+
+    HDF5 locks an open file, and closing it removes the lock only once no process has it open. A process that another
+    thread forks meanwhile has, until it runs its own program: a file just written could then not be opened again.
+    """
+    try:
+        return use()
+    except OSError:
+        _wait_for_lock(path, writing)
+    return use()
+
+
+def _wait_for_lock(path: str | Path, writing: bool) -> None:
+    if sys.platform == "win32" or not os.path.isfile(path):
+        return
+    import fcntl
+
+    kind = fcntl.LOCK_EX if writing else fcntl.LOCK_SH  # as HDF5 takes them
+    end = time.monotonic() + LOCKED
+    with contextlib.suppress(OSError), open(path, "rb") as file:  # files that cannot be read, file systems without locks
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(file, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.002)
+            else:
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing it would leave the lock to a process forked just now
+                return
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
-from pliant.host.netcdf import opened
+from pliant.host.netcdf import opened, patiently
 from pliant.results import rich_display
 from pliant.results.contacts import ANGULAR, LINEAR, NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
@@ -142,7 +142,7 @@ class Result:
         """The dataset of rows that stay in the file until they are read."""
         import xarray
 
-        stored = xarray.open_dataset(path, engine="netcdf4", group=group)
+        stored = patiently(path, lambda: xarray.open_dataset(path, engine="netcdf4", group=group), writing=False)
         beside = [name for name in stored.variables if str(name).partition("_of_")[2] in ("coordinate", "rate")]
         held = stored.set_coords(beside)[[name for name in self.values if name in stored]]
         return held.assign_attrs({"title": self.name, "message": self.message})
@@ -201,7 +201,8 @@ class Result:
     def write_sections(self, path: str | Path, group: str | None = None) -> None:
         """Add section forces and stresses, if there are any, to a file of this result; group: the group of the result in it."""
         if self.sections is not None:
-            as_written(self.sections).to_netcdf(path, mode="a", group=_sections_group(group), engine="netcdf4")
+            add = partial(as_written(self.sections).to_netcdf, path, mode="a", group=_sections_group(group), engine="netcdf4")
+            patiently(path, add, writing=True)
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write the rows as CSV, one column per number, with names and units in the header.
