@@ -6,6 +6,7 @@ netCDF4 is used directly, because importing xarray takes a second of processor t
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import sys
@@ -46,14 +47,16 @@ def patiently(path: str | Path, use: Callable[[], T], writing: bool) -> T:
     """
     try:
         return use()
-    except OSError:
-        _wait_for_lock(path, writing)
+    except OSError as trouble:
+        if _stays_locked(path, writing):
+            raise OSError(errno.EAGAIN, "locked by another process", str(path)) from trouble
     return use()
 
 
-def _wait_for_lock(path: str | Path, writing: bool) -> None:
+def _stays_locked(path: str | Path, writing: bool) -> bool:
+    """Waits until no other process has locked the file; True if one still has when the time is over."""
     if sys.platform == "win32" or not os.path.isfile(path):
-        return
+        return False
     import fcntl
 
     kind = fcntl.LOCK_EX if writing else fcntl.LOCK_SH  # as HDF5 takes them
@@ -66,7 +69,9 @@ def _wait_for_lock(path: str | Path, writing: bool) -> None:
                 time.sleep(0.002)
             else:
                 fcntl.flock(file, fcntl.LOCK_UN)  # closing it would leave the lock to a process forked just now
-                return
+                return False
+        return True
+    return False
 
 
 @contextlib.contextmanager

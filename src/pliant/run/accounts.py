@@ -73,7 +73,7 @@ def energy_balance(evidence: Evidence) -> Iterator[str]:
     """Warn if the energy balance is off by more than the method's tolerance explains."""
     error, extremes, rtol = evidence.balance_error, evidence.extremes, evidence.method.tolerance
     scale = extremes.scale
-    allowed = FIXED_STEP * scale if rtol is None else least_allowed(rtol) * scale + AT_REST * rtol * evidence.at_hand
+    allowed = FIXED_STEP * scale if rtol is None else allowed_share(rtol) * scale + AT_REST * rtol * evidence.at_hand
     if error <= allowed + ROUND_OFF_HELD * extremes.size:
         return
     share = f"{error / scale:.2g} of the largest exchange, {scale:.3g} J" if scale > 0.0 else "though nothing was exchanged"
@@ -95,7 +95,7 @@ def _cause(traced: TracedSystem, rtol: float | None) -> str:
     )
 
 
-def least_allowed(rtol: float) -> float:
+def allowed_share(rtol: float) -> float:
     """The fraction of the largest exchange by which the balance may be off without a warning."""
     return max(min(TOLERANCES * rtol, ALWAYS), ROUND_OFF)
 

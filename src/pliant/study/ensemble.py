@@ -92,8 +92,10 @@ def ensemble(
         from pliant.study.lockstep import LockstepEnsemble
 
         store = EnsembleStore(plan, kept)
-        side_by_side = LockstepEnsemble(plan, chosen.explicit.method, t_end, kept, max_steps, store, chosen.runner)
-        side_by_side.given, side_by_side.most_steps = method, chosen.explicit.most_steps
+        explicit = chosen.explicit
+        side_by_side = LockstepEnsemble(
+            plan, explicit.method, t_end, kept, max_steps, store, chosen.runner, given=method, most_steps=explicit.most_steps
+        )
         side_by_side.run(min(workers, plan.count), progress)
         return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words, run_by_simulate=side_by_side.alone)
     study = _Ensemble(plan, method, t_end, kept, max_steps)

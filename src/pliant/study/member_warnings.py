@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.integrate.course import Course
 from pliant.results.contacts import ContactRecord, ContactTable
 from pliant.results.ledger import GIVEN_SHARE, HELD
-from pliant.run.accounts import extremes_of, least_allowed
+from pliant.run.accounts import allowed_share, extremes_of
 from pliant.run.evidence import Evidence
 from pliant.run.inertia import Resistance
 from pliant.run.simulate import scales_at_start, weight_of
@@ -124,7 +124,7 @@ class MembersToJudge:
         balance = held.sum(axis=2) - works.sum(axis=2)
         error = np.max(np.abs(balance - balance[:, :1]), axis=1, where=there, initial=0.0)
         kinetic = np.max(held[:, :, 0], axis=1, where=there, initial=0.0)  # at most the largest exchange
-        off = ~(error <= least_allowed(self.method.rtol) * kinetic)  # nan is off
+        off = ~(error <= allowed_share(self.method.rtol) * kinetic)  # nan is off
         dissipative = [k for k, name in enumerate(traced.sources) if name in traced.dissipative]
         lowest = np.minimum.accumulate(np.where(there[:, :, None], works, np.inf), axis=1)
         risen = np.max(works - lowest, axis=1, where=there[:, :, None], initial=0.0)
