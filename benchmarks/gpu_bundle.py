@@ -167,7 +167,7 @@ def bundle(
     text = device_text(model, method.tableau, own)
     (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
     kernels = [(kernel, text.shared_bytes if kernel == ATTEMPT else 0) for kernel in KERNELS]
-    facts = {"name": name, "kernels": kernels, "lane_bytes": 8 * text.slots.size, "kinds": KINDS, "sorts": sorts(text),
+    facts = {"name": name, "kernels": kernels, "lane_bytes": 8 * text.tiles.slots.size, "kinds": KINDS, "sorts": sorts(text),
              "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
@@ -303,9 +303,7 @@ def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
     inputs = {key[6:]: arrays[key] for key in arrays.files if key.startswith("input ")}
     small = ends_of(facts, len(inputs["y"]), inputs["plan"].size)
     few = -(-len(inputs["y"]) // cuda.WARP) * cuda.WARP
-    cuda.run_batch(
-        module, facts["fields"], facts["numbers"], inputs, small, facts["record"], lambda room: rounds.run(room, -(-few // 32) * 32)
-    )
+    cuda.run_batch(module, facts["fields"], facts["numbers"], inputs, small, facts["record"], lambda room: rounds.run(room, few))
     agree = {key: float(np.nanmax(np.abs(small[key] - arrays[f"host {key}"]), initial=0.0)) for key in ("y_end", "t_end", "tally")}
     compared = ("y_end", "t_end", "tally", "code", "steps")
     bits = all(np.array_equal(small[key], arrays[f"host {key}"], equal_nan=True) for key in compared)

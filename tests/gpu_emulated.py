@@ -1,34 +1,88 @@
-"""A GPU made of this processor: the driver's functions on ordinary memory, kernels as machine code, one thread after the other."""
+"""A GPU made of this processor: the driver's functions on ordinary memory, kernels as machine code.
+
+One thread runs after the other, or the threads of each warp at the same time: then they wait for each other as they would there.
+"""
 
 import ctypes
 import re
+import threading
 
 import numpy as np
 
 from pliant.host.cuda import Device
 from pliant.host.processor import host, load_object
 from pliant.integrate.lockstep_gpu import apart_by
-from pliant.integrate.lockstep_rounds import KERNELS, KINDS, LIST, PAIR_BITS, WARP
+from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, LIST, PAIR_BITS, WARP
 from pliant.integrate.lockstep_runs import optimised
 from pliant.integrate.lockstep_text import LockstepText
 
 INTRINSICS = {"read.ptx.sreg.tid.x": "tid", "read.ptx.sreg.ctaid.x": "ctaid", "read.ptx.sreg.ntid.x": "ntid"}
 DRIVER = """
-@thread = global i32 0
+@key = global i32 0
 @block = global i32 0
 @threads = global i32 0
-define i32 @tid() { %x = load i32, ptr @thread  ret i32 %x }
+@vote = global ptr null
+@meet = global ptr null
+declare ptr @pthread_getspecific(i32) nounwind willreturn memory(none)
+declare i32 @pthread_setspecific(i32, ptr)
+define i32 @tid() {
+  %key = load i32, ptr @key
+  %at = call ptr @pthread_getspecific(i32 %key)
+  %x = ptrtoint ptr %at to i32
+  ret i32 %x
+}
 define i32 @ctaid() { %x = load i32, ptr @block  ret i32 %x }
 define i32 @ntid() { %x = load i32, ptr @threads  ret i32 %x }
 define void @wait() { ret void }
-define void @wait_warp(i32 %mask) { ret void }
+define void @wait_warp(i32 %mask) {
+  %at = load ptr, ptr @meet
+  %alone = icmp eq ptr %at, null
+  br i1 %alone, label %done, label %others
+others:
+  call void %at(i32 %mask)
+  br label %done
+done:
+  ret void
+}
+define i32 @ballot(i32 %mask, i1 %own) {
+  %wide = zext i1 %own to i32
+  %at = load ptr, ptr @vote
+  %alone = icmp eq ptr %at, null
+  br i1 %alone, label %mine, label %all
+all:
+  %votes = call i32 %at(i32 %wide)
+  ret i32 %votes
+mine:
+  ret i32 %wide
+}
 define void @be(i32 %t, i32 %b, i32 %n) {
-  store i32 %t, ptr @thread
+  %key = load i32, ptr @key
+  %at = inttoptr i32 %t to ptr
+  %done = call i32 @pthread_setspecific(i32 %key, ptr %at)
   store i32 %b, ptr @block
   store i32 %n, ptr @threads
   ret void
 }
+define void @run_all(ptr %kernel, i32 %blocks, i32 %threads, i64 %a, i64 %b, i64 %c, i64 %d) {
+entry:
+  %all = mul i32 %blocks, %threads
+  br label %next
+next:
+  %k = phi i32 [ 0, %entry ], [ %k.next, %run ]
+  %more = icmp ult i32 %k, %all
+  br i1 %more, label %run, label %done
+run:
+  %block = udiv i32 %k, %threads
+  %thread = urem i32 %k, %threads
+  call void @be(i32 %thread, i32 %block, i32 %threads)
+  call void %kernel(i64 %a, i64 %b, i64 %c, i64 %d)
+  %k.next = add i32 %k, 1
+  br label %next
+done:
+  ret void
+}
 """
+ALL = 2**WARP - 1  # threads of a warp
 NOTHING_TO_DO = {"cuDeviceGet", "cuDeviceGetName", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuCtxSynchronize",
                  "cuModuleLoadDataEx", "cuFuncSetAttribute", "cuFuncGetAttribute"}  # fmt: skip
 ATTRIBUTES = {16: 2, 75: 7, 76: 0, 97: 200_000}  # multiprocessors, capability 7.0, bytes of shared memory of a block
@@ -40,9 +94,11 @@ def on_this_processor(text: LockstepText) -> str:
     for name, own in INTRINSICS.items():
         lines = lines.replace(f"llvm.nvvm.{name}", own)
     lines = lines.replace("llvm.nvvm.barrier0", "wait").replace("llvm.nvvm.bar.warp.sync", "wait_warp")
+    lines = lines.replace("llvm.nvvm.vote.ballot.sync", "ballot")
     lines = lines.replace("@stages = external addrspace(3) global [0 x double]",
                           f"@stages = global [{1024 * apart_by(text.shared_doubles)} x double] zeroinitializer")  # fmt: skip
-    lines = re.sub(r'call i64 asm "mov.b64 \$0, \$1;", "=l,l"\(i64 (%\w+)\)', r"add i64 \1, 0", lines)
+    lines = re.sub(r'call i64 asm (sideeffect )?"mov.b64 \$0, \$1;", "=l,l"\(i64 (%?\w+)\)', r"add i64 \2, 0", lines)
+    lines = re.sub(r'call double asm sideeffect "mov.f64 \$0, \$1;", "=d,d"\(double (\S+)\)', r"fadd double \1, -0.0", lines)
     lines = re.sub(r"addrspacecast \(ptr addrspace\(4\) (@\w+) to ptr\)", r"\1", lines)
     lines = re.sub(
         r"(%[\w.]+) = addrspacecast ptr addrspace\(\d\) ([%@][\w.]+) to ptr", r"\1 = getelementptr i8, ptr \2, i64 0", lines
@@ -51,17 +107,22 @@ def on_this_processor(text: LockstepText) -> str:
 
 
 class EmulatedDriver:
-    """The functions of the driver that are used; `list` is written anew, as its threads must wait for each other."""
+    """The functions of the driver that are used; `list` is written anew, as its threads must wait for each other.
+
+    together: the threads of a warp make attempts at the same time.
+    """
 
     count = 1
 
-    def __init__(self, text: LockstepText) -> None:
+    def __init__(self, text: LockstepText, together: bool = False) -> None:
         machine = host().machine(1)
         self.text = text
         self.engine = load_object(bytes(machine.emit_object(optimised(on_this_processor(text), machine, 1))), host())
         self.memory: dict[int, np.ndarray] = {}
         self.launches = dict.fromkeys(KERNELS, 0)
         self.be = ctypes.CFUNCTYPE(None, *[ctypes.c_int32] * 3)(self.engine.get_function_address("be"))
+        ctypes.CDLL(None).pthread_key_create(ctypes.c_void_p(self.engine.get_global_value_address("key")), None)
+        self.together, self.apart = together, 0  # `apart`: how often a thread waited in vain
 
     def call(self, function: str, *arguments: object) -> None:
         if function not in NOTHING_TO_DO:
@@ -106,14 +167,59 @@ class EmulatedDriver:
         if name == LIST:
             self.list(*numbers)
             return
-        kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 4)(self.engine.get_function_address(name))
-        for block in range(blocks.value):
-            for thread in range(threads.value):
-                self.be(thread, block, threads.value)
-                kernel(*numbers)
+        address = self.engine.get_function_address(name)
+        if name == ATTEMPT and self.together:
+            kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 4)(address)
+            self.run_together(lambda: kernel(*numbers), blocks.value, threads.value)
+            return
+        kinds = [ctypes.c_void_p, *[ctypes.c_uint32] * 2, *[ctypes.c_uint64] * 4]
+        run_all = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address("run_all"))
+        run_all(address, blocks.value, threads.value, *numbers)
+
+    def run_together(self, kernel, blocks: int, threads: int) -> None:
+        meetings: dict[tuple[int, int], threading.Barrier] = {}  # by warp and by those of its threads that wait for each other
+        votes, own, lock = np.zeros(threads, dtype=bool), threading.local(), threading.Lock()
+
+        def wait(mask: int) -> bool:
+            with lock:
+                barrier = meetings.setdefault((own.thread // WARP, mask), threading.Barrier(mask.bit_count()))
+            try:
+                barrier.wait(20.0)
+            except threading.BrokenBarrierError:
+                self.apart += 1
+            return not barrier.broken
+
+        def vote(mine: int) -> int:
+            first = own.thread // WARP * WARP
+            votes[own.thread] = bool(mine)
+            if not wait(ALL):
+                return mine
+            counted = sum(1 << k for k in range(WARP) if votes[first + k])
+            wait(ALL)
+            return counted
+
+        hooks = {"vote": ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)(vote),
+                 "meet": ctypes.CFUNCTYPE(None, ctypes.c_uint32)(wait)}  # fmt: skip
+        places = {name: ctypes.c_void_p.from_address(self.engine.get_global_value_address(name)) for name in hooks}
+        for name, hook in hooks.items():
+            places[name].value = ctypes.cast(hook, ctypes.c_void_p).value
+
+        def work(thread: int, block: int) -> None:
+            own.thread = thread
+            self.be(thread, block, threads)
+            kernel()
+
+        for block in range(blocks):
+            workers = [threading.Thread(target=work, args=(thread, block)) for thread in range(threads)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        for place in places.values():
+            place.value = None
 
     def list(self, lanes: int, _sorted: int, lists: int, size: int) -> None:
-        slots, pairs = self.text.slots, self.text.model.pairs
+        slots, pairs = self.text.tiles.slots, self.text.model.pairs
         rows = self.memory[lanes].view(np.float64).reshape(size // WARP, slots.size, WARP).transpose(0, 2, 1).reshape(size, -1)
         kinds = (rows[:, slots.first("start")] != 0).astype(int)
         for k, pair in enumerate(pairs):
@@ -126,6 +232,6 @@ class EmulatedDriver:
             listed[KINDS + kind * size : KINDS + kind * size + own.size] = own
 
 
-def emulated_gpu(text: LockstepText) -> tuple[Device, EmulatedDriver]:
-    driver = EmulatedDriver(text)
+def emulated_gpu(text: LockstepText, together: bool = False) -> tuple[Device, EmulatedDriver]:
+    driver = EmulatedDriver(text, together)
     return Device(driver), driver  # type: ignore[arg-type]

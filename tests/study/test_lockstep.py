@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from gpu_emulated import emulated_gpu
+from gpu_emulated import EmulatedDriver, emulated_gpu
 from pliant.errors import ModelError, SolveError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
@@ -122,21 +122,66 @@ def test_order_and_threads_change_no_bit(chain, angles, side_by_side) -> None:
     assert_same(side_by_side, run(chain, {"a.angle": angles[::-1]}, 0.8, threads=2), slice(None, None, -1))
 
 
-def test_kernels_of_the_gpu_give_the_same_bits_here(chain, angles, side_by_side, monkeypatch) -> None:
-    """Begun, listed, sorted, attempted and judged by the GPU's own text, on this processor; few members run at a time."""
-    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
-    drivers = []
+class EmulatedRuns(DeviceRuns):
+    """Members run by the GPU's own text, on this processor. `drivers`: those that ran."""
 
-    def emulated(compiled, own_constants: bool) -> DeviceRuns:
+    drivers: list[EmulatedDriver]
+
+    def __init__(self, compiled, own_constants: bool, count: int = 1, together: bool = False) -> None:
         text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants)
-        device, driver = emulated_gpu(text)
-        drivers.append(driver)
-        return DeviceRuns([device], text, b"")
+        gpus = [emulated_gpu(text, together) for _ in range(count)]
+        super().__init__([device for device, _ in gpus], text, b"")
+        self.drivers = [driver for _, driver in gpus]
 
-    study = run(chain, {"a.angle": angles}, 0.8, emulated)
+
+def test_kernels_of_the_gpu_give_the_same_bits_here(chain, angles, side_by_side, monkeypatch) -> None:
+    """Begun, listed, gathered, attempted and judged; few members run at a time."""
+    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
+    runs = []
+    study = run(chain, {"a.angle": angles}, 0.8, lambda *x: runs.append(EmulatedRuns(*x)) or runs[0])
     assert_same(side_by_side, study)
-    (driver,) = drivers
+    (driver,) = runs[0].drivers
     assert driver.launches["lockstep_gather"] > 50 and not driver.memory
+
+
+@pytest.mark.parametrize("system", qualifying()[1:], ids=lambda system: system.name)  # the first is the chain
+def test_kernels_of_the_gpu_give_the_same_bits_for_the_gallery(system: Representative) -> None:
+    compiled, t_end = pl.compile_system(system.build()), 0.3 * seconds(system)
+    starts = starts_near(compiled)
+    assert_same(run(compiled, starts, t_end), run(compiled, starts, t_end, EmulatedRuns))
+
+
+def test_kernels_of_the_gpu_give_the_same_bits_for_numbers_rows_and_events_of_their_own(monkeypatch) -> None:
+    """Members with other masses and friction, rows at given times, and an event that ends some of them."""
+    system = sliding_ball(pl.Parameter("e", 0.6, low=0.1, high=1.0), pl.Parameter("mu", 0.3))
+    system.event("high", lambda t, q, v: q["ball.y"] - 0.07, direction="rising", stop=True)
+    rng, kept = np.random.default_rng(0), []
+    numbers = {"e": rng.uniform(0.3, 0.95, 40), "mu": rng.uniform(0.1, 0.6, 40)}
+    rows = pl.ValuesAt([0.0, 0.11, 0.3], "q", "kinetic")
+    options = {"parameters": numbers, "method": METHOD, "loop": "lockstep", "keep": ("final", "contacts", "ledger", rows)}
+    host = pl.ensemble(system, 0.4, **options)
+    monkeypatch.setattr("pliant.study.loop_choice.host_runner", lambda *_: lambda *x: kept.append(EmulatedRuns(*x)) or kept[-1])
+    gpu = pl.ensemble(system, 0.4, **options)
+    assert kept[0].drivers[0].launches["lockstep_attempt"] > 10 and 0 < int(host.message.str.contains("'high'").sum()) < 40
+    for name in host.data_vars:
+        np.testing.assert_array_equal(host[name], gpu[name], err_msg=str(name))
+
+
+@pytest.mark.parametrize("method", [METHOD, pl.Tsit5(rtol=1e-6, atol=1e-9)], ids=["DOP853", "Tsit5"])
+def test_kernels_of_the_gpu_give_the_same_bits_where_rates_vanish_without_contact(monkeypatch, method) -> None:
+    """Two balls that slide: nothing but friction changes their horizontal speed. They are sorted by which of them touches."""
+    system = pl.System("two balls", gravity=(0, -9.81))
+    for k, x in enumerate((0.0, 1.0)):
+        joint = pl.Planar(position=(x, 0.1 + 0.02 * k), velocity=(0.5, 0.0))
+        ball = system.add(f"ball{k}", pl.RigidBody(mass=1.0, inertia=1e-3), joint=joint)
+        law, rubs = pl.HuntCrossley(stiffness=1e6, restitution=0.7), pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2)
+        system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law, friction=rubs)
+    monkeypatch.setattr(f"{__name__}.METHOD", method)
+    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
+    compiled, starts = pl.compile_system(system), {"ball0.y": np.linspace(0.06, 0.15, 9)}
+    one = run(compiled, starts, 0.25)
+    assert one.tally[:, 0, 0].sum() > 9
+    assert_same(one, run(compiled, starts, 0.25, EmulatedRuns))
 
 
 @pytest.fixture(scope="module")
@@ -152,11 +197,18 @@ HEIGHTS = np.linspace(0.3, 0.6, 100)
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_number_of_gpus_changes_no_bit(drop, count: int) -> None:
-    def emulated(compiled, own_constants: bool) -> DeviceRuns:
-        text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants)
-        return DeviceRuns([emulated_gpu(text)[0] for _ in range(count)], text, b"")
+    several = run(drop, {"stone.y": HEIGHTS}, 0.4, lambda *x: EmulatedRuns(*x, count=count))
+    assert_same(run(drop, {"stone.y": HEIGHTS}, 0.4), several)
 
-    assert_same(run(drop, {"stone.y": HEIGHTS}, 0.4), run(drop, {"stone.y": HEIGHTS}, 0.4, emulated))
+
+@pytest.mark.parametrize("most", [256, 3])
+def test_threads_of_a_warp_at_the_same_time_give_the_same_bits(drop, monkeypatch, most: int) -> None:
+    """They wait for each other in every stage, vote on whether to go on, and put members back after so many attempts."""
+    monkeypatch.setattr("pliant.integrate.lockstep_rounds.MOST_ATTEMPTS", most)
+    runs = []
+    together = run(drop, {"stone.y": HEIGHTS}, 0.4, lambda *x: runs.append(EmulatedRuns(*x, together=True)) or runs[0])
+    assert_same(run(drop, {"stone.y": HEIGHTS}, 0.4), together)
+    assert runs[0].drivers[0].apart == 0
 
 
 def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(drop, monkeypatch) -> None:
@@ -165,8 +217,7 @@ def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(drop, monke
 
     class Impatient:
         def __init__(self, compiled, own_constants: bool) -> None:
-            text = device_text(lockstep_model(compiled), explicit_tableau(METHOD), own_constants)
-            self.inner = DeviceRuns([emulated_gpu(text)[0]], text, b"")
+            self.inner = EmulatedRuns(compiled, own_constants)
 
         def run(self, members, tolerances, threads, _progress) -> LockstepEnds:
             return self.inner.run(members, tolerances, threads, lambda begun: (heard.append(begun), self.inner.cancel()))
@@ -185,17 +236,20 @@ def test_ptx_calls_nothing_and_asks_for_nothing_that_is_not_there(system: Repres
     assert not re.findall(r"^\s*call|\.extern (?!\.shared)|\.func", ptx, re.MULTILINE)
     # products and sums that the driver may not fuse otherwise than the host does
     assert not re.findall(r"\b(?:mul|add|sub)\.f64", ptx)
-    # sums over stages, and the stages' rates if shared memory has no room for them; everything else of an attempt is registers
-    due = sum(text.rooms.get(name, 0) for name in ("sums", "k"))
-    assert sum(map(int, re.findall(r"\.local .*__local_depot\d+\[(\d+)\]", ptx))) <= 8 * due
+    # the memory of a thread for its member; everything that lives only within an attempt is registers
+    assert sum(map(int, re.findall(r"\.local .*__local_depot\d+\[(\d+)\]", ptx))) <= 8 * text.slots.size + 8
 
 
-def test_numbers_of_their_own_rows_and_extremes_are_kept() -> None:
-    e, mu = pl.Parameter("e", 0.6, low=0.1, high=1.0), pl.Parameter("mu", 0.3)
+def sliding_ball(e, mu) -> pl.System:
     system = pl.System("drop", gravity=(0, -9.81))
     ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(0.0, 0.1), velocity=(0.5, 0.0)))
     law, rubs = pl.HuntCrossley(stiffness=1e6, restitution=e), pl.Ambrosio(mu=mu, v0=1e-3, v1=1e-2)
     system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=law, friction=rubs)
+    return system
+
+
+def test_numbers_of_their_own_rows_and_extremes_are_kept() -> None:
+    system = sliding_ball(pl.Parameter("e", 0.6, low=0.1, high=1.0), pl.Parameter("mu", 0.3))
     rng = np.random.default_rng(0)
     values = {"e": rng.uniform(0.3, 0.95, 40), "mu": rng.uniform(0.1, 0.6, 40)}
     values["e"][3], values["mu"][5], values["e"][7] = 1.0, 0.0, 1.5  # other structures, and one that is refused

@@ -1,11 +1,11 @@
 """A program evaluated for several members of an ensemble at a time: every value is a vector with an entry per member, or a number.
 
-    void name(T t, ptr y, ptr p, ptr c, ptr out, ptr work [, i64 awake]),  T = <width x double>, or double if the width is 1
+    void name(T t, ptr y, ptr p, ptr c, ptr out, ptr work [, i64 awake, ptr apart]),  T = <width x double>, or double for one member
 
 Entry i of y, out and work is at i times the width. The entries of p that events change are in `p`; the constants of the model,
 which follow them in p elsewhere, are in `c`, as numbers that all members share or as vectors. If everything is inlined, `awake` has
-a bit for each guard that is not idle. Sines are computed by `SINES` below and other functions by `own_functions`, so that the
-same text serves any processor and a GPU.
+a bit for each guard that is not idle, and some outputs that are zero otherwise are in `apart`. Sines are computed by `SINES` below
+and other functions by `own_functions`, so that the same text serves any processor and a GPU.
 """
 
 from __future__ import annotations
@@ -48,12 +48,6 @@ class Lanes:
     own_constants: bool  # every member has its own constants
     whole: bool = False  # everything inlined, as a GPU needs it: no calls, and arrays only in registers
     chunk_size: int = 1000
-    apart: int = 0  # doubles from one number in a member's memory to the next, if that is not the width
-
-    @property
-    def stride(self) -> int:
-        """Doubles from one number in a member's memory to the next."""
-        return self.apart or self.width
 
     @property
     def kind(self) -> str:
@@ -151,14 +145,14 @@ def sines_text(lanes: Lanes) -> str:
     return declared_at_once(lanes) + near_text(SINES, width, "alwaysinline" if lanes.whole else "")
 
 
-def member_text(name: str, member: MemberProgram, lanes: Lanes) -> str:
-    """The functions of a program."""
-    return _MemberWriter(name, member, lanes).text()
+def member_text(name: str, member: MemberProgram, lanes: Lanes, apart: frozenset[int] = frozenset()) -> str:
+    """The functions of a program. apart: outputs that are written to `apart` instead of `out`, and not at all while idle."""
+    return _MemberWriter(name, member, lanes, apart).text()
 
 
 class _MemberWriter:
-    def __init__(self, name: str, member: MemberProgram, lanes: Lanes) -> None:
-        self.name, self.member, self.lanes = name, member, lanes
+    def __init__(self, name: str, member: MemberProgram, lanes: Lanes, apart: frozenset[int]) -> None:
+        self.name, self.member, self.lanes, self.apart = name, member, lanes, apart
         self.functions: list[str] = []
         self.lines: list[str] = []
         self._awake: list[str] = []
@@ -166,8 +160,9 @@ class _MemberWriter:
 
     @property
     def _signature(self) -> str:
+        more = ", i64 %awake, ptr nonnull %apart" if self.lanes.whole else ""
         return (f"({self.lanes.kind} %t, ptr noalias nonnull readonly %y, ptr nonnull readonly %p, ptr nonnull readonly %c, "
-                f"ptr noalias nonnull %out, ptr noalias nonnull %work{', i64 %awake' if self.lanes.whole else ''})")  # fmt: skip
+                f"ptr noalias nonnull %out, ptr noalias nonnull %work{more})")  # fmt: skip
 
     def text(self) -> str:
         schedule = self.member.schedule
@@ -217,7 +212,7 @@ class _MemberWriter:
             if self.lanes.width > 1:
                 self._mask(block)
             self.lines += [f"  br label %done{k}", f"skip{k}:"]
-            for array, places in (("work", block.zeros_in_work), ("out", block.zeros_in_out)):
+            for array, places in (("work", block.zeros_in_work), ("out", sorted({*block.zeros_in_out} - self.apart))):
                 for place in places:
                     name = f"%z{len(self.lines)}"
                     self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {place * self.lanes.width}")
@@ -251,11 +246,11 @@ class _MemberWriter:
             assert isinstance(piece, Chunk)
             name = f"{self.name}.chunk{len(self.functions)}"
             self.functions.append(self._chunk(name, piece))
-            awake = ", i64 %awake" if self.lanes.whole else ""
+            awake = ", i64 %awake, ptr %apart" if self.lanes.whole else ""
             self.lines.append(f"  call void @{name}({self.lanes.kind} %t, ptr %y, ptr %p, ptr %c, ptr %out, ptr %work{awake})")
 
     def _chunk(self, name: str, chunk: Chunk) -> str:
-        writer = _LaneWriter(self.member, self.lanes)
+        writer = _LaneWriter(self.member, self.lanes, self.apart)
         own = set(chunk.values)
         for value in chunk.values:
             writer.compute(value)
@@ -296,9 +291,9 @@ class _MemberWriter:
 class _LaneWriter(ChunkWriter):
     """Writes one chunk on vectors of members."""
 
-    def __init__(self, member: MemberProgram, lanes: Lanes) -> None:
+    def __init__(self, member: MemberProgram, lanes: Lanes, apart: frozenset[int]) -> None:
         super().__init__(member.program, member.schedule.place)
-        self.lanes, self.n_changing = lanes, member.n_changing
+        self.lanes, self.n_changing, self.apart = lanes, member.n_changing, apart
 
     def compute(self, value: int) -> None:
         kind, program, lanes = self.program.kind[value], self.program, self.lanes
@@ -355,7 +350,8 @@ class _LaneWriter(ChunkWriter):
             address = self._address("work", lanes.width * chunk.to_work[value])
             self.lines.append(f"  store {lanes.kind} {self.name(value)}, ptr {address}, align 8")
         for k in chunk.to_out.get(value, ()):
-            self.lines.append(f"  store {lanes.kind} {self.name(value)}, ptr {self._address('out', lanes.width * k)}, align 8")
+            address = self._address("apart" if k in self.apart else "out", lanes.width * k)
+            self.lines.append(f"  store {lanes.kind} {self.name(value)}, ptr {address}, align 8")
 
     def truth(self, value: int) -> str:
         name = self.truths.get(value)
@@ -375,8 +371,7 @@ class _LaneWriter(ChunkWriter):
         array, place = {STATE: ("y", index), PARAMETER: ("p", index)}.get(kind) or ("work", self.place[value])
         if kind == PARAMETER and index >= self.n_changing:
             array, place = "c", index - self.n_changing
-        stride = lanes.stride if kind == PARAMETER else lanes.width
-        self.lines.append(f"  {name} = load {lanes.kind}, ptr {self._address(array, stride * place)}, align 8")
+        self.lines.append(f"  {name} = load {lanes.kind}, ptr {self._address(array, lanes.width * place)}, align 8")
         return name
 
     def _common(self, name: str, place: int) -> str:

@@ -83,19 +83,19 @@ class Setting:
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
     declared: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # signatures of other functions of the text
     attributes: str = "nounwind"
+    prefix: str = ""  # of names in the text: the same functions can be written for several memories
     table_space: int = 0  # address space of tables
     rolled: bool = False  # loops are not unrolled, for short code: the text needs `ROLLED`
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
-    """The text of the functions, each under its own name, and of the tables they read."""
+    """The text of the functions, each under its own name after the prefix, and of the tables they read."""
     trees = [_parsed(function) for function in functions]
     signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
     texts = [_Writer(tree, setting, signatures).text() for tree in trees]
-    space = setting.table_space
-    tables = [
-        _table(name, entries, space) for name, entries in setting.tables.items() if any(f"@table.{name}," in text for text in texts)
-    ]
+    space, prefix = setting.table_space, setting.prefix
+    tables = [_table(f"{prefix}table.{name}", entries, space) for name, entries in setting.tables.items()
+              if any(f"@{prefix}table.{name}," in text for text in texts)]  # fmt: skip
     return "\n".join([*tables, *texts, ""])
 
 
@@ -108,7 +108,7 @@ def _table(name: str, entries: Sequence[float] | Sequence[int], space: int) -> s
     whole = all(isinstance(x, int) for x in entries)
     listed = ", ".join(f"i64 {x}" if whole else f"double {real(float(x))}" for x in entries)
     kind = WHOLE if whole else REAL
-    return f"@table.{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
+    return f"@{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
 
 
 def _parsed(function: Function) -> ast.FunctionDef:
@@ -157,7 +157,7 @@ class _Writer:
             self.statement(statement)
         if not self.ended:
             self.lines.append("  ret void" if answer == NOTHING else "  unreachable")
-        head = f"define internal {answer} @{self.tree.name}({', '.join(passed)}) {self.setting.attributes} {{"
+        head = f"define internal {answer} @{self.setting.prefix}{self.tree.name}({', '.join(passed)}) {self.setting.attributes} {{"
         return "\n".join([head, "entry:", *self.head, *self.lines, "}"])
 
     def let(self, expression: str) -> str:
@@ -414,7 +414,8 @@ class _Writer:
         for x, kind in zip(node.args, kinds, strict=True):
             is_memory = kind == "ptr"
             arguments.append(f"ptr %{ast.unparse(x)}" if is_memory else f"{kind} {self.to(self.value(x), kind)}")
-        line = f"call {answer} @{name}({', '.join(arguments)})"
+        prefix = "" if name in self.setting.declared else self.setting.prefix
+        line = f"call {answer} @{prefix}{name}({', '.join(arguments)})"
         if answer == NOTHING:
             self.lines.append(f"  {line}")
             return "", NOTHING
@@ -436,7 +437,9 @@ class _Writer:
             entries = self.setting.tables[name]
             kind = WHOLE if all(isinstance(x, int) for x in entries) else REAL
             kind_of = in_space(self.setting.table_space)
-            at = self.let(f"getelementptr [{len(entries)} x {kind}], {kind_of} @table.{name}, i64 0, i64 {index[0]}")
+            at = self.let(
+                f"getelementptr [{len(entries)} x {kind}], {kind_of} @{self.setting.prefix}table.{name}, i64 0, i64 {index[0]}"
+            )
             return (self.let(f"addrspacecast {kind_of} {at} to ptr") if self.setting.table_space else at), kind
         place, code = list(self.setting.shared).index(name), self.setting.shared[name]
         at = self.let(f"getelementptr i64, ptr %shared, i64 {place}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.codegen.member_lanes import Lanes
 from pliant.errors import SolveError
-from pliant.host.cuda import WARP, Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
+from pliant.host.cuda import Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
 from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
@@ -35,7 +35,7 @@ TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # supported 
 
 
 def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool) -> LockstepText:
-    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True, apart=WARP))
+    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True))
 
 
 def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
@@ -74,7 +74,7 @@ def rounds_of(device: Device, text: LockstepText, ptx: bytes) -> Rounds:
     """The kernels on one GPU."""
     module = Module(device, ptx)
     kernels = [Kernel(module, name, text.shared_bytes if name == ATTEMPT else 0) for name in KERNELS]
-    return Rounds(tuple(kernels), 8 * text.slots.size, KINDS, sorts(text))
+    return Rounds(tuple(kernels), 8 * text.tiles.slots.size, KINDS, sorts(text))
 
 
 class DeviceRuns:

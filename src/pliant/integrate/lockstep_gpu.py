@@ -8,8 +8,10 @@ STAGES = "stages_here"  # ptr (): what all stages of a thread read, in the memor
 CONSTANTS = "constants_here"  # ptr (ptr shared): the model's constants, if all members share them
 CONSTANTS_SYMBOL, RECORD_SYMBOL = "model_constants", "shared_record"  # the driver's names for these and the shared record
 CONSTANT_SPACE = 4  # address space of values that all threads read at the same time
-TOGETHER = "  call void @llvm.nvvm.bar.warp.sync(i32 -1)"  # the threads of a warp wait for each other
+TOGETHER = "  call void @llvm.nvvm.bar.warp.sync(i32 {})"  # these threads of a warp wait for each other
 OPAQUE = 'call i64 asm "mov.b64 $0, $1;", "=l,l"(i64 {})'  # an i64 as it is, but no pass may look through it
+READ_AGAIN = OPAQUE.replace("asm", "asm sideeffect")  # the same, and never taken for the one before
+COMPUTED = 'call double asm sideeffect "mov.f64 $0, $1;", "=d,d"(double {})'  # a number, computed where this is
 
 
 def apart_by(doubles: int) -> int:

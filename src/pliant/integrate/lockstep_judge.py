@@ -57,7 +57,7 @@ INF, NAN = inf, nan
 def take(lane: Any, shared: Any) -> None:
     """Takes the next member that no lane has taken, if there is one."""
     lane.active = 0.0
-    lane.step, lane.start, lane.fresh, lane.error, lane.moved = 0.0, 0.0, 0.0, 0.0, 0.0
+    lane.step, lane.start, lane.fresh, lane.error, lane.moved, lane.pending = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if shared.cancelled[0] != 0:
         return
     member = claim(shared)
@@ -90,8 +90,11 @@ def take(lane: Any, shared: Any) -> None:
     restart(lane)
 
 
-def has_member(lane: Any) -> bool:
-    return bool(lane.active != 0.0)
+def judge_pending(lane: Any, shared: Any) -> None:
+    """Judges the attempt that a thread left to be judged, if it did."""
+    if lane.pending != 0.0:
+        lane.pending = 0.0
+        judge(lane, shared)
 
 
 def kind_of(lane: Any) -> int:
@@ -270,46 +273,66 @@ def refuse(lane: Any) -> None:
     """Rejects a step that was too long or left the domain of the equations, and shortens it."""
     lane.rejected += 1.0
     lane.rejected_last, lane.tries = 1.0, 0.0
-    factor = 0.25
     if lane.error < INF:
-        factor = max(table.control[1], SAFETY * own_exp(-table.control[3] * own_log(lane.error)))
-    lane.h = lane.step * factor
-    # a step towards a corner ends just beyond it, so that the corner can be located
-    ahead = lane.h
+        lane.h = shortened(lane, SAFETY * own_exp(-table.control[3] * own_log(lane.error)))
+    else:
+        lane.h = lane.step * 0.25
+    lane.due = 1.0
+
+
+def shortened(lane: Any, factor: float) -> float:
+    """The length of a step that is repeated: towards a corner it ends just beyond, so that the corner can be located."""
+    return corner_ahead(lane, lane.step * max(table.control[1], factor))
+
+
+def corner_ahead(lane: Any, h: float) -> float:
+    """The distance to a point just beyond the nearest corner, s, or h if that is less."""
+    ahead = h
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         if table.has_rate[e] != 0 and lane.side[e] != 0.0:
             x = -BEYOND * lane.g[e] / lane.gd[e]
             if NEAREST * lane.step < x < ahead:
                 ahead = x
-    if lane.error < INF:
-        lane.h = ahead
-    lane.due = 1.0
+    return float(ahead)
 
 
 def propose(lane: Any, shared: Any) -> None:
-    """Proposes the next step by Gustafsson's controllers; a step that was cut short does not shorten the next."""
+    """Proposes the next step by Gustafsson's controllers."""
     log_error = own_log(max(lane.error, NO_ERROR))
-    factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
-    most = 1.0 if lane.rejected_last != 0.0 else table.control[2]
-    factor = min(max(factor, table.control[1]), most)
-    kept = lane.h if lane.step < (1.0 - STRETCH) * lane.h else 0.0
-    lane.h = min(max(lane.step * factor, kept), shared.max_step)
+    lane.h = lengthened(lane, shared, SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error))
     lane.log_old, lane.rejected_last = max(log_error, table.least_old[0]), 0.0
 
 
+def lengthened(lane: Any, shared: Any, factor: float) -> float:
+    """The length that follows an accepted step; a step that was cut short does not shorten the next."""
+    most = 1.0 if lane.rejected_last != 0.0 else table.control[2]
+    kept = lane.h if lane.step < (1.0 - STRETCH) * lane.h else 0.0
+    return float(min(max(lane.step * min(max(factor, table.control[1]), most), kept), shared.max_step))
+
+
 def choose(lane: Any, shared: Any) -> None:
-    """Chooses the length of the next attempt: exactly to a stop or a row, or so far from it that no sliver is left."""
+    """Chooses the length of the next attempt."""
     if lane.accepted + lane.rejected >= shared.max_steps:
         finish(lane, STEP_LIMIT)
         return
     if lane.h < smallest(lane.t):
         finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
         return
+    aim(lane, next_stop(lane, shared))
+
+
+def next_stop(lane: Any, shared: Any) -> float:
+    """The time, s, that no step passes: of a stop or a row."""
     stop = lane.t_stop
     row = int(lane.next_row)
     if row < shared.n_plan:
         stop = min(stop, shared.plan[row])
+    return float(stop)
+
+
+def aim(lane: Any, stop: float) -> None:
+    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left."""
     rest, h = stop - lane.t, lane.h
     lane.t_new = stop
     if h * (1.0 + STRETCH) < rest:
@@ -466,6 +489,7 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    *lockstep_events.FUNCTIONS, has_member, kind_of, restart, set_probe, set_bend, measure_works, smallest, set_out, refuse,
-    propose, choose, step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge,
+    *lockstep_events.FUNCTIONS, kind_of, restart, set_probe, set_bend, measure_works, smallest, set_out, corner_ahead, shortened,
+    refuse, lengthened, propose, next_stop, aim, choose, step_on, act, put_row, finish, take, end_member, take_up, move,
+    judge_attempt, judge, judge_pending,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import in_space
+from pliant.host.cuda import WARP
 from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, STAGES
 from pliant.integrate.lockstep_tables import SHARED
 
@@ -21,8 +22,9 @@ class LineWriter:
         self.rooms = text.rooms  # values that live only within one attempt: registers if everything is inlined
         self.names = 0
         self.coefficients: dict[float, int] = {}
+        self.memory, self.tile = "%memory", "%lane"  # where numbers are; a GPU has both, and some in shared memory
+        self.here = ""  # where this thread's part of the shared memory begins, if that is known
         self.y: dict[int, str] = {}  # controlled components at the start of the step, if they are values
-        self.present = "%memory"  # address of the present, which is the end of the last step if that was accepted
 
     def let(self, expression: str) -> str:
         self.names += 1
@@ -43,29 +45,17 @@ class LineWriter:
         if name in self.rooms:
             return self.let(f"getelementptr double, ptr %{name}.room, i64 {index}")
         if name in self.owner.elsewhere:
-            here = self.let(f"call ptr @{STAGES}()")
+            here = self.here or self.let(f"call ptr @{STAGES}()")
             return self.let(f"getelementptr double, ptr {here}, i64 {self.owner.elsewhere[name] + index}")
-        first, half = self.slots.first(name), self.owner.half
-        memory = "%memory"
-        if first < half:
-            memory = self.present
-        return self.let(f"getelementptr double, ptr {memory}, i64 {(first + index) * self.lanes.stride}")
+        if self.lanes.whole and name in self.owner.tiles.slots.places:
+            return self.let(f"getelementptr double, ptr {self.tile}, i64 {(self.owner.tiles.slots.first(name) + index) * WARP}")
+        return self.let(f"getelementptr double, ptr {self.memory}, i64 {(self.slots.first(name) + index) * self.lanes.width}")
 
     def load(self, name: str, index: int = 0) -> str:
         return self.let(f"load {self.lanes.kind}, ptr {self.at(name, index)}, align 8")
 
     def store(self, x: str, name: str, index: int = 0) -> None:
         self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.at(name, index)}, align 8")
-
-    def settle(self, x: str, name: str, index: int) -> None:
-        """Stores a number of the present where it belongs: it was loaded from the end of the last step if that was accepted."""
-        at = self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.stride}")
-        self.lines.append(f"  store double {x}, ptr {at}, align 8")
-
-    def _settled(self, name: str, index: int) -> str:
-        """Loads what `settle` stored."""
-        at = self.let(f"getelementptr double, ptr %memory, i64 {(self.slots.first(name) + index) * self.lanes.stride}")
-        return self.let(f"load double, ptr {at}, align 8")
 
     def splat(self, scalar: str) -> str:
         if self.lanes.width == 1:

@@ -66,6 +66,11 @@ class Scheme:
         return [bool(self.rows[self.stages :, j].any()) for j in range(self.stages + 1)]
 
     @cached_property
+    def carried_places(self) -> list[int]:
+        """By stage: the place that stores its rates of carried components; -1 if the end does not read them."""
+        return _shared_places([len(self.rows) if j == 0 or self.advances[j] else -1 for j in range(self.stages)])
+
+    @cached_property
     def places(self) -> list[int]:
         """By stage: the place that stores its rates; a place is reused once its rates are no longer read, so few are needed."""
         s = self.stages
@@ -73,6 +78,11 @@ class Scheme:
         last = [max([j, *np.flatnonzero(read[:, j]).tolist()]) for j in range(s + 1)]
         last[self.last_stage] = max(last[self.last_stage], s + 1)
         return _shared_places([len(read) if j in (0, s) else last[j] for j in range(s + 1)])
+
+    @property
+    def errors_read_the_end(self) -> bool:
+        """Whether error estimates depend on the derivative at the step's end."""
+        return bool(self.rows[self.stages + 1 :, self.stages].any())
 
     @property
     def nodes(self) -> list[float]:

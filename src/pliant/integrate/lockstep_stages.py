@@ -21,18 +21,18 @@ class StageWriter(LineWriter):
     # ---- what members do
 
     def _set_out(self) -> None:
-        """What both parts of an attempt begin with."""
+        """What an attempt begins with."""
         self.h, self.t, self.t_new = self.load("step"), self.load("t"), self.load("t_new")
         self._find_out()
         if self.lanes.own_constants:
-            self.constants = self.at("c")
+            self.constants = self.at("own_c" if self.lanes.whole else "c")
         else:
             self.constants = self.let("call ptr @constants_here(ptr %shared)") if self.lanes.whole else self.shared("constants")
-        self.p, self.work = self.at("p"), self.at("work")
+        self.p, self.work = self.at("own_p" if self.lanes.whole else "p"), self.at("work")
         self.h_end = self.select(self.starting, self.lanes.zero, self.h)
 
     def _find_out(self) -> None:
-        """Whether members start; if everything is inlined, which guards are awake and which half of the memory is the present."""
+        """Whether members start; if everything is inlined, which guards are awake."""
         start = self.load("start")
         self.starting = self.let(f"fcmp une {self.lanes.kind} {start}, {self.lanes.zero}")
         if not self.lanes.whole:
@@ -44,9 +44,6 @@ class StageWriter(LineWriter):
         # in one register: nothing that this was made of is kept beside it
         self.awake = self.let(OPAQUE.format(bits))
         self.starting = self.let(f"icmp ne i64 {self.let(f'and i64 {self.awake}, {START_BIT}')}, 0")
-        moved = self.let(f"fcmp une double {self.load('moved')}, 0.0")
-        offset = self.let(f"select i1 {moved}, i64 {self.owner.half * self.lanes.stride}, i64 0")
-        self.present = self.let(f"getelementptr double, ptr %memory, i64 {offset}")
 
     @contextmanager
     def _unless_idle(self, guards: int) -> Iterator[None]:
@@ -73,10 +70,10 @@ class StageWriter(LineWriter):
         """A controlled component at the start of the step."""
         return self.y[i] if self.y else self.load("y_old", i)
 
-    def _call(self, name: str, t: str, state: str, out: str) -> None:
-        """Evaluates a program at a time and a state."""
+    def _call(self, name: str, t: str, state: str, out: str, apart: str = "") -> None:
+        """Evaluates a program at a time and a state. apart: where outputs go that are not written while they are idle."""
         arguments = f"ptr {self.at(state)}, ptr {self.p}, ptr {self.constants}, ptr {out}, ptr {self.work}"
-        awake = f", i64 {self.awake}" if self.lanes.whole else ""
+        awake = f", i64 {self.awake}, ptr {apart or out}" if self.lanes.whole else ""
         self.lines.append(f"  call void @{name}({self.lanes.kind} {t}, {arguments}{awake})")
 
     # ---- sums over stages
@@ -97,8 +94,6 @@ class StageWriter(LineWriter):
         plain = {r: "" for r in range(len(m.rows))}
         twice = {r: "" for r in self._chaining}
         for term in self.scheme.terms(row):
-            if self.lanes.whole and term.stage == self.scheme.stages:
-                continue  # it comes with the second part
             for r in plain:
                 if not term.plain and r not in twice:
                     continue
@@ -148,7 +143,17 @@ class StageWriter(LineWriter):
         t = self.fma(c, h, self.t)
         # no stage is evaluated beyond the end of the step
         t = self.select(self.starting, t, self.select(self.let(f"fcmp olt {self.lanes.kind} {t}, {self.t_new}"), t, self.t_new))
-        self._call("member_rhs" if isinstance(i, str) or self.scheme.carries[i] else "member_lean", t, "stage", out)
+        apart = self._flow_of_stage(i) if isinstance(i, str) else ""
+        self._call("member_rhs" if apart or self.scheme.carries[int(i)] else "member_lean", t, "stage", out, apart)
+
+    def _flow_of_stage(self, i: str) -> str:
+        """Where the rates of carried components begin that are zero while contacts are open; before them, rates of states."""
+        first = self.table("scheme.carried", i, "i64")
+        kept = self.let(f"and i1 {self.let(f'icmp sgt i64 {first}, 0')}, {self._not(self.starting)}")
+        place = self.let(f"add i64 {first}, {self.slots.first('stage_flow') - self.model.n_carried}")
+        place = self.let(f"select i1 {kept}, i64 {place}, i64 {self.slots.first('passing_flow')}")
+        place = self.let(f"sub i64 {place}, {len(self.model.rows)}")
+        return self.let(f"getelementptr double, ptr %memory, i64 {place}")
 
     # ---- rates in memory
 
@@ -157,42 +162,37 @@ class StageWriter(LineWriter):
         """(row, stage): weights of rates in the change over a step and in its error estimates, all divided by h."""
         return np.asarray(self.scheme.rows[self.scheme.stages :])
 
-    def _first_rates(self) -> None:
-        """Begins the sums of carried components with the rates at the start of the step."""
-        for guards, group in self.owner.carried_groups:
-            with self._unless_idle(guards):
-                rates = [self.load("flow", r) for r in group]
-                for r, rate in zip(group, rates, strict=True):
-                    self.settle(rate, "flow", r)
-                    for n, weight in enumerate(self._weights[:, 0]):
-                        self.store(self.op("fmul", self.lanes.splat(float(weight)), rate), "sums", r * len(self._weights) + n)
-
     def _keep_rates(self) -> None:
-        """Moves rates of stage i from registers to where later stages read them; adds those of carried components to their sums."""
-        m, count = self.model, len(self._weights)
-        rates = [self.load("out", r) for r in range(m.n_out)]
+        """Moves rates of stage i from registers to where later stages read them; those of carried components serve the end."""
+        m = self.model
+        groups = [group for guards, group in self.owner.carried_groups if guards == ALWAYS]  # others are already there
+        rates = [self.load("out", r) for r in range(len(m.rows))]
+        flows = {r: self.load("out", len(m.rows) + r) for group in groups for r in group}
         place = self.table("scheme.written", "%i", "i64")
         target = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {place}")
-        for r, rate in enumerate(rates[: len(m.rows)]):
+        for r, rate in enumerate(rates):
             self.lines.append(f"  store double {rate}, ptr {self.let(f'getelementptr double, ptr {target}, i64 {r}')}")
-        advances = self.let(f"icmp ne i64 {self.table('scheme.advances', '%i', 'i64')}, 0")
-        self.lines += [f"  br i1 {advances}, label %carry, label %carried", "carry:"]
-        first = self.let(f"mul i64 %i, {count}")
-        weights = [self.table("scheme.weights", self.let(f"add i64 {first}, {n}")) for n in range(count)]
-        for guards, group in self.owner.carried_groups:
-            with self._unless_idle(guards):
-                for r in group:
-                    for n, weight in enumerate(weights):
-                        total = self.fma(weight, rates[len(m.rows) + r], self.load("sums", r * count + n))
-                        self.store(total, "sums", r * count + n)
+        first = self.table("scheme.carried", "%i", "i64")
+        self.lines += [f"  br i1 {self.let(f'icmp sgt i64 {first}, 0')}, label %carry, label %carried", "carry:"]
+        target = self.let(f"getelementptr double, ptr {self.at('stage_flow', -m.n_carried)}, i64 {first}")
+        for r, flow in flows.items():
+            self.lines.append(f"  store double {flow}, ptr {self.let(f'getelementptr double, ptr {target}, i64 {r}')}")
         self.lines += ["  br label %carried", "carried:"]
 
     def _rate(self, stage: int, r: int) -> str:
         """A stored rate."""
         m = self.model
         if self.lanes.whole and stage == self.scheme.stages:
-            return self.load("seen", r)
+            return self._seen_output(r)
         return self.load("k", self.scheme.places[stage] * len(m.rows) + r if self.lanes.whole else stage * m.n_out + r)
 
+    def _seen_output(self, k: int) -> str:
+        """An output of `look`."""
+        return self.load("seen_awake" if k in self.owner.look_apart else "seen", k)
+
     def _carried_rate(self, stage: int, k: int) -> str:
-        return self.load("flow", stage * self.model.n_out + k)
+        m = self.model
+        if not self.lanes.whole:
+            return self.load("flow", stage * m.n_out + k)
+        place = self.scheme.carried_places[stage]
+        return self.load("stage_flow", (place - 1) * m.n_carried + k) if place else self.load("flow", k)

@@ -14,7 +14,7 @@ class StartWriter(StageWriter):
         self._take_rates(1, "rate", "flow")
         self._call("member_survey", self.t, "stage", self.at("surveyed" if self.lanes.whole else "survey"))
         if self.lanes.whole:
-            for k in range(self.slots.places["survey"][1]):
+            for k in range(3 * self.model.n_tips + 3):
                 self.store(self.load("surveyed", k), "survey", k)
         self._each_lane("measure_works", "ptr %shared")
         scales = self._start_scales()
@@ -30,7 +30,8 @@ class StartWriter(StageWriter):
     def _bend(self, condition: str, after: str) -> None:
         """After the second evaluation, if members start: takes its rates and estimates how fast they change."""
         self.lines += [f"  br i1 {condition}, label %bend, label %{after}", "bend:"]
-        self._take_rates(2, "rate_new", "flow_new")
+        if not self.lanes.whole:
+            self._take_rates(2, "rate_new", "flow_new")
         trial, total = self.load("trial"), self.lanes.zero
         for i, scale in self._start_scales().items():
             share = self.op("fmul", self._start_change(i, trial), scale)
@@ -45,16 +46,11 @@ class StartWriter(StageWriter):
         for r in range(m.n_out):
             name, index = (rate, r) if r < len(m.rows) else (flow, r - len(m.rows))
             if self.lanes.whole:
-                value = self.load("out", r)
-                if stage == 1:
-                    self.settle(value, name, index)
-                    if r < len(m.rows):
-                        self.store(value, "k", index)
-                    continue
-            else:
-                value = self.load("k", stage * m.n_out + r)
-                if stage == 1:
-                    value = self.select(self.starting, value, self.load(name, index))
+                self.store(self._evaluated(stage, r), "k" if name == rate else name, index)
+                continue
+            value = self.load("k", stage * m.n_out + r)
+            if stage == 1:
+                value = self.select(self.starting, value, self.load(name, index))
             self.store(value, name, index)
 
     def _store_for_starts(self, x: str, name: str) -> None:
@@ -92,16 +88,18 @@ class StartWriter(StageWriter):
 
     def _evaluated(self, stage: int, r: int) -> str:
         """A rate that was just evaluated."""
-        return self.load("out", r) if self.lanes.whole else self.load("k", stage * self.model.n_out + r)
+        if not self.lanes.whole:
+            return self.load("k", stage * self.model.n_out + r)
+        return self.load("passing_flow", r - len(self.model.rows)) if r in self.owner.rhs_apart else self.load("out", r)
 
     def _first_rate(self, r: int) -> str:
         """A rate at the start."""
         rows = len(self.model.rows)
         if not self.lanes.whole:
             return self.load("k", r)
-        return self.load("k", r) if r < rows else self._settled("flow", r - rows)
+        return self.load("k", r) if r < rows else self.load("flow", r - rows)
 
     def _each_lane(self, function: str, *arguments: str) -> None:
         for lane in range(self.lanes.width):
-            at = self.let(f"getelementptr double, ptr %memory, i64 {lane}")
+            at = self.let(f"getelementptr double, ptr {'%lane' if self.lanes.whole else '%memory'}, i64 {lane}")
             self.lines.append(f"  call void @{function}({', '.join([f'ptr {at}', *arguments])})")

@@ -22,7 +22,7 @@ SHARED = {
 NUMBERS = (
     "t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "size", "nearer", "probes",
     "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns", "turned",
-    "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend", "n_watched", "hits", "calm", "moved",
+    "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend", "n_watched", "hits", "calm", "moved", "pending",
 )  # fmt: skip
 
 

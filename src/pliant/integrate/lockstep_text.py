@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
+from pliant.codegen.guards import ALL_IDLE, ALWAYS
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
+from pliant.host.cuda import WARP
 from pliant.integrate.lockstep_attempt import AttemptWriter
-from pliant.integrate.lockstep_events import TALLIED
+from pliant.integrate.lockstep_events import GAP, TALLIED
 from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, apart_by, gpu_functions
+from pliant.integrate.lockstep_gpu_attempt import GpuAttemptWriter
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES
+from pliant.integrate.lockstep_onward import BY_ATTEMPTS
+from pliant.integrate.lockstep_onward import CONSTANTS as ONWARD_CONSTANTS
 from pliant.integrate.lockstep_rounds import PAIR_BITS, rounds_text
 from pliant.integrate.lockstep_scheme import Scheme
 from pliant.integrate.lockstep_tables import NUMBERS, SHARED, LockstepModel
+from pliant.integrate.lockstep_tiles import Tiles
 from pliant.integrate.setup import LEAST_OLD_ERROR
 from pliant.integrate.tableaus import Tableau
 
@@ -66,10 +73,8 @@ class LockstepText:
             return {}
         m, works = self.model, (self.rhs, self.lean, self.look, self.survey, self.project)
         seen = m.n_out + 2 * len(m.events) + len(m.pairs) + 1
-        rates = {"sums": (len(self.scheme.rows) - self.scheme.stages) * m.n_carried, "surveyed": 3 * m.n_tips + 3}
-        rates |= {} if self.elsewhere else {"k": self.stage_doubles, "y_old": m.n_controlled}
         return {"stage": m.n_controlled, "out": m.n_out, "seen": seen, "work": max(x.n_work for x in works if x is not None),
-                "projected": m.n_controlled, **rates}  # fmt: skip
+                "projected": m.n_controlled, "surveyed": 3 * m.n_tips + 3}  # fmt: skip
 
     # ---- components that are zero while contacts are open
 
@@ -81,65 +86,97 @@ class LockstepText:
 
     @property
     def seen_groups(self) -> list[tuple[int, range]]:
-        """The same for the outputs of `look`."""
-        return _runs([(guard, True) for guard in self.look.guards_of_outputs])
+        """The same for the outputs of `look`; rates of states are always written."""
+        guards, rows = self.look.guards_of_outputs, len(self.model.rows)
+        return _runs([(guard if k >= rows else ALWAYS, True) for k, guard in enumerate(guards)])
+
+    def carried_numbers(self, group: Iterable[int]) -> list[tuple[str, int]]:
+        """The numbers of carried components: names in a tile, and indices."""
+        works = [k for k in group if k < self.model.n_works]
+        return [*(("y", self.model.n_controlled + k) for k in group), *((name, k) for name in ("lowest", "highest") for k in works),
+                *(("flow", k) for k in group)]  # fmt: skip
 
     @property
-    def half(self) -> int:
-        """Slots of the present, and as many of the end of a step, which the next attempt copies if the step was accepted."""
-        return self.slots.first("y_new") if self.lanes.whole else 0
+    def of_contacts(self) -> list[tuple[str, int]]:
+        """The numbers of carried components that change only while contacts are closed."""
+        seen = self.look.guards_of_outputs[len(self.model.rows) :]
+        flows = [("flow", k) for k in range(self.model.n_carried) if seen[k] != ALWAYS]
+        carried = [x for guards, group in self.carried_groups if guards != ALWAYS for x in self.carried_numbers(group)]
+        return list(dict.fromkeys(carried + flows))
 
-    @property
-    def _handed_over(self) -> dict[str, int]:
-        """Numbers that the first part of an attempt leaves for the second, if they are two kernels."""
-        if not self.lanes.whole:
-            return {}
-        m, errors = self.model, len(self.scheme.tableau.error)
-        return {"estimates": errors * m.n_controlled, "last_rate": len(m.rows) if self.scheme.last_stage else 0,
-                "summed": (1 + errors) * m.n_carried}  # fmt: skip
+    @cached_property
+    def rhs_apart(self) -> frozenset[int]:
+        """Rates of carried components that are zero while contacts are open: in memory, not in registers, on a GPU."""
+        rows = len(self.model.rows)
+        return frozenset(rows + k for guards, group in self.carried_groups if guards != ALWAYS and self.lanes.whole for k in group)
 
-    @property
-    def kept(self) -> int:
-        """Slots of a lane that last from round to round; they come first."""
-        return self.slots.first("g_new")
+    @cached_property
+    def look_apart(self) -> frozenset[int]:
+        """The same for outputs of `look`: those that are read only while they are computed."""
+        m, first, guards = self.model, self.seen_first, self.look.guards_of_outputs
+        alone = {place: (ALL_IDLE, 2 << k) for k, place in enumerate(self.look.program.guards)}
+        # by output: the guards with which it may be computed; rates come first, as in `rhs`
+        read: dict[int, tuple[int, ...]] = {r: (self.rhs.guards_of_outputs[r],) for r in self.rhs_apart}
+        for e, event in enumerate(m.events):
+            if event.pair >= 0 and event.does != GAP:
+                allowed = alone.get(m.pairs[event.pair].closed, ())
+                read |= {first[name] + e: allowed for name in ("g_new", "gd_new")}
+        read |= {first["force"] + k: alone.get(pair.closed, ()) for k, pair in enumerate(m.pairs)}
+        return frozenset(k for k, allowed in read.items() if guards[k] in allowed and self.lanes.whole)
+
+    @cached_property
+    def seen_first(self) -> dict[str, int]:
+        """Where the outputs of `look` begin, by name."""
+        m = self.model
+        sizes = {"rate_new": len(m.rows), "flow_new": m.n_carried, "g_new": len(m.events), "gd_new": len(m.events),
+                 "force": len(m.pairs), "limit": 1}  # fmt: skip
+        return {name: first for name, (first, _) in Slots.of(sizes).places.items()}
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        """Where members are between the rounds of a GPU."""
+        return Tiles(self)
 
     @cached_property
     def slots(self) -> Slots:
-        m, whole = self.model, self.lanes.whole
-        pairs, events, rates = len(m.pairs), len(m.events), (self.scheme.stages + 1) * m.n_out
-        numbers = dict.fromkeys(NUMBERS, 1)
-        works = (self.rhs, self.lean, self.look, self.survey, self.project)
+        """The memory of a vector of members; on a GPU, the memory that a thread has for an attempt."""
+        if self.lanes.whole:
+            return self._slots_of_a_thread
+        m, pairs, events = self.model, len(self.model.pairs), len(self.model.events)
+        rates, works = (self.scheme.stages + 1) * m.n_out, (self.rhs, self.lean, self.look, self.survey, self.project)
         ends = {"y": m.n, "lowest": m.n_works, "highest": m.n_works}
-        if whole:
-            ends |= {"rate": len(m.rows), "flow": m.n_carried}
-        arrays = {
+        slots = Slots.of({
             **ends, **{f"{name}_new": size for name, size in ends.items()}, "p": m.n_changing,
             "c": m.n_constants if self.lanes.own_constants else 0, "g": events, "gd": events, "side": events, "watching": events,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
-        }  # fmt: skip
-        passing = {
-            "stage": m.n_controlled, "k": 0 if whole else rates, "g_new": events, "gd_new": events, "force": pairs,
+            **dict.fromkeys(NUMBERS, 1), "stage": m.n_controlled, "k": rates, "g_new": events, "gd_new": events, "force": pairs,
             "limit": int(m.limited), "hit": events, "survey": 3 * m.n_tips + 3,
             "projected": 0 if self.project is None else m.n_controlled, "work": max(x.n_work for x in works if x is not None),
-            **self._handed_over,
-        }  # fmt: skip
-        widths = {**arrays, **numbers, **passing}
-        slots = Slots.of({name: n for name, n in widths.items() if name not in (*self.rooms, *self.elsewhere)})
-        if whole:
-            return slots
+        })  # fmt: skip
         # the rates at both ends of the step are those of the first and of the last stage; of carried components, they come second
         first, last, n = slots.first("k"), slots.first("k") + self.scheme.stages * m.n_out, len(m.rows)
         return Slots({**slots.places, "rate": (first, n), "flow": (first + n, rates - n),
                       "rate_new": (last, n), "flow_new": (last + n, m.n_carried)})  # fmt: skip
 
     @property
-    def setting(self) -> Setting:
+    def _slots_of_a_thread(self) -> Slots:
+        m = self.model
+        own = {
+            "own_p": m.n_changing, "own_c": m.n_constants if self.lanes.own_constants else 0,
+            "stage_flow": max(self.scheme.carried_places) * m.n_carried, "passing_flow": m.n_carried,
+            "seen_awake": self.rooms["seen"], "ended": m.n_controlled, "k": self.stage_doubles, "y_old": m.n_controlled,
+        }  # fmt: skip
+        return Slots.of({name: n for name, n in own.items() if name not in self.elsewhere})
+
+    def setting(self, slots: Slots, half: int = 0, stride: int = 0, prefix: str = "") -> Setting:
+        """What plain functions access in a memory of members."""
         m, events, pairs = self.model, self.model.events, self.model.pairs
         constants = {
-            **CONSTANTS, "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
+            **CONSTANTS, **ONWARD_CONSTANTS,
+            "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
             "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
-            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(self.lanes.whole),
+            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(half > 0),
         }  # fmt: skip
         tables: dict[str, Sequence[float] | Sequence[int]] = {
             "order": [float(self.scheme.tableau.order)], "least_old": [LEAST_OLD_ERROR], "control": self.scheme.control,
@@ -150,24 +187,26 @@ class LockstepText:
             tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
         tables["kind_bit"] = [2 << (k % PAIR_BITS) for k in range(len(pairs))] or [0]
         return Setting(
-            slots=self.slots, half=self.half, stride=self.lanes.stride, shared=SHARED, constants=constants, tables=tables,
+            slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,
+            tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
             attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
             table_space=CONSTANT_SPACE if self.lanes.whole else 0, rolled=self.lanes.whole,
         )  # fmt: skip
 
     def parts(self) -> list[str]:
-        """Everything except the entry."""
+        """Functions that the programs of members call, and these programs."""
         lanes = self.lanes
         own = Setting(constants=OWN_CONSTANTS, attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
         declared = intrinsics_text() if lanes.width > 1 else "".join(
             line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
         return [
-            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM, plain_text(JUDGES, self.setting),
-            member_text("member_rhs", self.rhs, lanes), member_text("member_lean", self.lean, lanes) if not lanes.whole else "",
-            member_text("member_look", self.look, lanes),
+            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM,
+            member_text("member_rhs", self.rhs, lanes, self.rhs_apart),
+            member_text("member_lean", self.lean, lanes) if not lanes.whole else "",
+            member_text("member_look", self.look, lanes, self.look_apart),
             member_text("member_survey", self.survey, lanes),
-            "" if self.project is None else member_text("member_project", self.project, lanes), AttemptWriter(self).text(),
+            "" if self.project is None else member_text("member_project", self.project, lanes),
         ]  # fmt: skip
 
     def host(self) -> str:
@@ -189,12 +228,16 @@ class LockstepText:
                   "  call void @attempt(ptr %memory, ptr %shared)"]  # fmt: skip
         lines += [f"  call void @judge(ptr %lane{lane}, ptr %shared)" for lane in range(width)]
         lines += ["  br label %test", "done:", "  ret void", "}"]
-        return "\n".join([*self.parts(), *lines, ""])
+        judges = plain_text(JUDGES, self.setting(self.slots))
+        return "\n".join([*self.parts(), judges, AttemptWriter(self).text(), *lines, ""])
 
     def rounds(self) -> str:
         """The GPU kernels that attempt and judge in turn, see `lockstep_rounds`."""
         functions = gpu_functions(self.shared_doubles, self.model.n_constants)
-        return in_memory("\n".join([functions, *self.parts(), rounds_text(self)]), CONSTANT_SPACE)
+        setting = self.setting(self.tiles.slots, 0, WARP)
+        setting = replace(setting, declared={**setting.declared, "corner_ahead": (("ptr", "double"), "double")})
+        attempts = [plain_text(BY_ATTEMPTS, setting), GpuAttemptWriter(self).text()]
+        return in_memory("\n".join([functions, *self.parts(), *attempts, self.tiles.judges(), rounds_text(self)]), CONSTANT_SPACE)
 
 
 def _runs(keys: list[tuple[int, bool]]) -> list[tuple[int, range]]:

@@ -1,0 +1,234 @@
+"""One attempt of a member by a GPU's thread, as LLVM text.
+
+    i64 attempt(ptr lane, ptr memory, ptr shared, i32 warp, i32 stepping):     LEFT if the result is left to `judge`
+    double corner_ahead(ptr lane, double h):                                   see `lockstep_judge`
+
+`lane` is the place of the member in its tile, `memory` the thread's own, `warp` the threads that make an attempt together, of which
+`stepping` do not start. The rates of stages and the state are in memory that the threads of a multiprocessor share.
+
+Few numbers fit into registers, and others cost as much time as the arithmetic. So what is zero while a contact is open is neither
+kept nor written then, and numbers are read again rather than kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pliant.codegen.guards import ALWAYS
+from pliant.codegen.sincos import real
+from pliant.integrate.lockstep_exchange import ExchangeWriter
+from pliant.integrate.lockstep_gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
+from pliant.integrate.lockstep_judge import BEYOND, NEAREST
+from pliant.integrate.lockstep_onward import LEFT, TAKEN
+from pliant.integrate.lockstep_starts import StartWriter
+
+START_STAGES = 2  # stages that a start needs
+AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
+
+
+class GpuAttemptWriter(StartWriter, ExchangeWriter):
+    """Writes these functions, and those of `lockstep_exchange`."""
+
+    def text(self) -> str:
+        return "\n".join([*self._tables(), self._corner_ahead(), *self._exchange(), self._attempt()])
+
+    def _tables(self) -> list[str]:
+        scheme, model = self.scheme, self.model
+        tables: dict[str, tuple[str, Sequence[float]]] = {
+            "nodes": ("double", scheme.nodes),
+            "written": ("i64", [place * len(model.rows) for place in scheme.places]),
+            "carried": ("i64", [place * model.n_carried for place in scheme.carried_places]),
+        }
+        return [constant_table(f"scheme.{name}", *table, CONSTANT_SPACE) for name, table in tables.items()]
+
+    # ---- attempts
+
+    def _attempt(self) -> str:
+        head = "i64 @attempt(ptr nonnull %lane, ptr nonnull %memory, ptr nonnull %shared, i32 %warp, i32 %stepping)"
+        return self._function(head, self._attempt_lines, "  ret i64 %outcome")
+
+    def _attempt_lines(self) -> None:
+        self.lines.append("  %outcome.at = alloca i64")
+        self._set_out()
+        with self._if(self.starting):
+            self._clear_outputs()
+        self._stage_loop()
+        self._arrive()
+        for i, x in self.y_new.items():
+            self.store(x, "ended", i)
+        early = not self.scheme.errors_read_the_end
+        if early:
+            self._measure()
+            self._finish_measuring()
+        self._see()
+        self.lines += [f"  br i1 {self.starting}, label %leave, label %judge", "judge:"]
+        self._read_again()
+        if not early:
+            self._measure()
+        self._judge_error()
+        self._look()
+        if self.model.limited:
+            self.store(self._seen("limit", 0), "limit")
+        self.lines += [
+            "  %judged = call i64 @go_on(ptr %lane, ptr %shared)",
+            "  store i64 %judged, ptr %outcome.at",
+            f"  switch i64 %judged, label %done [ i64 {LEFT}, label %errors.left  i64 {TAKEN}, label %taken ]",
+            "taken:",
+        ]
+        self._step_on()
+        self.lines += ["  br label %done", "errors.left:"]
+        self._store_all(self.carried_new)
+        self.store("0.0", "calm")  # event functions at the end of the step are not yet the present ones
+        self.lines += ["  br label %leave", "leave:"]
+        self._read_again()
+        self._put_back()
+        self._put_end()
+        self.lines += [
+            f"  store i64 {LEFT}, ptr %outcome.at",
+            "  br label %done",
+            "done:",
+            "  %outcome = load i64, ptr %outcome.at",
+        ]
+
+    def _finish_measuring(self) -> None:
+        """Sums are computed here, not where they are needed: what they are made of would have to be kept until then."""
+        self.squares = [self.let(COMPUTED.format(x)) for x in self.squares]
+        self.finite = self.let(COMPUTED.format(self.finite))
+        self.scales = {i: self.let(COMPUTED.format(self.scales[i])) for i in self.model.rows}
+
+    def _read_again(self) -> None:
+        """From here on, numbers in memory are read again: what was read before would have to be kept in registers."""
+        nothing = self.let(READ_AGAIN.format(0))
+        if self.owner.elsewhere:
+            self.here = self.let(f"getelementptr double, ptr {self.let(f'call ptr @{STAGES}()')}, i64 {nothing}")
+        self.memory = self.let(f"getelementptr double, ptr %memory, i64 {nothing}")
+        self.y_new = {i: self.load("ended", i) for i in self.y_new}
+
+    def _clear_outputs(self) -> None:
+        """A start looks at all outputs, also at those that are zero, which are not written."""
+        for r in sorted(self.owner.rhs_apart):
+            self.store("0.0", "passing_flow", r - len(self.model.rows))
+        for k in sorted(self.owner.look_apart):
+            self.store("0.0", "seen_awake", k)
+
+    def _stage_loop(self) -> None:
+        """Stages 1 ... s - 1; for a start, the first is at the present state, the second at the end of a short Euler step."""
+        s = self.scheme.stages
+        self.lines += [
+            "  br label %before",
+            "before:",
+            "  br label %stage",
+            "stage:",
+            "  %i = phi i64 [ 1, %before ], [ %i.next, %stage.next ]",
+            f"  %begins = icmp sle i64 %i, {START_STAGES}",
+            "  %those = select i1 %begins, i32 %warp, i32 %stepping",  # a start leaves out later stages
+            TOGETHER.format("%those"),
+        ]
+        c = self.table("scheme.nodes", "%i")
+        probing = self.let(f"and i1 {self.starting}, {self.let('icmp eq i64 %i, 2')}")
+        self.lines += [f"  br i1 {probing}, label %probe, label %evaluate", "probe:"]
+        probe = self.op("fdiv", self.load("trial"), c)
+        self.lines += [
+            "  br label %evaluate",
+            "evaluate:",
+            f"  %h.stage = phi double [ {self.h_end}, %stage ], [ {probe}, %probe ]",
+        ]
+        self._stage("%i", "%h.stage", c, self.at("out"))
+        self._keep_rates()
+        self._survey(self.let(f"and i1 {self.let('icmp eq i64 %i, 1')}, {self.starting}"), "surveyed")
+        self._bend(self.let(f"and i1 {self.let('icmp eq i64 %i, 2')}, {self.starting}"), "stage.next")
+        last = self.select_whole(self.starting, START_STAGES + 1, s)
+        self.lines += ["  %i.next = add i64 %i, 1", f"  %more = icmp slt i64 %i.next, {last}",
+                       "  br i1 %more, label %stage, label %end", "end:"]  # fmt: skip
+
+    def _look(self) -> None:
+        """Finds out whether the step is good and all event functions stay well on their sides."""
+        sure = self.load("sure")
+        good = self.let(f"fcmp ole double {self.error}, 1.0")
+        for e in self._events:
+            if not self._of_contact(e):
+                good = self.let(f"and i1 {good}, {self._is_calm(e, sure)}")
+        self.store(self.let(f"uitofp i1 {good} to double"), "calm")
+        for pair, events in self._by_contact:
+            with self._if_closed(pair):
+                calm = self.load("calm")
+                for e in events:
+                    calm = self.select(self._is_calm(e, sure), calm, "0.0")
+                self.store(calm, "calm")
+
+    def _step_on(self) -> None:
+        """Makes the end of the step the present."""
+        m = self.model
+        for i, x in self.y_new.items():
+            self.store(x, "y_old", i)
+        for r in range(len(m.rows)):
+            self.store(self._seen("rate_new", r), "k", r)
+        for (name, index), x in self.carried_new.items():
+            self.store(x, name.removesuffix("_new"), index)
+        for guards, group in self.owner.carried_groups:
+            with self._unless_idle(guards):
+                if guards != ALWAYS:
+                    self._copy(*self._ends_and_presents(group))
+                for k in group:
+                    self.store(self._seen("flow_new", k), "flow", k)
+        for e in self._events:
+            if not self._of_contact(e):
+                self._make_present(e)
+        for pair, events in self._by_contact:
+            with self._if_closed(pair):
+                self.store(self._largest(self.load("peak", pair), self._seen("force", pair)), "peak", pair)
+                for e in events:
+                    self._make_present(e)
+
+    def _make_present(self, e: int) -> None:
+        self.store(self._seen("g_new", e), "g", e)
+        self.store(self._seen("gd_new", e), "gd", e)
+
+    def _put_end(self) -> None:
+        """Puts what is known at the end of the step into the tile, for `judge`."""
+        for i, x in self.y_new.items():
+            self.store(x, "y_new", i)
+        targets = [(name, k) for name in AT_END for k in range(self.owner.tiles.slots.places[name][1])]
+        for guards, group in self.owner.seen_groups:
+            with self._unless_idle(guards):
+                for k in group:
+                    self.store(self._seen_output(k), *targets[k])
+        with self._if(self.starting):
+            for _, group in self.owner.carried_groups:
+                self._copy(*reversed(self._ends_and_presents(group)))
+        self.store("1.0", "pending")
+
+    def _ends_and_presents(self, group: Sequence[int]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+        """Carried components and their extremes at the end of the step, and at present."""
+        presents = [(name, index) for name, index in self.owner.carried_numbers(group) if name != "flow"]
+        return [(f"{name}_new", index) for name, index in presents], presents
+
+    def _corner_ahead(self) -> str:
+        def write() -> None:
+            self.lines += ["  %ahead.at = alloca double", "  store double %h, ptr %ahead.at"]
+            nearest = self.op("fmul", real(NEAREST), self.load("step"))
+            for e in self._events:
+                if self.model.events[e].has_rate and not self._of_contact(e):
+                    self._nearer(e, nearest)
+            for pair, events in self._by_contact:
+                with self._if_closed(pair):
+                    for e in events:
+                        if self.model.events[e].has_rate:
+                            self._nearer(e, nearest)
+            self.lines.append("  %ahead = load double, ptr %ahead.at")
+
+        return self._function("double @corner_ahead(ptr nonnull %lane, double %h)", write, "  ret double %ahead")
+
+    def _nearer(self, e: int, nearest: str) -> None:
+        """Takes the distance to a zero that its event function heads for, if it is the nearest."""
+        x = self.op("fdiv", self.op("fmul", real(-BEYOND), self.load("g", e)), self.load("gd", e))
+        ahead = self.let("load double, ptr %ahead.at")
+        sided = self.let(f"fcmp une double {self.load('side', e)}, 0.0")
+        within = self.let(f"and i1 {self.let(f'fcmp olt double {nearest}, {x}')}, {self.let(f'fcmp olt double {x}, {ahead}')}")
+        chosen = self.select(self.let(f"and i1 {sided}, {within}"), x, ahead)
+        self.lines.append(f"  store double {chosen}, ptr %ahead.at")
+
+
+def constant_table(name: str, kind: str, entries: Sequence[float], space: int) -> str:
+    listed = ", ".join(f"{kind} {real(float(x)) if kind == 'double' else int(x)}" for x in entries)
+    return f"@{name} = internal addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
