@@ -53,17 +53,27 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
         with self._if(self.starting):
             self._clear_outputs()
         self._stage_loop()
+        self._end_of_step()
+        self.lines += [f"  br i1 {self.starting}, label %leave, label %judge", "judge:"]
+        self._decide()
+        self.lines += ["  br label %leave", "leave:"]
+        self._leave()
+        self.lines += ["  br label %done", "done:", "  %outcome = load i64, ptr %outcome.at"]
+
+    def _end_of_step(self) -> None:
+        """The state at the end, its error if it is known so early, and what is judged there."""
         self._arrive()
         for i, x in self.y_new.items():
             self.store(x, "ended", i)
-        early = not self.scheme.errors_read_the_end
-        if early:
+        if not self.scheme.errors_read_the_end:
             self._measure()
             self._finish_measuring()
         self._see()
-        self.lines += [f"  br i1 {self.starting}, label %leave, label %judge", "judge:"]
+
+    def _decide(self) -> None:
+        """Decides what follows a step: if it is taken or repeated, the attempt is done, else it is left to `judge`."""
         self._read_again()
-        if not early:
+        if self.scheme.errors_read_the_end:
             self._measure()
         self._judge_error()
         self._look()
@@ -79,16 +89,13 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
         self.lines += ["  br label %done", "errors.left:"]
         self._store_all(self.carried_new)
         self.store("0.0", "calm")  # event functions at the end of the step are not yet the present ones
-        self.lines += ["  br label %leave", "leave:"]
+
+    def _leave(self) -> None:
+        """Leaves the attempt to `judge`."""
         self._read_again()
         self._put_back()
         self._put_end()
-        self.lines += [
-            f"  store i64 {LEFT}, ptr %outcome.at",
-            "  br label %done",
-            "done:",
-            "  %outcome = load i64, ptr %outcome.at",
-        ]
+        self.lines.append(f"  store i64 {LEFT}, ptr %outcome.at")
 
     def _finish_measuring(self) -> None:
         """Sums are computed here, not where they are needed: what they are made of would have to be kept until then."""
