@@ -82,11 +82,11 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
         self.lines += [
             "  %judged = call i64 @go_on(ptr %lane, ptr %shared)",
             "  store i64 %judged, ptr %outcome.at",
-            f"  switch i64 %judged, label %done [ i64 {LEFT}, label %errors.left  i64 {TAKEN}, label %taken ]",
+            f"  switch i64 %judged, label %done [ i64 {LEFT}, label %left  i64 {TAKEN}, label %taken ]",
             "taken:",
         ]
         self._step_on()
-        self.lines += ["  br label %done", "errors.left:"]
+        self.lines += ["  br label %done", "left:"]
         self._store_all(self.carried_new)
         self.store("0.0", "calm")  # event functions at the end of the step are not yet the present ones
 
