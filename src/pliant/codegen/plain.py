@@ -54,6 +54,7 @@ class Slots:
     """The layout of a lane's memory: first slot and count of every name."""
 
     places: Mapping[str, tuple[int, int]]
+    gaps: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # from this index on, entries are so many slots further
 
     @classmethod
     def of(cls, widths: Mapping[str, int]) -> Slots:
@@ -63,12 +64,31 @@ class Slots:
             first += width
         return cls(places)
 
+    @classmethod
+    def in_two(cls, widths: Mapping[str, tuple[int, int]], unit: int, begin: int = 0) -> Slots:
+        """Entries in two parts: the first parts of all names, then the second ones. Longer ones begin at a multiple of the unit."""
+        firsts: list[dict[str, int]] = []
+        for part in range(2):
+            firsts.append({})
+            for name, parts in widths.items():
+                begin = -(-begin // unit) * unit if parts[part] > 1 else begin
+                firsts[part][name] = begin
+                begin += parts[part]
+        places = {name: (firsts[0][name] if parts[0] else firsts[1][name], sum(parts)) for name, parts in widths.items()}
+        gaps = {name: (parts[0], firsts[1][name] - firsts[0][name] - parts[0]) for name, parts in widths.items() if all(parts)}
+        return cls(places, gaps)
+
     @property
     def size(self) -> int:
-        return max((first + width for first, width in self.places.values()), default=0)
+        return max((self.at(name, width - 1) + 1 for name, (_, width) in self.places.items() if width), default=0)
 
     def first(self, name: str) -> int:
         return self.places[name][0]
+
+    def at(self, name: str, index: int) -> int:
+        """The slot of an entry."""
+        last, further = self.gaps.get(name, (0, 0))
+        return self.places[name][0] + index + (further if index >= last else 0)
 
 
 @dataclass(frozen=True)
@@ -77,6 +97,7 @@ class Setting:
 
     slots: Slots = field(default_factory=lambda: Slots({}))
     stride: int = 1  # doubles from one slot of a lane to the next
+    far: Slots | None = None  # the layout of other names, in a memory whose address is in the slot `record`
     half: int = 0  # the first so many slots: if the slot `moved` is not zero, their values are in as many slots after them
     shared: Mapping[str, str] = field(default_factory=dict)  # field -> "f8", "i8", "f8*" or "i8*", in order
     constants: Mapping[str, float | int] = field(default_factory=dict)
@@ -449,13 +470,20 @@ class _Writer:
         return self.let(f"getelementptr {kind}, ptr {self.let(f'load ptr, ptr {at}')}, i64 {index[0]}"), kind
 
     def lane_address(self, name: str, index: Value) -> str:
-        first, stride, half = self.setting.slots.first(name), self.setting.stride, self.setting.half
-        if first < half:
+        slots, stride, half, base = self.setting.slots, self.setting.stride, self.setting.half, "%lane"
+        if self.setting.far is not None and name not in slots.places:
+            base = self.let(f"load ptr, ptr {self.lane_address('record', ('0', WHOLE))}")
+            slots, stride = self.setting.far, 1
+        first, (last, further) = slots.first(name), slots.gaps.get(name, (0, 0))
+        if further:
+            beyond = self.let(f"icmp sge i64 {index[0]}, {last}")
+            index = self.let(f"add nsw i64 {index[0]}, {self.let(f'select i1 {beyond}, i64 {further}, i64 0')}"), WHOLE
+        if first < half and slots is (self.setting.far or slots):
             moved = self.let(f"load double, ptr {self.lane_address('moved', ('0', WHOLE))}")
             offset = self.let(f"select i1 {self.let(f'fcmp une double {moved}, 0.0')}, i64 {half}, i64 0")
             index = self.let(f"add nsw i64 {offset}, {index[0]}"), WHOLE
         if index[0].isdigit():
-            return self.let(f"getelementptr double, ptr %lane, i64 {stride * (first + int(index[0]))}")
+            return self.let(f"getelementptr double, ptr {base}, i64 {stride * (first + int(index[0]))}")
         at = self.let(f"add nsw i64 {index[0]}, {first}")
         at = self.let(f"mul nsw i64 {at}, {stride}") if stride != 1 else at
-        return self.let(f"getelementptr double, ptr %lane, i64 {at}")
+        return self.let(f"getelementptr double, ptr {base}, i64 {at}")
