@@ -135,7 +135,7 @@ def bundle(
     from pliant.host.stages import Stages
     from pliant.integrate.lockstep_device import device_text, ptx_of
     from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
-    from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, sorts
+    from pliant.integrate.lockstep_lists import COUNTS
     from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
     from pliant.integrate.lockstep_tables import SHARED
     from pliant.run.contact_phases import pair_numbers
@@ -166,8 +166,7 @@ def bundle(
     ends = HostRuns(loop).run(members, tolerances, 1)
     text = device_text(model, method.tableau, own)
     (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
-    kernels = [(kernel, text.shared_bytes if kernel == ATTEMPT else 0) for kernel in KERNELS]
-    facts = {"name": name, "kernels": kernels, "lane_bytes": 8 * text.tiles.slots.size, "kinds": KINDS, "sorts": sorts(text),
+    facts = {"name": name, "kernels": list(text.kernels.items()), "lane_bytes": 8 * text.records.size, "lists": COUNTS,
              "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
@@ -272,7 +271,7 @@ def load_cuda() -> Any:
     return module
 
 
-def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None:
+def run_all(folder: Path, json_file: Path | None, only: str) -> None:
     cuda = load_cuda()
     device = cuda.Device(cuda.Driver())
     print(f"{device.name}, {device.multiprocessors} multiprocessors", flush=True)
@@ -280,7 +279,7 @@ def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None
     for path in sorted(folder.glob("*.json")):
         if only in path.stem:
             try:
-                figures[path.stem] = run_case(cuda, device, path, block)
+                figures[path.stem] = run_case(cuda, device, path)
             except Exception as trouble:  # the next case may do
                 print(path.stem, "failed:", trouble, flush=True)
                 figures[path.stem] = {"failed": str(trouble)}
@@ -288,12 +287,12 @@ def run_all(folder: Path, json_file: Path | None, only: str, block: int) -> None
                 json_file.write_text(json.dumps(figures, indent=1) + "\n")
 
 
-def run_case(cuda: Any, device: Any, path: Path, block: int) -> dict[str, Any]:
+def run_case(cuda: Any, device: Any, path: Path) -> dict[str, Any]:
     facts, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
     module = cuda.Module(device, path.with_suffix(".ptx").read_bytes())
-    kernels = [cuda.Kernel(module, name, size, block) for name, size in facts["kernels"]]
-    rounds = cuda.Rounds(tuple(kernels), facts["lane_bytes"], facts["kinds"], facts["sorts"])
-    attempt, judge = kernels[3:]
+    kernels = [cuda.Kernel(module, *each) for each in facts["kernels"]]
+    rounds = cuda.Rounds(tuple(kernels), facts["lane_bytes"], facts["lists"])
+    attempt, judge = kernels[2:]
     if not facts["own"]:
         module.fill(facts["symbol"], np.array(facts["constants"]))
     made = attempt.facts
@@ -405,12 +404,11 @@ def main() -> None:
     parser.add_argument("--run", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", default="")
-    parser.add_argument("--block", type=int, default=128)
     options = parser.parse_args()
     if options.make is not None:
         make(options.make)
     if options.run is not None:
-        run_all(options.run, options.json, options.only, options.block)
+        run_all(options.run, options.json, options.only)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ import threading
 
 import numpy as np
 
-from pliant.host.cuda import Device
+from pliant.host.cuda import WARP, Device
 from pliant.host.processor import host, load_object
 from pliant.integrate.lockstep_gpu import apart_by
-from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, LIST, PAIR_BITS, WARP
+from pliant.integrate.lockstep_lists import APPEND, COUNTS, KINDS
+from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, LIST
 from pliant.integrate.lockstep_runs import optimised
 from pliant.integrate.lockstep_text import LockstepText
 
@@ -63,7 +64,7 @@ define void @be(i32 %t, i32 %b, i32 %n) {
   store i32 %n, ptr @threads
   ret void
 }
-define void @run_all(ptr %kernel, i32 %blocks, i32 %threads, i64 %a, i64 %b, i64 %c, i64 %d) {
+define void @run_all(ptr %kernel, i32 %blocks, i32 %threads, i64 %a, i64 %b, i64 %c) {
 entry:
   %all = mul i32 %blocks, %threads
   br label %next
@@ -75,7 +76,7 @@ run:
   %block = udiv i32 %k, %threads
   %thread = urem i32 %k, %threads
   call void @be(i32 %thread, i32 %block, i32 %threads)
-  call void %kernel(i64 %a, i64 %b, i64 %c, i64 %d)
+  call void %kernel(i64 %a, i64 %b, i64 %c)
   %k.next = add i32 %k, 1
   br label %next
 done:
@@ -88,15 +89,43 @@ NOTHING_TO_DO = {"cuDeviceGet", "cuDeviceGetName", "cuDevicePrimaryCtxRetain", "
 ATTRIBUTES = {16: 2, 75: 7, 76: 0, 97: 200_000}  # multiprocessors, capability 7.0, bytes of shared memory of a block
 
 
+APPEND_ALONE = f"""define internal void @append(ptr %lists, i64 %size, i64 %lane, i1 %some) {{
+  br i1 %some, label %go, label %done
+go:
+  %total = getelementptr i32, ptr %lists, i64 {KINDS}
+  %index = atomicrmw add ptr %total, i32 1 monotonic
+  %far = zext i32 %index to i64
+  %list = mul i64 %size, {KINDS}
+  %place = add i64 %list, %far
+  %lanes = getelementptr i32, ptr %lists, i64 {COUNTS}
+  %target = getelementptr i32, ptr %lanes, i64 %place
+  %narrow = trunc i64 %lane to i32
+  store i32 %narrow, ptr %target
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
 def on_this_processor(text: LockstepText) -> str:
-    """The kernels' text with threads and memory of one kind only."""
-    lines = "\n".join(line for line in text.rounds().split("\n") if not re.match(r"declare .*@llvm\.nvvm|!nvvm|!4", line))
+    """The kernels' text with threads and memory of one kind only.
+
+    What the threads of a warp do together there, each does alone here: they copy their own records and append their own lanes.
+    """
+    text.together = False
+    source = text.rounds()
+    assert APPEND in source
+    source = source.replace(APPEND, APPEND_ALONE)
+    lines = "\n".join(line for line in source.split("\n") if not re.match(r"declare .*@llvm\.nvvm|!nvvm|!4", line))
     for name, own in INTRINSICS.items():
         lines = lines.replace(f"llvm.nvvm.{name}", own)
     lines = lines.replace("llvm.nvvm.barrier0", "wait").replace("llvm.nvvm.bar.warp.sync", "wait_warp")
     lines = lines.replace("llvm.nvvm.vote.ballot.sync", "ballot")
-    lines = lines.replace("@stages = external addrspace(3) global [0 x double]",
-                          f"@stages = global [{1024 * apart_by(text.shared_doubles)} x double] zeroinitializer")  # fmt: skip
+    room = 1024 * apart_by(max(text.staging.doubles, text.records.near.size))
+    lines = lines.replace(
+        "@stages = external addrspace(3) global [0 x double]", f"@stages = global [{room} x double] zeroinitializer"
+    )
     lines = re.sub(r'call i64 asm (sideeffect )?"mov.b64 \$0, \$1;", "=l,l"\(i64 (%?\w+)\)', r"add i64 \2, 0", lines)
     lines = re.sub(r'call double asm sideeffect "mov.f64 \$0, \$1;", "=d,d"\(double (\S+)\)', r"fadd double \1, -0.0", lines)
     lines = re.sub(r"addrspacecast \(ptr addrspace\(4\) (@\w+) to ptr\)", r"\1", lines)
@@ -162,17 +191,17 @@ class EmulatedDriver:
 
     def cuLaunchKernel(self, function, blocks, _y, _z, threads, *rest) -> None:
         name, passed = KERNELS[function.value - 1], rest[-2]
-        numbers = [ctypes.c_uint64.from_address(passed[k]).value for k in range(4)]
+        numbers = [ctypes.c_uint64.from_address(passed[k]).value for k in range(3)]
         self.launches[name] += 1
         if name == LIST:
             self.list(*numbers)
             return
         address = self.engine.get_function_address(name)
         if name == ATTEMPT and self.together:
-            kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 4)(address)
+            kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 3)(address)
             self.run_together(lambda: kernel(*numbers), blocks.value, threads.value)
             return
-        kinds = [ctypes.c_void_p, *[ctypes.c_uint32] * 2, *[ctypes.c_uint64] * 4]
+        kinds = [ctypes.c_void_p, *[ctypes.c_uint32] * 2, *[ctypes.c_uint64] * 3]
         run_all = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address("run_all"))
         run_all(address, blocks.value, threads.value, *numbers)
 
@@ -218,18 +247,15 @@ class EmulatedDriver:
         for place in places.values():
             place.value = None
 
-    def list(self, lanes: int, _sorted: int, lists: int, size: int) -> None:
-        slots, pairs = self.text.tiles.slots, self.text.model.pairs
-        rows = self.memory[lanes].view(np.float64).reshape(size // WARP, slots.size, WARP).transpose(0, 2, 1).reshape(size, -1)
-        kinds = (rows[:, slots.first("start")] != 0).astype(int)
-        for k, pair in enumerate(pairs):
-            kinds |= (rows[:, slots.first("p") + pair.closed] != 0).astype(int) * (2 << (k % PAIR_BITS))
-        kinds[rows[:, slots.first("active")] == 0] = -1
+    def list(self, lanes: int, lists: int, size: int) -> None:
+        records = self.text.records
+        numbers = self.memory[lanes].view(np.float64).reshape(-1, records.size, records.stride)
+        kinds = numbers[:, records.slots.first("kind")].ravel()[:size]
         listed = self.memory[lists].view(np.int32)
         for kind in range(KINDS):
             own = np.flatnonzero(kinds == kind)
             listed[kind] = own.size
-            listed[KINDS + kind * size : KINDS + kind * size + own.size] = own
+            listed[COUNTS + kind * size : COUNTS + kind * size + own.size] = own
 
 
 def emulated_gpu(text: LockstepText, together: bool = False) -> tuple[Device, EmulatedDriver]:

@@ -135,13 +135,13 @@ class EmulatedRuns(DeviceRuns):
 
 
 def test_kernels_of_the_gpu_give_the_same_bits_here(chain, angles, side_by_side, monkeypatch) -> None:
-    """Begun, listed, gathered, attempted and judged; few members run at a time."""
+    """Begun, listed, attempted and judged; few members run at a time."""
     monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
     runs = []
     study = run(chain, {"a.angle": angles}, 0.8, lambda *x: runs.append(EmulatedRuns(*x)) or runs[0])
     assert_same(side_by_side, study)
     (driver,) = runs[0].drivers
-    assert driver.launches["lockstep_gather"] > 50 and not driver.memory
+    assert driver.launches["lockstep_judge"] > 50 and not driver.memory
 
 
 @pytest.mark.parametrize("system", qualifying()[1:], ids=lambda system: system.name)  # the first is the chain
@@ -447,7 +447,7 @@ def test_a_contact_at_zero_that_parts_slowly_leaves_the_zone_around_zero(monkeyp
     table = {"does": [lockstep_events.GAP], "has_rate": [1], "direction": [-1], "pair": [0]}
     monkeypatch.setattr(lockstep_events, "table", SimpleNamespace(**table))
     lane = SimpleNamespace(g=[3.9e-16], gd=[5.6e-4], g_new=[5.6e-7], gd_new=[5.6e-4], step=1e-3, dead=2.3e-15, t=1.46, t_new=1.461,
-                           tries=0.0, side=[-1.0], hit=[0.0], n_watched=1.0, watching=[0.0])  # fmt: skip
+                           tries=0.0, side=[-1.0], hit=[0.0], sought=[0.0], n_watched=1.0, watching=[0.0])  # fmt: skip
     cut = lockstep_events.first_event(lane)
     assert cut > 0.0
     assert lane.g[0] + lane.gd[0] * cut > 1.5 * lane.dead

@@ -17,7 +17,7 @@ LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "
 OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX version used here
 OLDEST_CAPABILITY = (7, 0)  # Volta: the oldest with explicit synchronisation of the threads of a warp
 BLOCK, WARP = 128, 32  # threads: one warp for each of a multiprocessor's four schedulers; fewer if shared memory is short
-ROUNDS_AT_ONCE = 2  # before the host looks again, and members are sorted again
+ROUNDS_AT_ONCE = 8  # before the host looks again
 LANES_BYTES = 2**32  # memory of the members that run at a time: enough of them for any GPU
 SHARE_OF_LANES = 0.25  # fraction of the GPU's free memory that they may use
 SHARE_OF_MEMORY = 0.7  # fraction that the numbers of all members of a batch may use
@@ -156,22 +156,33 @@ class Kernel:
     """
 
     def __init__(self, module: Module, name: str, shared_bytes: int = 0, block: int = BLOCK) -> None:
-        device = module.device
-        device.enter()
-        while block > WARP and shared_bytes * block > device.shared_bytes:
-            block //= 2
-        self.module, self.device, self.block = module, device, block
+        self.module, self.device = module, module.device
+        self.device.enter()
         self._function = module.function(name)
-        blocks, shared = c_int(), shared_bytes * block
-        if shared > device.shared_bytes:
-            raise DeviceError(f"the model does not fit: {block} threads ask for {shared} bytes of shared memory, {device.name} has "
-                              f"{device.shared_bytes}")  # fmt: skip
-        if shared:
-            device.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared)
-        device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(shared))
-        if blocks.value == 0:
-            raise DeviceError(f"the model does not fit: a block of {block} threads asks for more registers than {device.name} has")
-        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks.value * device.multiprocessors)
+        self.block, blocks = self._fitting(shared_bytes, block)
+        shared = shared_bytes * self.block
+        self.facts = KernelFacts(self._fact(_REGISTERS), self._fact(_LOCAL_BYTES), shared, blocks * self.device.multiprocessors)
+
+    def _fitting(self, shared_bytes: int, most: int) -> tuple[int, int]:
+        """(Threads of a block, at most so many; blocks of a multiprocessor): as many threads as possible, in blocks as large."""
+        device, best = self.device, (0, 0)
+        for block in (most >> k for k in range(most.bit_length()) if most >> k >= WARP):
+            blocks, shared = c_int(), shared_bytes * block
+            if shared > device.shared_bytes:
+                continue
+            if shared:
+                device.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared)
+            device.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), self._function, block, c_size_t(shared))
+            if block * blocks.value > best[0] * best[1]:
+                best = block, blocks.value
+        if best[1] == 0:
+            if shared_bytes * WARP > device.shared_bytes:
+                raise DeviceError(f"the model does not fit: {WARP} threads ask for {shared_bytes * WARP} bytes of shared memory, "
+                                  f"{device.name} has {device.shared_bytes}")  # fmt: skip
+            raise DeviceError(f"the model does not fit: a block of {WARP} threads asks for more registers than {device.name} has")
+        if shared_bytes:
+            device.call("cuFuncSetAttribute", self._function, _MOST_SHARED, shared_bytes * best[0])
+        return best
 
     def _fact(self, which: int) -> int:
         value = c_int()
@@ -265,43 +276,35 @@ def run_batch(
 class Rounds:
     """Kernels that take turns on all lanes until none has a member left, see `lockstep_rounds`.
 
-    Their arguments are the lanes, room for sorted lanes, lists of lanes by kind, and the number of lanes.
+    Their arguments are the lanes, lists of lanes, and the number of lanes.
     """
 
-    kernels: tuple[Kernel, ...]  # begin, list, gather, attempt, judge
+    kernels: tuple[Kernel, ...]  # begin, list, attempt, judge
     lane_bytes: int
-    kinds: int
-    sorts: bool  # whether lanes are sorted by kind
+    lists: int  # the last list has the lanes to be judged, the others those of each kind
 
     def lanes(self, members: int, free: int) -> int:
         """How many members run at a time: a multiple of the threads of a warp."""
-        fitting = min(LANES_BYTES, int(SHARE_OF_LANES * free)) // (self.lane_bytes * (1 + self.sorts))
+        fitting = min(LANES_BYTES, int(SHARE_OF_LANES * free)) // self.lane_bytes
         return max(WARP, min(-(-members // WARP), fitting // WARP) * WARP)
 
     def run(self, buffers: Buffers, lanes: int, look: Callable[[], None] = lambda: None) -> None:
         """Runs all members, so many of them at a time; looks every few rounds."""
-        lanes += self.kinds * WARP  # every kind begins with a warp of its own
-        names = ("lanes", "sorted") if self.sorts else ("lanes", "lanes")
-        for name in set(names):
-            buffers.room(name, lanes * self.lane_bytes)
-        memory = [buffers.addresses[name] for name in names]
-        lists = buffers.room("lists", 4 * self.kinds * (1 + lanes))
-        counts = np.zeros(self.kinds, dtype=np.int32)
-        begin, list_, gather, attempt, judge = self.kernels
-        begin(lanes, *memory, lists, lanes)
+        memory = buffers.room("lanes", (lanes + WARP) * self.lane_bytes)  # the last ones are for threads without a member
+        lists = buffers.room("lists", 4 * self.lists * (1 + lanes))
+        counts = np.zeros(self.lists, dtype=np.int32)
+        begin, list_, attempt, judge = self.kernels
+        begin(lanes, memory, lists, lanes)
         while True:
-            buffers.clear("lists", counts.nbytes)
-            list_(lanes, *memory, lists, lanes)
+            for _ in range(ROUNDS_AT_ONCE):
+                buffers.clear("lists", counts.nbytes)
+                list_(lanes, memory, lists, lanes)
+                attempt(lanes + self.lists * WARP, memory, lists, lanes)  # every kind begins with a warp of its own
+                judge(lanes, memory, lists, lanes)
             buffers.get("lists", counts)
             if not counts.any():
                 return
             look()
-            if self.sorts:
-                gather(lanes, *memory, lists, lanes)
-                memory.reverse()
-            for _ in range(ROUNDS_AT_ONCE):
-                attempt(lanes, *memory, lists, lanes)
-                judge(lanes, *memory, lists, lanes)
 
 
 def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequence[range]:

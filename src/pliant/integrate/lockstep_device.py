@@ -18,7 +18,7 @@ from pliant.host.cuda import Buffers, Device, DeviceError, Driver, Kernel, Modul
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
 from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
-from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, KINDS, sorts
+from pliant.integrate.lockstep_lists import COUNTS
 from pliant.integrate.lockstep_runs import (
     LOCKSTEP_VERSION,
     LockstepEnds,
@@ -73,8 +73,8 @@ def gpus() -> list[Device]:
 def rounds_of(device: Device, text: LockstepText, ptx: bytes) -> Rounds:
     """The kernels on one GPU."""
     module = Module(device, ptx)
-    kernels = [Kernel(module, name, text.shared_bytes if name == ATTEMPT else 0) for name in KERNELS]
-    return Rounds(tuple(kernels), 8 * text.tiles.slots.size, KINDS, sorts(text))
+    kernels = [Kernel(module, name, shared_bytes) for name, shared_bytes in text.kernels.items()]
+    return Rounds(tuple(kernels), 8 * text.records.size, COUNTS)
 
 
 class DeviceRuns:

@@ -45,8 +45,11 @@ def required(lane: Any, e: int) -> float:
 
 
 def first_event(lane: Any) -> float:
-    """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end)."""
-    earliest, nearness, hits = INF, 0.0, 0
+    """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end).
+
+    First all are found, then all are located: members that run side by side do the latter at the same time.
+    """
+    hits, found = 0, 0
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         lane.hit[e] = 0.0
@@ -59,21 +62,34 @@ def first_event(lane: Any) -> float:
                 pair = table.pair[e]
                 most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
                 counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
-            x = -1.0
+            inside = False
             if counts and beyond:
                 lane.hit[e] = -side
                 hits += 1
-                x = crossing(lane, e, side, 1.0)
+                inside = True
             if counts and not beyond and table.has_rate[e] != 0:
-                lowest = turning_point(lane, e, side)
-                if lowest > 0.0:
-                    x = crossing(lane, e, side, lowest)
-            if x >= 0.0 and x < earliest:
-                does = table.does[e]
-                earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
-                if does != GAP and does != FLAG and does != STOP:
-                    nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
+                inside = turning_point(lane, e, side) > 0.0
+            if inside:
+                lane.sought[found] = float(e)
+                found += 1
     lane.hits = float(hits)
+    return shorter_step(lane, found)
+
+
+def shorter_step(lane: Any, found: int) -> float:
+    """The step to the first of the events that lie inside this one, or 0."""
+    earliest, nearness = INF, 0.0
+    for k in range(found):
+        e = int(lane.sought[k])
+        side, until = lane.side[e], 1.0
+        if lane.hit[e] == 0.0:
+            until = turning_point(lane, e, side)
+        x = crossing(lane, e, side, until)
+        if x < earliest:
+            does = table.does[e]
+            earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
+            if does != GAP and does != FLAG and does != STOP:
+                nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
     if earliest == INF:
         return 0.0
     x = earliest + 0.5 * nearness
@@ -190,5 +206,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 
 FUNCTIONS = (
-    watched, dead_of, required, first_event, turning_point, crossing, note_peaks, note_forces, close_pair, open_pair, count_touch,
+    watched, dead_of, required, first_event, shorter_step, turning_point, crossing, note_peaks, note_forces, close_pair, open_pair,
+    count_touch,
 )  # fmt: skip

@@ -15,8 +15,11 @@ COMPUTED = 'call double asm sideeffect "mov.f64 $0, $1;", "=d,d"(double {})'  # 
 
 
 def apart_by(doubles: int) -> int:
-    """The distance, in doubles, between the stages of one thread and the next; odd, so that threads use different banks."""
-    return doubles | 1
+    """The distance, in doubles, between the memory of one thread and of the next, with at least one double between them.
+
+    It is odd, so that threads use different banks.
+    """
+    return doubles + 1 | 1
 
 
 def gpu_functions(doubles: int, constants: int) -> str:

@@ -1,10 +1,13 @@
 """One attempt of a member by a GPU's thread, as LLVM text.
 
-    i64 attempt(ptr lane, ptr memory, ptr shared, i32 warp, i32 stepping):     LEFT if the result is left to `judge`
-    double corner_ahead(ptr lane, double h):                                   see `lockstep_judge`
+    i32 attempt(ptr lanes, i32 offset, ptr lane, ptr memory, ptr shared, i32 warp, i32 stepping):
+    double corner_ahead(ptr here, double h):                                                      see `lockstep_judge`
 
-`lane` is the place of the member in its tile, `memory` the thread's own, `warp` the threads that make an attempt together, of which
-`stepping` do not start. The rates of stages and the state are in memory that the threads of a multiprocessor share.
+`attempt` returns 0 if the next attempt follows, else what is left to `judge` (`lockstep_copies.SINCE_STEP`, `SINCE_LOOK`). `lane`
+is the record of the member, `offset` where it begins in `lanes`; `memory` is the thread's own; `warp` are the threads that make an
+attempt together, `stepping` those of them that do not start. The rates of stages, the state and what every attempt changes are in
+memory that the threads of a multiprocessor share (`lockstep_staging`). Unless they stay there from one attempt to the next, all
+threads of a warp take part, as they copy together: one without a member has a record of nobody.
 
 Few numbers fit into registers, and others cost as much time as the arithmetic. So what is zero while a contact is open is neither
 kept nor written then, and numbers are read again rather than kept.
@@ -14,88 +17,150 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from pliant.codegen.guards import ALWAYS
 from pliant.codegen.sincos import real
-from pliant.integrate.lockstep_exchange import ExchangeWriter
+from pliant.integrate.lockstep_contacts import ContactWriter
+from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP
 from pliant.integrate.lockstep_gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
 from pliant.integrate.lockstep_judge import BEYOND, NEAREST
 from pliant.integrate.lockstep_onward import LEFT, TAKEN
+from pliant.integrate.lockstep_records import RECORD
+from pliant.integrate.lockstep_staging import AWAKE
 from pliant.integrate.lockstep_starts import StartWriter
 
 START_STAGES = 2  # stages that a start needs
 AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
 
 
-class GpuAttemptWriter(StartWriter, ExchangeWriter):
-    """Writes these functions, and those of `lockstep_exchange`."""
+class GpuAttemptWriter(StartWriter, ContactWriter):
+    """Writes these functions."""
 
     def text(self) -> str:
-        return "\n".join([*self._tables(), self._corner_ahead(), *self._exchange(), self._attempt()])
+        return "\n".join([*self._tables(), self._corner_ahead(), self._attempt()])
 
     def _tables(self) -> list[str]:
         scheme, model = self.scheme, self.model
+        terms = [scheme.terms(row) for row in range(len(scheme.rows))]
+        every = [term for row in terms for term in row]
         tables: dict[str, tuple[str, Sequence[float]]] = {
             "nodes": ("double", scheme.nodes),
             "written": ("i64", [place * len(model.rows) for place in scheme.places]),
             "carried": ("i64", [place * model.n_carried for place in scheme.carried_places]),
+            "first_terms": ("i64", np.cumsum([0, *map(len, terms)]).tolist()),
+            "read": ("i64", [scheme.places[term.stage] * len(model.rows) for term in every] + [0]),  # one is read ahead
+            "plain": ("double", [term.plain for term in every]),
+            "twice": ("double", [term.double for term in every]),
         }
         return [constant_table(f"scheme.{name}", *table, CONSTANT_SPACE) for name, table in tables.items()]
 
     # ---- attempts
 
     def _attempt(self) -> str:
-        head = "i64 @attempt(ptr nonnull %lane, ptr nonnull %memory, ptr nonnull %shared, i32 %warp, i32 %stepping)"
-        return self._function(head, self._attempt_lines, "  ret i64 %outcome")
+        head = ("i32 @attempt(ptr addrspace(1) %lanes, i32 %offset, ptr nonnull %lane, ptr nonnull %memory, ptr nonnull %shared, "
+                "i32 %warp, i32 %stepping)")  # fmt: skip
+        return self._function(head, self._attempt_lines, "  ret i32 %since")
 
     def _attempt_lines(self) -> None:
         self.lines.append("  %outcome.at = alloca i64")
+        self._begin()
         self._set_out()
         with self._if(self.starting):
             self._clear_outputs()
         self._stage_loop()
         self._end_of_step()
-        self.lines += [f"  br i1 {self.starting}, label %leave, label %judge", "judge:"]
+        self.lines += [f"  br i1 {self.starting}, label %starts, label %judge", "judge:"]
         self._decide()
-        self.lines += ["  br label %leave", "leave:"]
-        self._leave()
+        self.lines += ["  br label %done", "starts:"]
+        self.here, self.memory = "", "%memory"
+        self._leave_start()
         self.lines += ["  br label %done", "done:", "  %outcome = load i64, ptr %outcome.at"]
+        self._put_all()
+
+    def _begin(self) -> None:
+        """What all stages read: from the record to shared memory, and some of it on to the thread's own."""
+        m, staging = self.model, self.owner.staging
+        self.staged = {}
+        if self.lanes.own_constants:
+            self._bring("constants")
+            self.staged = staging.constants
+            self._copy([("c", i) for i in range(m.n_constants)], [("own_c", i) for i in range(m.n_constants)])
+        self._bring("first")
+        self.staged = staging.at_beginning
+        self._copy([("p", i) for i in staging.entries], [("own_p", i) for i in staging.entries])
+        if not staging.stages:
+            self._copy([("y", i) for i in range(m.n_controlled)], [("y_old", i) for i in range(m.n_controlled)])
+            self._copy([("rate", r) for r in range(len(m.rows))], [("k", r) for r in range(len(m.rows))])
+
+    def _bring(self, what: str) -> None:
+        if not self.owner.staging.stays:
+            self.lines.append(f"  call void @bring_{what}(ptr addrspace(1) %lanes, i32 %offset)")
 
     def _end_of_step(self) -> None:
-        """The state at the end, its error if it is known so early, and what is judged there."""
+        """The state at the end, its error and what is judged there; then all that the end reads is brought."""
         self._arrive()
         for i, x in self.y_new.items():
             self.store(x, "ended", i)
+        if self.scheme.errors_read_the_end:
+            self._see()
+        self._measure()
+        self._finish_measuring()
+        self._bring("second")
+        self.staged = self.owner.staging.at_end
+        self.lines += [f"  store ptr %lane, ptr {self.at(RECORD)}", f"  store i64 {self.awake}, ptr {self.at(AWAKE)}"]
+        starts = self.let(f"uitofp i1 {self.starting} to double")
+        for name, x in {"step": self.h, "t": self.t, "t_new": self.t_new, "start": starts}.items():
+            self.store(x, name)
         if not self.scheme.errors_read_the_end:
-            self._measure()
-            self._finish_measuring()
-        self._see()
+            self._see()
 
     def _decide(self) -> None:
         """Decides what follows a step: if it is taken or repeated, the attempt is done, else it is left to `judge`."""
         self._read_again()
-        if self.scheme.errors_read_the_end:
-            self._measure()
         self._judge_error()
         self._look()
         if self.model.limited:
             self.store(self._seen("limit", 0), "limit")
         self.lines += [
-            "  %judged = call i64 @go_on(ptr %lane, ptr %shared)",
+            f"  %judged = call i64 @go_on(ptr {self.here or self.let(f'call ptr @{STAGES}()')}, ptr %shared)",
             "  store i64 %judged, ptr %outcome.at",
-            f"  switch i64 %judged, label %done [ i64 {LEFT}, label %left  i64 {TAKEN}, label %taken ]",
+            f"  switch i64 %judged, label %repeated [ i64 {LEFT}, label %left  i64 {TAKEN}, label %taken ]",
             "taken:",
         ]
-        self._step_on()
-        self.lines += ["  br label %done", "left:"]
-        self._store_all(self.carried_new)
+        self._take_contacts()
+        self.lines += ["  br label %new", "left:"]
+        if self.owner.staging.stays:
+            self._put_present()
+        self._put_contacts()
         self.store("0.0", "calm")  # event functions at the end of the step are not yet the present ones
+        self.lines += ["  br label %new", "new:"]
+        self._put_new()
+        self.lines += ["  br label %repeated", "repeated:"]
 
-    def _leave(self) -> None:
-        """Leaves the attempt to `judge`."""
-        self._read_again()
-        self._put_back()
-        self._put_end()
+    def _leave_start(self) -> None:
+        """Leaves a start to `judge`: its first rates are the present ones."""
+        m = self.model
+        if not self.owner.staging.stages:
+            self._copy([("k", r) for r in range(len(m.rows))], [("rate", r) for r in range(len(m.rows))])
+        for name in ("g", "gd"):
+            for e in self.owner.free_events:
+                self.store(self._seen(f"{name}_new", e), name, e)
+        if m.limited:
+            self.store(self._seen("limit", 0), "limit")
+        self._put_contacts()
+        for guards, group in self.owner.carried_groups:
+            if guards != ALWAYS:
+                self._copy(*reversed(self._ends_and_presents(group)))
         self.lines.append(f"  store i64 {LEFT}, ptr %outcome.at")
+
+    def _put_all(self) -> None:
+        """Writes the results to the record: as the present, or as the end of a step that is still to be judged."""
+        left = self.let(f"icmp eq i64 %outcome, {LEFT}")
+        whole = self.let(f"select i1 {self.starting}, i32 {SINCE_LOOK}, i32 {SINCE_STEP | SINCE_LOOK}")
+        self.lines.append(f"  %since = select i1 {left}, i32 {whole}, i32 0")
+        if not self.owner.staging.stays:
+            self.lines.append("  call void @put(ptr addrspace(1) %lanes, i32 %offset, i32 %since)")
 
     def _finish_measuring(self) -> None:
         """Sums are computed here, not where they are needed: what they are made of would have to be kept until then."""
@@ -106,8 +171,7 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
     def _read_again(self) -> None:
         """From here on, numbers in memory are read again: what was read before would have to be kept in registers."""
         nothing = self.let(READ_AGAIN.format(0))
-        if self.owner.elsewhere:
-            self.here = self.let(f"getelementptr double, ptr {self.let(f'call ptr @{STAGES}()')}, i64 {nothing}")
+        self.here = self.let(f"getelementptr double, ptr {self.let(f'call ptr @{STAGES}()')}, i64 {nothing}")
         self.memory = self.let(f"getelementptr double, ptr %memory, i64 {nothing}")
         self.y_new = {i: self.load("ended", i) for i in self.y_new}
 
@@ -163,24 +227,37 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
                     calm = self.select(self._is_calm(e, sure), calm, "0.0")
                 self.store(calm, "calm")
 
-    def _step_on(self) -> None:
-        """Makes the end of the step the present."""
+    def _put_present(self) -> None:
+        """Puts the present into the record before the end of the step takes its place: it has changed since it was brought."""
+        for place, slot, since in self.owner.staging.put:
+            if since:
+                x = self.let(f"load double, ptr {self.let(f'getelementptr double, ptr {self.here}, i64 {slot}')}, align 8")
+                self.lines.append(f"  store double {x}, ptr {self.let(f'getelementptr double, ptr %lane, i64 {place}')}, align 8")
+
+    def _put_new(self) -> None:
+        """Puts the end of the step where the present is, for what every step changes."""
         m = self.model
         for i, x in self.y_new.items():
-            self.store(x, "y_old", i)
+            self.store(x, "y", i)
         for r in range(len(m.rows)):
-            self.store(self._seen("rate_new", r), "k", r)
+            self.store(self._seen("rate_new", r), "rate", r)
         for (name, index), x in self.carried_new.items():
             self.store(x, name.removesuffix("_new"), index)
         for guards, group in self.owner.carried_groups:
-            with self._unless_idle(guards):
-                if guards != ALWAYS:
-                    self._copy(*self._ends_and_presents(group))
+            if guards == ALWAYS:
                 for k in group:
                     self.store(self._seen("flow_new", k), "flow", k)
-        for e in self._events:
-            if not self._of_contact(e):
-                self._make_present(e)
+        for e in self.owner.free_events:
+            self._make_present(e)
+
+    def _take_contacts(self) -> None:
+        """Makes the end of the step the present of closed contacts."""
+        for guards, group in self.owner.carried_groups:
+            if guards != ALWAYS:
+                with self._unless_idle(guards):
+                    self._copy(*self._ends_and_presents(group))
+                    for k in group:
+                        self.store(self._seen("flow_new", k), "flow", k)
         for pair, events in self._by_contact:
             with self._if_closed(pair):
                 self.store(self._largest(self.load("peak", pair), self._seen("force", pair)), "peak", pair)
@@ -191,19 +268,19 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
         self.store(self._seen("g_new", e), "g", e)
         self.store(self._seen("gd_new", e), "gd", e)
 
-    def _put_end(self) -> None:
-        """Puts what is known at the end of the step into the tile, for `judge`."""
-        for i, x in self.y_new.items():
-            self.store(x, "y_new", i)
-        targets = [(name, k) for name in AT_END for k in range(self.owner.tiles.slots.places[name][1])]
+    def _put_contacts(self) -> None:
+        """Puts what is known at the end of the step about closed contacts into the record, for `judge`."""
+        staged = {self.owner.seen_first[f"{name}_new"] + e for name in ("g", "gd") for e in self.owner.free_events}
+        always = [k for guards, group in self.owner.carried_groups if guards == ALWAYS for k in group]
+        staged |= {*range(len(self.model.rows)), self.owner.seen_first["limit"]}
+        staged |= {self.owner.seen_first["flow_new"] + k for k in always}
+        targets = [(name, k) for name in AT_END for k in range(self.owner.records.slots.places[name][1])]
         for guards, group in self.owner.seen_groups:
-            with self._unless_idle(guards):
-                for k in group:
-                    self.store(self._seen_output(k), *targets[k])
-        with self._if(self.starting):
-            for _, group in self.owner.carried_groups:
-                self._copy(*reversed(self._ends_and_presents(group)))
-        self.store("1.0", "pending")
+            rest = [k for k in group if k not in staged]
+            if rest:
+                with self._unless_idle(guards):
+                    for k in rest:
+                        self.store(self._seen_output(k), *targets[k])
 
     def _ends_and_presents(self, group: Sequence[int]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Carried components and their extremes at the end of the step, and at present."""
@@ -213,6 +290,9 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
     def _corner_ahead(self) -> str:
         def write() -> None:
             self.lines += ["  %ahead.at = alloca double", "  store double %h, ptr %ahead.at"]
+            self.here, self.staged = "%here", self.owner.staging.at_end
+            self.record = self.let(f"load ptr, ptr {self.at(RECORD)}")
+            self.awake = self.let(f"load i64, ptr {self.at(AWAKE)}")
             nearest = self.op("fmul", real(NEAREST), self.load("step"))
             for e in self._events:
                 if self.model.events[e].has_rate and not self._of_contact(e):
@@ -224,7 +304,7 @@ class GpuAttemptWriter(StartWriter, ExchangeWriter):
                             self._nearer(e, nearest)
             self.lines.append("  %ahead = load double, ptr %ahead.at")
 
-        return self._function("double @corner_ahead(ptr nonnull %lane, double %h)", write, "  ret double %ahead")
+        return self._function("double @corner_ahead(ptr nonnull %here, double %h)", write, "  ret double %ahead")
 
     def _nearer(self, e: int, nearest: str) -> None:
         """Takes the distance to a zero that its event function heads for, if it is the nearest."""

@@ -57,7 +57,7 @@ INF, NAN = inf, nan
 def take(lane: Any, shared: Any) -> None:
     """Takes the next member that no lane has taken, if there is one."""
     lane.active = 0.0
-    lane.step, lane.start, lane.fresh, lane.error, lane.moved, lane.pending = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    lane.step, lane.start, lane.fresh, lane.error, lane.moved = 0.0, 0.0, 0.0, 0.0, 0.0
     if shared.cancelled[0] != 0:
         return
     member = claim(shared)
@@ -90,25 +90,28 @@ def take(lane: Any, shared: Any) -> None:
     restart(lane)
 
 
-def judge_pending(lane: Any, shared: Any) -> None:
-    """Judges the attempt that a thread left to be judged, if it did."""
-    if lane.pending != 0.0:
-        lane.pending = 0.0
-        judge(lane, shared)
+def begin(lane: Any, shared: Any) -> None:
+    """Takes the first member of a lane."""
+    take(lane, shared)
+    set_kind(lane)
 
 
-def kind_of(lane: Any) -> int:
+def judge_left(lane: Any, shared: Any) -> None:
+    """Judges an attempt that a thread left to be judged."""
+    judge(lane, shared)
+    set_kind(lane)
+
+
+def set_kind(lane: Any) -> None:
     """A number for members whose next attempt goes through the same branches: closed contacts, and whether it is a start.
 
     -1: the lane has no member.
     """
-    if lane.active == 0.0:
-        return -1
     kind = 1 if lane.start != 0.0 else 0
     for pair in range(N_P):
         if lane.p[table.closed[pair]] != 0.0:
             kind = kind | table.kind_bit[pair]
-    return kind
+    lane.kind = float(kind) if lane.active != 0.0 else -1.0
 
 
 def restart(lane: Any) -> None:
@@ -489,7 +492,7 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    *lockstep_events.FUNCTIONS, kind_of, restart, set_probe, set_bend, measure_works, smallest, set_out, corner_ahead, shortened,
+    *lockstep_events.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, smallest, set_out, corner_ahead, shortened,
     refuse, lengthened, propose, next_stop, aim, choose, step_on, act, put_row, finish, take, end_member, take_up, move,
-    judge_attempt, judge, judge_pending,
+    judge_attempt, judge, begin, judge_left,
 )  # fmt: skip

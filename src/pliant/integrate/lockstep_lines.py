@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import in_space
-from pliant.host.cuda import WARP
 from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, STAGES
 from pliant.integrate.lockstep_tables import SHARED
 
@@ -22,8 +21,9 @@ class LineWriter:
         self.rooms = text.rooms  # values that live only within one attempt: registers if everything is inlined
         self.names = 0
         self.coefficients: dict[float, int] = {}
-        self.memory, self.tile = "%memory", "%lane"  # where numbers are; a GPU has both, and some in shared memory
+        self.memory, self.record = "%memory", "%lane"  # where numbers are; a GPU has both, and some in shared memory
         self.here = ""  # where this thread's part of the shared memory begins, if that is known
+        self.staged: dict[tuple[str, int], int] = {}  # slots of numbers in shared memory at present
         self.y: dict[int, str] = {}  # controlled components at the start of the step, if they are values
 
     def let(self, expression: str) -> str:
@@ -44,11 +44,14 @@ class LineWriter:
     def at(self, name: str, index: int = 0) -> str:
         if name in self.rooms:
             return self.let(f"getelementptr double, ptr %{name}.room, i64 {index}")
-        if name in self.owner.elsewhere:
-            here = self.here or self.let(f"call ptr @{STAGES}()")
-            return self.let(f"getelementptr double, ptr {here}, i64 {self.owner.elsewhere[name] + index}")
-        if self.lanes.whole and name in self.owner.tiles.slots.places:
-            return self.let(f"getelementptr double, ptr {self.tile}, i64 {(self.owner.tiles.slots.first(name) + index) * WARP}")
+        if self.lanes.whole:
+            staging, records = self.owner.staging, self.owner.records
+            slot = staging.stages[name] + index if name in staging.stages else self.staged.get((name, index))
+            if slot is not None:
+                here = self.here or self.let(f"call ptr @{STAGES}()")
+                return self.let(f"getelementptr double, ptr {here}, i64 {slot}")
+            if name in records.slots.places:
+                return self.let(f"getelementptr double, ptr {self.record}, i64 {records.place(name, index)}")
         return self.let(f"getelementptr double, ptr {self.memory}, i64 {(self.slots.first(name) + index) * self.lanes.width}")
 
     def load(self, name: str, index: int = 0) -> str:

@@ -66,6 +66,7 @@ def go_on(lane: Any, shared: Any) -> int:
     return REPEATED if refused else TAKEN
 
 
-# Functions that attempts on a GPU call.
-BY_ATTEMPTS = (measure_works, set_probe, set_bend, smallest, shortened, lengthened, next_stop, aim, go_on)
+# Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`lockstep_staging`).
+OF_STARTS = (measure_works, set_probe, set_bend)
+OF_STEPS = (smallest, shortened, lengthened, next_stop, aim, go_on)
 CONSTANTS = {"LEFT": LEFT, "REPEATED": REPEATED, "TAKEN": TAKEN}

@@ -1,12 +1,10 @@
 """The kernels of a GPU: in every round, threads make attempts with all members, then those to which something happens are judged.
 
-An attempt fills the registers and the shared memory of a multiprocessor, so few threads run at once; judging waits for memory, so
-many threads must. Two kernels give each what it needs. Three of four attempts end in nothing but the next one, which the first
-kernel decides by itself (`lockstep_gpu_attempt`); the rest is left to the second. A lane is a place for a member; 32 lanes, those
-of the threads of a warp, are a tile. Every few rounds two more kernels sort the lanes by kind: a warp then has members with the
-same contacts closed, which go through the same branches. Lanes without a member are left out.
-
-Lists name the lanes of each kind: first their counts, then the lanes.
+An attempt fills the registers and the shared memory of a multiprocessor with numbers that judging does not need, and the other way
+round; two kernels give each what it needs. Three of four attempts end in nothing but the next one, which the first kernel decides
+by itself (`lockstep_gpu_attempt`); the rest is left to the second. A lane is a place for a member's record, which stays there
+(`lockstep_records`). Before every round lanes are listed by kind (`lockstep_lists`), and a warp takes members of one kind: they
+have the same contacts closed and go through the same branches.
 """
 
 from __future__ import annotations
@@ -15,273 +13,196 @@ from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import ROLLED
 from pliant.host.cuda import WARP
-from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, OPAQUE, RECORD_SYMBOL
-from pliant.integrate.lockstep_onward import LEFT
-from pliant.integrate.lockstep_tiles import STORED
+from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, OPAQUE, RECORD_SYMBOL, apart_by
+from pliant.integrate.lockstep_lists import COUNTS, KINDS, lists_text
+from pliant.integrate.lockstep_records import JUDGED, RECORD, STORED
 
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText
 
-KERNELS = tuple(f"lockstep_{name}" for name in ("begin", "list", "gather", "attempt", "judge"))
-BEGIN, LIST, GATHER, ATTEMPT, JUDGE = KERNELS
-PAIR_BITS = 4  # pairs that a kind tells apart; further pairs share their bits
-KINDS = 2 << PAIR_BITS  # one more bit: whether members start
-JUDGE_REGISTERS = 128  # so that 16 warps run at a time, four for each scheduler
-MOST_WITHOUT_SORTING = 1  # pairs: with so few, sorting costs more than it gains
-COPIED_AT_ONCE = 16  # numbers
+KERNELS = tuple(f"lockstep_{name}" for name in ("begin", "list", "attempt", "judge"))
+BEGIN, LIST, ATTEMPT, JUDGE = KERNELS
+JUDGE_REGISTERS = 128  # so that 16 warps run at a time, if there is no room to judge in shared memory
+MOST_MIXING = 1  # pairs: with so few, members of different kinds may make attempts together
 FEWEST = 24  # of 32 threads: with fewer members, those of a warp are put back
-MOST_ATTEMPTS = 16  # in one round, if lanes are not sorted: then the host can look
+MOST_ATTEMPTS = 16  # in one round, if kinds may mix: then the host can look
+COPIED_AT_ONCE = 8  # records
 
-_ARGUMENTS = "ptr addrspace(1) %lanes, ptr addrspace(1) %sorted, ptr addrspace(1) %lists, i64 %size"
+_ARGUMENTS = "ptr addrspace(1) %lanes, ptr addrspace(1) %lists, i64 %size"
 _SHARED = f"  %shared = addrspacecast ptr addrspace({CONSTANT_SPACE}) @{RECORD_SYMBOL} to ptr"
 
 
-def _lane(text: LockstepText, name: str, lanes: str, number: str) -> list[str]:
-    """Lines that compute the address of a lane by its number."""
+def _lane(text: LockstepText, number: str) -> list[str]:
+    """Lines that compute the address of a lane's record by the lane's number."""
+    records = text.records
     return [
-        f"  %{name}.tile = lshr i64 %{number}, {WARP.bit_length() - 1}", f"  %{name}.inner = and i64 %{number}, {WARP - 1}",
-        f"  %{name}.first = mul nsw i64 %{name}.tile, {WARP * text.tiles.slots.size}",
-        f"  %{name}.offset = add nsw i64 %{name}.first, %{name}.inner",
-        f"  %{name}.at = getelementptr double, ptr addrspace(1) %{lanes}, i64 %{name}.offset",
-        f"  %{name} = addrspacecast ptr addrspace(1) %{name}.at to ptr",
+        f"  %inner.lane = and i64 %{number}, {records.stride - 1}", f"  %tile = sub i64 %{number}, %inner.lane",
+        f"  %before.lane = mul nsw i64 %tile, {records.size}", "  %offset = add i64 %before.lane, %inner.lane",
+        "  %lane.at = getelementptr double, ptr addrspace(1) %lanes, i64 %offset",
+        "  %lane = addrspacecast ptr addrspace(1) %lane.at to ptr",
     ]  # fmt: skip
 
 
 def _kernel(name: str, *lines: str) -> list[str]:
     return [f"define ptx_kernel void @{name}({_ARGUMENTS}) nounwind {{", "entry:", _SHARED, "  %number = call i64 @thread_number()",
-            "  %own = icmp slt i64 %number, %size", "  br i1 %own, label %go, label %done", "go:", *lines]  # fmt: skip
-
-
-def sorts(text: LockstepText) -> bool:
-    """Whether lanes are worth sorting by kind."""
-    return len(text.model.pairs) > MOST_WITHOUT_SORTING
+            *lines, "}"]  # fmt: skip
 
 
 def rounds_text(text: LockstepText) -> str:
-    """The kernels' entries; the functions they call come before. `size`: lanes, a multiple of 32."""
-    lane, end = _lane(text, "lane", "lanes", "number"), ["  br label %done", "done:", "  ret void", "}"]
-    active = text.tiles.slots.first("active") * WARP
-    begin = _kernel(  # some lanes stay empty: sorted, every kind begins with a warp of its own
-        BEGIN, *lane, f"  %first.empty = sub i64 %size, {KINDS * WARP}", "  %takes = icmp slt i64 %number, %first.empty",
-        "  br i1 %takes, label %take, label %done", "take:", f"  call void @{STORED}take(ptr %lane, ptr %shared)", *end,
-    )  # fmt: skip
-    judge = _kernel(JUDGE, *lane, f"  call void @{STORED}judge_pending(ptr %lane, ptr %shared)", *end)
+    """The kernels' entries; the functions they call come before. `size`: lanes, a multiple of 32; 32 more records are of nobody."""
+    kind = text.records.place("kind", 0)
+    within = ["  %own = icmp slt i64 %number, %size", "  br i1 %own, label %go, label %done", "go:"]
+    begin = _kernel(BEGIN, *within, *_lane(text, "number"), f"  call void @{STORED}begin(ptr %lane, ptr %shared)",
+                    "  br label %done", "done:", "  ret void")  # fmt: skip
     listing = _kernel(
-        LIST, *lane, f"  %its = call i64 @{STORED}kind_of(ptr %lane)", "  br label %done", "done:",
+        LIST, *within, *_lane(text, "number"), f"  %kind.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {kind}",
+        "  %stored = load double, ptr addrspace(1) %kind.at", "  %its = fptosi double %stored to i64", "  br label %done", "done:",
         "  %kind = phi i64 [ -1, %entry ], [ %its, %go ]",
-        "  call void @enlist(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number)", "  ret void", "}",
-    )  # fmt: skip
-    gather = _kernel(
-        GATHER, *_lane(text, "target", "sorted", "number"),
-        "  %source = call i64 @own_lane(ptr addrspace(1) %lists, i64 %size)", "  %some = icmp sge i64 %source, 0",
-        "  br i1 %some, label %copy, label %none", "none:",
-        f"  %at.active = getelementptr double, ptr addrspace(1) %target.at, i64 {active}",
-        "  store double 0.0, ptr addrspace(1) %at.active", "  br label %done", "copy:",
-        *_lane(text, "lane", "lanes", "source"), *_copy(text), *end,
+        "  call void @enlist(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number)", "  ret void",
     )  # fmt: skip
     notes = [f'!4 = !{{ptr @{JUDGE}, !"maxnreg", i32 {JUDGE_REGISTERS}}}', "!nvvm.annotations = !{!4}"]
-    kernels = [line for kernel in (begin, judge, listing, gather) for line in kernel]
-    return "\n".join([sorting_text(), *kernels, _attempt(text), ROLLED, *notes, ""])
+    kernels = [*begin, *listing, *_judge(text), *_attempt(text)]
+    return "\n".join([lists_text(), settling_text(text), *kernels, ROLLED, *notes, ""])
 
 
-def _copy(text: LockstepText) -> list[str]:
-    """Lines that copy a lane: several numbers at a time, so that they need not wait for each other.
-
-    Only the present is copied; what belongs to a contact goes to both halves, as it must be the same there while that is open.
-    """
-    tiles = text.tiles
-    half, moved = tiles.half, tiles.slots.first("moved")
-    both = {tiles.slots.first(name) + index for name, index in text.of_contacts}
-    lines = [
-        f"  %moved.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {moved * WARP}",
+def _judge(text: LockstepText) -> list[str]:
+    """Judges the members that attempts left; if a step was accepted, its end becomes the present."""
+    records, here, bring, put = text.records, "%lane", list[str](), list[str]()
+    if records.near.places:
+        here, bring = "%here", _bring_judged(text)
+        put = ["  call void @put_judged(ptr addrspace(1) %lanes, i32 %short, i32 0)"]
+    return _kernel(
+        JUDGE, f"  %count.at = getelementptr i32, ptr addrspace(1) %lists, i64 {KINDS}",
+        "  %count = load i32, ptr addrspace(1) %count.at", "  %left = zext i32 %count to i64",
+        f"  %whole = and i64 %number, {-WARP}", "  %some = icmp slt i64 %whole, %left",  # of all threads of a warp, or of none
+        "  br i1 %some, label %warp, label %done", "warp:",
+        "  %own = icmp slt i64 %number, %left", "  br i1 %own, label %look, label %found", "look:",
+        f"  %before = mul i64 %size, {KINDS}", "  %place = add i64 %before, %number",
+        f"  %entries = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}",
+        "  %at = getelementptr i32, ptr addrspace(1) %entries, i64 %place", "  %narrow = load i32, ptr addrspace(1) %at",
+        "  %listed = zext i32 %narrow to i64", "  br label %found", "found:",
+        "  %which = phi i64 [ %listed, %look ], [ -1, %warp ]",
+        f"  %inner = and i64 %number, {WARP - 1}", "  %nobody = add i64 %size, %inner",
+        "  %which.own = select i1 %own, i64 %which, i64 %nobody", *_lane(text, "which.own"),
+        "  %short = trunc i64 %offset to i32", *bring, "  br i1 %own, label %go, label %after", "go:",
+        f"  call void @{JUDGED}judge_left(ptr {here}, ptr %shared)", "  br label %after", "after:", *put,
+        f"  %moved.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {records.place('moved', 0)}",
         "  %moved = load double, ptr addrspace(1) %moved.at", "  %is.moved = fcmp une double %moved, 0.0",
-        f"  %present = select i1 %is.moved, i64 {half * WARP}, i64 0",
-        "  %present.at = getelementptr double, ptr addrspace(1) %lane.at, i64 %present",
+        f"  %by = select i1 %is.moved, i32 {records.until_end}, i32 0",
+        "  call void @settle(ptr addrspace(1) %lanes, i32 %short, i32 %by)", "  store double 0.0, ptr addrspace(1) %moved.at",
+        "  br label %done", "done:", "  ret void",
+    )  # fmt: skip
+
+
+def _bring_judged(text: LockstepText) -> list[str]:
+    """Lines that bring what is judged into shared memory, to `here`."""
+    near = text.records.near
+    return [
+        "  call void @bring_judged(ptr addrspace(1) %lanes, i32 %short)",
+        "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", f"  %first = mul i32 %thread, {apart_by(near.size)}",
+        "  %here.at = getelementptr double, ptr addrspace(3) @stages, i32 %first",
+        "  %here = addrspacecast ptr addrspace(3) %here.at to ptr",
+        f"  %record.at = getelementptr double, ptr %here, i64 {near.first(RECORD)}", "  store ptr %lane, ptr %record.at",
     ]  # fmt: skip
-    numbers = [k for k in (*range(half), *range(2 * half, tiles.kept)) if k != moved]
-    for first in range(0, len(numbers), COPIED_AT_ONCE):
-        group = numbers[first : first + COPIED_AT_ONCE]
-        for k in group:
-            base = "present" if k < half else "lane"
-            lines += [f"  %from{k} = getelementptr double, ptr addrspace(1) %{base}.at, i64 {k * WARP}",
-                      f"  %x{k} = load double, ptr addrspace(1) %from{k}"]  # fmt: skip
-        for k in group:
-            for place in (k, k + half) if k in both else (k,):
-                lines += [f"  %to{place} = getelementptr double, ptr addrspace(1) %target.at, i64 {place * WARP}",
-                          f"  store double %x{k}, ptr addrspace(1) %to{place}"]  # fmt: skip
-    return [*lines, f"  %to{moved} = getelementptr double, ptr addrspace(1) %target.at, i64 {moved * WARP}",
-            f"  store double 0.0, ptr addrspace(1) %to{moved}"]  # fmt: skip
 
 
-def _attempt(text: LockstepText) -> str:
-    """One attempt if lanes are sorted, as kinds mix when many follow; else the threads of a warp go on until many are left."""
-    most = 1 if sorts(text) else MOST_ATTEMPTS
-    active, start = (text.tiles.slots.first(name) * WARP for name in ("active", "start"))
-    return "\n".join([f"define ptx_kernel void @{ATTEMPT}({_ARGUMENTS}) nounwind {{", "entry:",
+def settling_text(text: LockstepText) -> str:
+    """`void settle(lanes, offset, by)`: copies the present from `by` to the beginning of the record, as in `lockstep_copies`."""
+    if not text.together:
+        return _settling_alone(text)
+    lines = [
+        "define internal void @settle(ptr addrspace(1) %lanes, i32 %offset, i32 %by) alwaysinline nounwind {", "entry:",
+        "  call void @llvm.nvvm.bar.warp.sync(i32 -1)", "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        f"  %inner = and i32 %thread, {WARP - 1}", "  br label %next", "next:",
+        "  %first = phi i32 [ 0, %entry ], [ %following, %next ]",
+    ]  # fmt: skip
+    half, stores = text.records.half, list[str]()
+    for k in range(COPIED_AT_ONCE):
+        lines += [
+            f"  %lane{k} = add i32 %first, {k}",
+            f"  %record{k} = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %offset, i32 %lane{k}, i32 {WARP - 1})",
+            f"  %by{k} = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %by, i32 %lane{k}, i32 {WARP - 1})",
+        ]
+        for begin in range(0, half, WARP):
+            one = f"{k}.{begin}"
+            lines += [
+                f"  %n{one} = add i32 %inner, {begin}", f"  %within{one} = icmp ult i32 %n{one}, {half}",
+                f"  %least{one} = select i1 %within{one}, i32 %n{one}, i32 {half - 1}",
+                f"  %to{one} = add i32 %record{k}, %least{one}", f"  %from{one} = add i32 %to{one}, %by{k}",
+                f"  %to.far{one} = zext i32 %to{one} to i64", f"  %from.far{one} = zext i32 %from{one} to i64",
+                f"  %from.at{one} = getelementptr double, ptr addrspace(1) %lanes, i64 %from.far{one}",
+                f"  %to.at{one} = getelementptr double, ptr addrspace(1) %lanes, i64 %to.far{one}",
+                f"  %x{one} = load double, ptr addrspace(1) %from.at{one}",
+            ]  # fmt: skip
+            stores.append(f"  store double %x{one}, ptr addrspace(1) %to.at{one}")
+    return "\n".join([*lines, *stores, f"  %following = add i32 %first, {COPIED_AT_ONCE}",
+                      f"  %more = icmp ult i32 %following, {WARP}", "  br i1 %more, label %next, label %done", "done:",
+                      "  ret void", "}", ""])  # fmt: skip
+
+
+def _settling_alone(text: LockstepText) -> str:
+    lines = [
+        "define internal void @settle(ptr addrspace(1) %lanes, i32 %offset, i32 %by) alwaysinline nounwind {", "entry:",
+        "  %is.apart = icmp ne i32 %by, 0", "  br i1 %is.apart, label %copy, label %done", "copy:",
+        "  %far = zext i32 %offset to i64", "  %to = getelementptr double, ptr addrspace(1) %lanes, i64 %far",
+        "  %wide = zext i32 %by to i64", "  %from = getelementptr double, ptr addrspace(1) %to, i64 %wide",
+    ]  # fmt: skip
+    places = [k * text.records.stride for k in range(text.records.half)]
+    for first in range(0, len(places), WARP):
+        some = places[first : first + WARP]
+        lines += [line for k in some for line in (f"  %from{k} = getelementptr double, ptr addrspace(1) %from, i64 {k}",
+                                                  f"  %x{k} = load double, ptr addrspace(1) %from{k}")]  # fmt: skip
+        lines += [line for k in some for line in (f"  %to{k} = getelementptr double, ptr addrspace(1) %to, i64 {k}",
+                                                  f"  store double %x{k}, ptr addrspace(1) %to{k}")]  # fmt: skip
+    return "\n".join([*lines, "  br label %done", "done:", "  ret void", "}", ""])
+
+
+def _attempt(text: LockstepText) -> list[str]:
+    """The threads of a warp make one attempt together or, if members stay, many until few are left."""
+    arguments = "ptr addrspace(1) %lanes, i32 %short, ptr %lane, ptr %memory, ptr %shared"
+    called = f"call i32 @attempt({arguments}, i32 %warp, i32 %stepping)"
+    return _kernel(
+        ATTEMPT,
         f"  %room = alloca [{max(text.slots.size, 1)} x double], align 16",
         f"  %zero = {OPAQUE.format(0)}",  # no pass may take this memory apart: registers are for the stages
-        "  %memory = getelementptr double, ptr %room, i64 %zero", _SHARED,
-        "  %number = call i64 @thread_number()",
-        "  %own = icmp slt i64 %number, %size", "  br i1 %own, label %go, label %done",  # of all threads of a warp, or of none
-        "go:",
-        *_lane(text, "lane", "lanes", "number"),
-        f"  %active.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {active}",
-        "  %active = load double, ptr addrspace(1) %active.at", "  %has = fcmp une double %active, 0.0",
+        "  %memory = getelementptr double, ptr %room, i64 %zero",
+        "  %source = call i64 @own_lane(ptr addrspace(1) %lists, i64 %size)", "  %has = icmp sge i64 %source, 0",
+        f"  %inner = and i64 %number, {WARP - 1}", "  %nobody = add i64 %size, %inner",
         "  %all = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %has)",
-        f"  %start.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {start}",
-        "  %start = load double, ptr addrspace(1) %start.at", "  %steps = fcmp oeq double %start, 0.0",
-        "  %nobody = icmp eq i32 %all, 0", "  br i1 %nobody, label %done, label %some",
+        "  %none = icmp eq i32 %all, 0", "  br i1 %none, label %done, label %some",
         "some:",
-        "  %count = call i32 @llvm.ctpop.i32(i32 %all)", f"  %fewest = mul i32 %count, {FEWEST}",
-        "  br i1 %has, label %take, label %ready",
-        "take:",
-        "  call void @take_up_lane(ptr %lane, ptr %memory)", "  br label %ready",
-        "ready:",
-        "  br label %attempts",
+        "  %which = select i1 %has, i64 %source, i64 %nobody", *_lane(text, "which"), "  %short = trunc i64 %offset to i32",
+        f"  %start.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {text.records.place('start', 0)}",
+        "  %start = load double, ptr addrspace(1) %start.at", "  %steps = fcmp oeq double %start, 0.0",
+        *(_many_attempts(text, called) if text.staging.stays else [
+            "  %warp = add i32 0, -1", "  %stepping = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %steps)",
+            f"  %since = {called}",
+        ]),
+        "  %is.left = icmp ne i32 %since, 0", "  %leaves = and i1 %has, %is.left",
+        "  call void @append(ptr addrspace(1) %lists, i64 %size, i64 %which, i1 %leaves)",
+        "  br label %done", "done:", "  ret void",
+    )  # fmt: skip
+
+
+def _many_attempts(text: LockstepText, called: str) -> list[str]:
+    """Attempts until few members of a warp go on, or so many times."""
+    brings = [f"  call void @{name}(ptr addrspace(1) %lanes, i32 %short)" for name in text.staging.brought]
+    return [
+        *brings, "  %count = call i32 @llvm.ctpop.i32(i32 %all)", f"  %fewest = mul i32 %count, {FEWEST}", "  br label %attempts",
         "attempts:",
-        "  %stays = phi i1 [ %has, %ready ], [ %keeps, %after ]",
-        "  %attempted = phi i32 [ 1, %ready ], [ %attempted.next, %after ]",
+        "  %stays = phi i1 [ %has, %some ], [ %keeps, %after ]", "  %before = phi i32 [ 0, %some ], [ %since, %after ]",
+        "  %attempted = phi i32 [ 1, %some ], [ %attempted.next, %after ]",
         "  %warp = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %stays)", "  %both = and i1 %stays, %steps",
         "  %stepping = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %both)",
         "  br i1 %stays, label %run, label %after",
-        "run:",
-        "  %outcome = call i64 @attempt(ptr %lane, ptr %memory, ptr %shared, i32 %warp, i32 %stepping)",
-        f"  %goes.on = icmp ne i64 %outcome, {LEFT}", "  br label %ran", "ran:", "  br label %after",
+        "run:", f"  %left = {called}", "  br label %ran", "ran:", "  br label %after",
         "after:",
-        "  %keeps = phi i1 [ false, %attempts ], [ %goes.on, %ran ]",
-        "  %left = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %keeps)",
-        "  %those = call i32 @llvm.ctpop.i32(i32 %left)", "  %scaled = shl i32 %those, 5",
-        "  %enough = icmp sge i32 %scaled, %fewest", f"  %fresh = icmp slt i32 %attempted, {most}",
+        "  %since = phi i32 [ %before, %attempts ], [ %left, %ran ]",
+        "  %is.on = icmp eq i32 %since, 0", "  %keeps = and i1 %stays, %is.on",
+        "  %on = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %keeps)",
+        "  %those = call i32 @llvm.ctpop.i32(i32 %on)", "  %scaled = shl i32 %those, 5",
+        "  %enough = icmp sge i32 %scaled, %fewest", f"  %fresh = icmp slt i32 %attempted, {MOST_ATTEMPTS}",
         "  %again = and i1 %enough, %fresh", "  %attempted.next = add i32 %attempted, 1",
-        "  br i1 %again, label %attempts, label %parting",
-        "parting:",
-        "  br i1 %keeps, label %put, label %done",
-        "put:",
-        "  call void @put_back(ptr %lane, ptr %memory)", "  br label %done",
-        "done:", "  ret void", "}", "",
-    ])  # fmt: skip
-
-
-_THREADS = f"""declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x() nounwind memory(none)
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x() nounwind memory(none)
-declare void @llvm.nvvm.barrier0() convergent nounwind
-declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1) convergent nounwind
-declare i32 @llvm.ctpop.i32(i32)
-@listed = internal addrspace(3) global [{KINDS} x i32] undef, align 4
-@first = internal addrspace(3) global [{KINDS} x i32] undef, align 4
-define internal i64 @thread_number() alwaysinline nounwind {{
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %before = mul i32 %block, %threads
-  %number = add i32 %before, %thread
-  %wide = zext i32 %number to i64
-  ret i64 %wide
-}}
-"""
-
-
-def sorting_text() -> str:
-    """The functions that list lanes and find their places."""
-    return "\n".join([_THREADS, _own_lane(), _ENLIST])
-
-
-def _own_lane() -> str:
-    """`i64 own_lane(lists, size)`: the lane that comes to a thread's place, or -1; every kind begins with a warp of its own."""
-    lines = [
-        "define internal i64 @own_lane(ptr addrspace(1) %lists, i64 %size) alwaysinline nounwind {", "entry:",
-        "  %number = call i64 @thread_number()", "  %short = trunc i64 %number to i32", f"  %rest0 = and i32 %short, {-WARP}",
-        f"  %inner = and i32 %short, {WARP - 1}",
+        "  br i1 %again, label %attempts, label %parting", "parting:",
+        "  call void @put(ptr addrspace(1) %lanes, i32 %short, i32 %since)",
     ]  # fmt: skip
-    rest, kind, count = "0", "0", "0"
-    for k in range(KINDS):
-        lines += [
-            f"  %at{k} = getelementptr i32, ptr addrspace(1) %lists, i64 {k}", f"  %n{k} = load i32, ptr addrspace(1) %at{k}",
-            f"  %padded{k} = add i32 %n{k}, {WARP - 1}", f"  %whole{k} = and i32 %padded{k}, {-WARP}",
-            f"  %here{k} = icmp ult i32 %rest{k}, %whole{k}", f"  %own{k} = select i1 %here{k}, i32 %rest{k}, i32 {rest}",
-            f"  %kind{k} = select i1 %here{k}, i32 {k}, i32 {kind}", f"  %count{k} = select i1 %here{k}, i32 %n{k}, i32 {count}",
-            f"  %rest{k + 1} = sub i32 %rest{k}, %whole{k}",
-        ]  # fmt: skip
-        rest, kind, count = f"%own{k}", f"%kind{k}", f"%count{k}"
-    return "\n".join([
-        *lines, f"  %index = add i32 {rest}, %inner", f"  %some = icmp slt i32 %index, {count}",
-        "  br i1 %some, label %go, label %none", "go:",
-        f"  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {KINDS}", f"  %far = zext i32 {kind} to i64",
-        "  %first = mul i64 %far, %size", "  %near = zext i32 %index to i64",
-        "  %place = add i64 %first, %near", "  %at = getelementptr i32, ptr addrspace(1) %lanes, i64 %place",
-        "  %lane = load i32, ptr addrspace(1) %at", "  %wide = zext i32 %lane to i64", "  ret i64 %wide", "none:", "  ret i64 -1",
-        "}", "",
-    ])  # fmt: skip
-
-
-# Threads of a block count their kinds in shared memory, so that few of them add to the counts of all; all must have counted before
-# places are reserved, and all places must be reserved before lanes are written.
-_ENLIST = f"""
-define internal void @clear_counts() alwaysinline nounwind {{
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %counts = icmp ult i32 %thread, {KINDS}
-  br i1 %counts, label %clear, label %done
-clear:
-  %at = getelementptr i32, ptr addrspace(3) @listed, i32 %thread
-  store i32 0, ptr addrspace(3) %at
-  br label %done
-done:
-  ret void
-}}
-define internal i32 @count_kind(i64 %kind) alwaysinline nounwind {{
-entry:
-  %has = icmp sge i64 %kind, 0
-  br i1 %has, label %count, label %done
-count:
-  %own = getelementptr i32, ptr addrspace(3) @listed, i64 %kind
-  %before = atomicrmw add ptr addrspace(3) %own, i32 1 monotonic
-  br label %done
-done:
-  %rank = phi i32 [ 0, %entry ], [ %before, %count ]
-  ret i32 %rank
-}}
-define internal void @reserve_places(ptr addrspace(1) %lists) alwaysinline nounwind {{
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %counts = icmp ult i32 %thread, {KINDS}
-  br i1 %counts, label %reserve, label %done
-reserve:
-  %at = getelementptr i32, ptr addrspace(3) @listed, i32 %thread
-  %n = load i32, ptr addrspace(3) %at
-  %wide = zext i32 %thread to i64
-  %total = getelementptr i32, ptr addrspace(1) %lists, i64 %wide
-  %before = atomicrmw add ptr addrspace(1) %total, i32 %n monotonic
-  %first = getelementptr i32, ptr addrspace(3) @first, i32 %thread
-  store i32 %before, ptr addrspace(3) %first
-  br label %done
-done:
-  ret void
-}}
-define internal void @write_lane(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number, i32 %rank) alwaysinline nounwind {{
-  %has = icmp sge i64 %kind, 0
-  br i1 %has, label %write, label %done
-write:
-  %base = getelementptr i32, ptr addrspace(3) @first, i64 %kind
-  %begin = load i32, ptr addrspace(3) %base
-  %index = add i32 %begin, %rank
-  %far = zext i32 %index to i64
-  %list = mul i64 %kind, %size
-  %place = add i64 %list, %far
-  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {KINDS}
-  %target = getelementptr i32, ptr addrspace(1) %lanes, i64 %place
-  %narrow = trunc i64 %number to i32
-  store i32 %narrow, ptr addrspace(1) %target
-  br label %done
-done:
-  ret void
-}}
-define internal void @enlist(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number) alwaysinline nounwind {{
-  call void @clear_counts()
-  call void @llvm.nvvm.barrier0()
-  %rank = call i32 @count_kind(i64 %kind)
-  call void @llvm.nvvm.barrier0()
-  call void @reserve_places(ptr addrspace(1) %lists)
-  call void @llvm.nvvm.barrier0()
-  call void @write_lane(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number, i32 %rank)
-  ret void
-}}
-"""

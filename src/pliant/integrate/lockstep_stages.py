@@ -86,7 +86,9 @@ class StageWriter(LineWriter):
 
     def _sums(self, row: int | str) -> tuple[dict[int, str], dict[int, str]]:
         """Sums over stages of a row's coefficients times stored rates: for all rates, and for those that coordinates chain to."""
-        return self._sums_in_line(row) if isinstance(row, int) else self._sums_of_stage(row)
+        if isinstance(row, int) and (not self.lanes.whole or any(x.stage == self.scheme.stages for x in self.scheme.terms(row))):
+            return self._sums_in_line(row)
+        return self._sums_in_loop(row)
 
     def _sums_in_line(self, row: int) -> tuple[dict[int, str], dict[int, str]]:
         """Like `_sums`, unrolled term by term; a row without terms is zero."""
@@ -105,22 +107,38 @@ class StageWriter(LineWriter):
         zero = self.lanes.zero
         return {r: x or zero for r, x in plain.items()}, {r: x or zero for r, x in twice.items()}
 
-    def _sums_of_stage(self, row: str) -> tuple[dict[int, str], dict[int, str]]:
-        """The same for a stage that only the loop knows: every stage has lines of its own."""
+    def _sums_in_loop(self, row: int | str) -> tuple[dict[int, str], dict[int, str]]:
+        """The same, also for a row that only the loop over stages knows: a loop over its terms, for short code."""
+        rows = range(len(self.model.rows))
+        begin, end = (self.table("scheme.first_terms", x, "i64") for x in (str(row), self.let(f"add i64 {row}, 1")))
         self.names += 1
-        rows, place = range(1, self.scheme.stages), f"sums{self.names}"
-        cases = " ".join(f"i64 {i}, label %{place}.{i}" for i in rows[1:])
-        self.lines.append(f"  switch i64 {row}, label %{place}.{rows[0]} [ {cases} ]")
-        sums: list[list[str]] = []
-        for i in rows:
-            self.lines.append(f"{place}.{i}:")
-            plain, twice = self._sums_in_line(i)
-            sums.append([*plain.values(), *twice.values()])
-            self.lines.append(f"  br label %{place}")
-        self.lines.append(f"{place}:")
-        joined = [self.let("phi double " + ", ".join(f"[ {x}, %{place}.{i} ]" for i, x in zip(rows, values, strict=True)))
-                  for values in zip(*sums, strict=True)]  # fmt: skip
-        return dict(zip(plain, joined, strict=False)), dict(zip(twice, joined[len(plain) :], strict=True))
+        label = f"terms{self.names}"
+        kinds = [("plain", r) for r in rows] + [("twice", r) for r in self._chaining]
+        self.lines += [f"  br label %{label}.before", f"{label}.before:"]
+        early = self._rates_of_term(begin)  # the rates of a term are read while those of the one before are summed
+        self.lines += [f"  br label %{label}", f"{label}:",
+                       f"  %{label}.t = phi i64 [ {begin}, %{label}.before ], [ %{label}.next, %{label} ]"]  # fmt: skip
+        self.lines += [f"  %{label}.{kind}{r} = phi double [ 0.0, %{label}.before ], [ %{label}.{kind}{r}.new, %{label} ]"
+                       for kind, r in kinds]  # fmt: skip
+        phis = len(self.lines)
+        self.lines.append(f"  %{label}.next = add i64 %{label}.t, 1")
+        later = self._rates_of_term(f"%{label}.next")
+        self.lines[phis:phis] = [f"  %{label}.rate{r} = phi double [ {early[r]}, %{label}.before ], [ {later[r]}, %{label} ]"
+                                 for r in rows]  # fmt: skip
+        factors = {kind: self.table(f"scheme.{kind}", f"%{label}.t") for kind in ("plain", "twice")}
+        for kind, r in kinds:
+            total, rate = f"%{label}.{kind}{r}", f"%{label}.rate{r}"
+            self.lines.append(f"  {total}.new = call double @llvm.fma.f64(double {factors[kind]}, double {rate}, double {total})")
+        more = f"%{label}.more"
+        self.lines += [f"  {more} = icmp slt i64 %{label}.next, {end}",
+                       f"  br i1 {more}, label %{label}, label %{label}.after, !llvm.loop !0", f"{label}.after:"]  # fmt: skip
+        sums = {kind: {r: f"%{label}.{kind}{r}.new" for k, r in kinds if k == kind} for kind in ("plain", "twice")}
+        return sums["plain"], sums["twice"]
+
+    def _rates_of_term(self, term: str) -> list[str]:
+        first = self.let(f"getelementptr double, ptr {self.at('k')}, i64 {self.table('scheme.read', term, 'i64')}")
+        places = [self.let(f"getelementptr double, ptr {first}, i64 {r}") for r in range(len(self.model.rows))]
+        return [self.let(f"load double, ptr {place}, align 8") for place in places]
 
     def _state(self, row: int | str, h: str, c: str, target: str) -> dict[int, str]:
         """Writes the controlled components of a stage, or of the step's end, into `target`."""

@@ -20,9 +20,9 @@ SHARED = {
 
 # Single numbers in the memory of a member.
 NUMBERS = (
-    "t", "h", "step", "t_new", "t_stop", "start", "fresh", "active", "member", "trial", "slope", "size", "nearer", "probes",
-    "tries", "error", "log_old", "rejected_last", "accepted", "rejected", "piece", "next_row", "n_closed", "turns", "turned",
-    "longest", "atol_works", "dead", "sure", "changed", "due", "over", "bend", "n_watched", "hits", "calm", "moved", "pending",
+    "step", "t", "t_new", "start", "h", "accepted", "rejected", "log_old", "tries", "rejected_last", "longest", "error", "calm",
+    "t_stop", "next_row", "atol_works", "sure", "fresh", "active", "member", "trial", "slope", "size", "nearer", "probes",
+    "piece", "n_closed", "turns", "turned", "dead", "changed", "due", "over", "bend", "n_watched", "hits", "moved", "kind",
 )  # fmt: skip
 
 

@@ -13,24 +13,24 @@ from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
-from pliant.host.cuda import WARP
 from pliant.integrate.lockstep_attempt import AttemptWriter
-from pliant.integrate.lockstep_events import GAP, TALLIED
+from pliant.integrate.lockstep_copies import DECLARED
+from pliant.integrate.lockstep_events import GAP, NEVER, TALLIED
 from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, apart_by, gpu_functions
 from pliant.integrate.lockstep_gpu_attempt import GpuAttemptWriter
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES
-from pliant.integrate.lockstep_onward import BY_ATTEMPTS
+from pliant.integrate.lockstep_lists import PAIR_BITS
 from pliant.integrate.lockstep_onward import CONSTANTS as ONWARD_CONSTANTS
-from pliant.integrate.lockstep_rounds import PAIR_BITS, rounds_text
+from pliant.integrate.lockstep_onward import OF_STARTS, OF_STEPS
+from pliant.integrate.lockstep_records import Records
+from pliant.integrate.lockstep_rounds import ATTEMPT, BEGIN, JUDGE, LIST, MOST_MIXING, rounds_text
 from pliant.integrate.lockstep_scheme import Scheme
+from pliant.integrate.lockstep_staging import Staging
 from pliant.integrate.lockstep_tables import NUMBERS, SHARED, LockstepModel
-from pliant.integrate.lockstep_tiles import Tiles
 from pliant.integrate.setup import LEAST_OLD_ERROR
 from pliant.integrate.tableaus import Tableau
 
 HOST_ENTRY = "lockstep_members"
-
-MOST_SHARED = 1024  # bytes of shared memory per thread: with more, too few threads would fit on a multiprocessor
 
 
 class LockstepText:
@@ -43,28 +43,19 @@ class LockstepText:
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
         self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
+        self.together = not self.kinds_may_mix  # the threads of a warp copy records together, see `lockstep_copies`
 
     # ---- memory
 
     @property
-    def stage_doubles(self) -> int:
-        """Number of doubles for the stage rates of one member on a GPU."""
-        return (max(self.scheme.places[:-1]) + 1) * len(self.model.rows)
+    def kinds_may_mix(self) -> bool:
+        """Whether members with different contacts closed may make attempts together on a GPU."""
+        return len(self.model.pairs) <= MOST_MIXING
 
     @property
-    def shared_doubles(self) -> int:
-        return self.stage_doubles + self.model.n_controlled
-
-    @property
-    def elsewhere(self) -> dict[str, int]:
-        """Places in shared memory of what all stages read: their rates and the state at the start; empty if there is no room."""
-        return {"k": 0, "y_old": self.stage_doubles} if self.shared_bytes else {}
-
-    @property
-    def shared_bytes(self) -> int:
-        """Bytes of a multiprocessor's shared memory per thread; 0 if that would leave too few threads."""
-        size = 8 * apart_by(self.shared_doubles)
-        return size if self.lanes.whole and size <= MOST_SHARED else 0
+    def kernels(self) -> dict[str, int]:
+        """By name: bytes of a multiprocessor's shared memory per thread."""
+        return {BEGIN: 0, LIST: 0, ATTEMPT: 8 * apart_by(self.staging.doubles), JUDGE: self.records.shared_bytes}
 
     @property
     def rooms(self) -> dict[str, int]:
@@ -91,18 +82,15 @@ class LockstepText:
         return _runs([(guard if k >= rows else ALWAYS, True) for k, guard in enumerate(guards)])
 
     def carried_numbers(self, group: Iterable[int]) -> list[tuple[str, int]]:
-        """The numbers of carried components: names in a tile, and indices."""
+        """The numbers of carried components: names in a record, and indices."""
         works = [k for k in group if k < self.model.n_works]
         return [*(("y", self.model.n_controlled + k) for k in group), *((name, k) for name in ("lowest", "highest") for k in works),
                 *(("flow", k) for k in group)]  # fmt: skip
 
     @property
-    def of_contacts(self) -> list[tuple[str, int]]:
-        """The numbers of carried components that change only while contacts are closed."""
-        seen = self.look.guards_of_outputs[len(self.model.rows) :]
-        flows = [("flow", k) for k in range(self.model.n_carried) if seen[k] != ALWAYS]
-        carried = [x for guards, group in self.carried_groups if guards != ALWAYS for x in self.carried_numbers(group)]
-        return list(dict.fromkeys(carried + flows))
+    def free_events(self) -> list[int]:
+        """Events that are watched whether or not a contact is closed."""
+        return [e for e, event in enumerate(self.model.events) if event.does != NEVER and (event.pair < 0 or event.does == GAP)]
 
     @cached_property
     def rhs_apart(self) -> frozenset[int]:
@@ -133,9 +121,14 @@ class LockstepText:
         return {name: first for name, (first, _) in Slots.of(sizes).places.items()}
 
     @cached_property
-    def tiles(self) -> Tiles:
+    def records(self) -> Records:
         """Where members are between the rounds of a GPU."""
-        return Tiles(self)
+        return Records(self)
+
+    @cached_property
+    def staging(self) -> Staging:
+        """Where they are while a thread makes an attempt with them."""
+        return Staging(self)
 
     @cached_property
     def slots(self) -> Slots:
@@ -150,7 +143,7 @@ class LockstepText:
             "c": m.n_constants if self.lanes.own_constants else 0, "g": events, "gd": events, "side": events, "watching": events,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
             **dict.fromkeys(NUMBERS, 1), "stage": m.n_controlled, "k": rates, "g_new": events, "gd_new": events, "force": pairs,
-            "limit": int(m.limited), "hit": events, "survey": 3 * m.n_tips + 3,
+            "limit": int(m.limited), "hit": events, "sought": events, "survey": 3 * m.n_tips + 3,
             "projected": 0 if self.project is None else m.n_controlled, "work": max(x.n_work for x in works if x is not None),
         })  # fmt: skip
         # the rates at both ends of the step are those of the first and of the last stage; of carried components, they come second
@@ -164,9 +157,9 @@ class LockstepText:
         own = {
             "own_p": m.n_changing, "own_c": m.n_constants if self.lanes.own_constants else 0,
             "stage_flow": max(self.scheme.carried_places) * m.n_carried, "passing_flow": m.n_carried,
-            "seen_awake": self.rooms["seen"], "ended": m.n_controlled, "k": self.stage_doubles, "y_old": m.n_controlled,
+            "seen_awake": self.rooms["seen"], "ended": m.n_controlled, "k": self.staging.stage_doubles, "y_old": m.n_controlled,
         }  # fmt: skip
-        return Slots.of({name: n for name, n in own.items() if name not in self.elsewhere})
+        return Slots.of({name: n for name, n in own.items() if name not in self.staging.stages})
 
     def setting(self, slots: Slots, half: int = 0, stride: int = 0, prefix: str = "") -> Setting:
         """What plain functions access in a memory of members."""
@@ -233,11 +226,13 @@ class LockstepText:
 
     def rounds(self) -> str:
         """The GPU kernels that attempt and judge in turn, see `lockstep_rounds`."""
-        functions = gpu_functions(self.shared_doubles, self.model.n_constants)
-        setting = self.setting(self.tiles.slots, 0, WARP)
+        functions = gpu_functions(self.staging.doubles, self.model.n_constants)
+        of_starts = plain_text(OF_STARTS, self.setting(self.records.slots, 0, self.records.stride))
+        setting = self.setting(self.staging.numbers, 0, 1)
         setting = replace(setting, declared={**setting.declared, "corner_ahead": (("ptr", "double"), "double")})
-        attempts = [plain_text(BY_ATTEMPTS, setting), GpuAttemptWriter(self).text()]
-        return in_memory("\n".join([functions, *self.parts(), *attempts, self.tiles.judges(), rounds_text(self)]), CONSTANT_SPACE)
+        attempts = [of_starts, plain_text(OF_STEPS, setting), self.staging.functions(), GpuAttemptWriter(self).text()]
+        judges = [self.records.begins(), self.records.functions(), rounds_text(self)]
+        return in_memory("\n".join([functions, DECLARED, *self.parts(), *attempts, *judges]), CONSTANT_SPACE)
 
 
 def _runs(keys: list[tuple[int, bool]]) -> list[tuple[int, range]]:

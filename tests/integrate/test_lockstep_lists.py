@@ -5,8 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 
+from pliant.host.cuda import WARP
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep_rounds import KINDS, WARP, sorting_text
+from pliant.integrate.lockstep_lists import APPEND, COUNTS, KINDS, lists_text
 from pliant.integrate.lockstep_runs import optimised
 
 BLOCK, BLOCKS = 128, 6
@@ -35,7 +36,8 @@ NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "llvm_tid", "llvm.nvvm.read.ptx.sreg.c
 @pytest.fixture(scope="module")
 def sorting():
     """The functions of the text, by name, where memory has no kinds and one thread runs at a time."""
-    text = "\n".join(line for line in sorting_text().split("\n") if not line.startswith("declare"))
+    source = lists_text().replace(APPEND, "")  # whose threads act together
+    text = "\n".join(line for line in source.split("\n") if not line.startswith("declare"))
     for name, own in NAMES.items():
         text = text.replace(name, own)
     text = text.replace(" addrspace(1)", "").replace(" addrspace(3)", "") + DRIVER
@@ -53,7 +55,7 @@ def sorting():
 
 def listed(sorting, kinds: np.ndarray) -> np.ndarray:
     """Counts and lists of lanes with these kinds, -1: without a member."""
-    f, lists = sorting[1], np.zeros(KINDS * (1 + SIZE), dtype=np.int32)
+    f, lists = sorting[1], np.zeros(COUNTS * (1 + SIZE), dtype=np.int32)
     for block in range(BLOCKS):
         ranks = {}
         for phase in ("clear", "count", "reserve", "write"):

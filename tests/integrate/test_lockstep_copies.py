@@ -1,0 +1,125 @@
+"""Threads of a warp copy records together: the same text, one thread after the other on this processor."""
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.gallery.falling_chain import falling_chain
+from pliant.host.cuda import WARP
+from pliant.host.processor import host, load_object
+from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP
+from pliant.integrate.lockstep_device import device_text
+from pliant.integrate.lockstep_gpu import apart_by
+from pliant.integrate.lockstep_rounds import settling_text
+from pliant.integrate.lockstep_runs import optimised
+from pliant.study.lockstep_model import explicit_tableau, lockstep_model
+
+THREADS = 2 * WARP  # of a block
+# A thread asks for the number of another: its offset, or what it left, which is smaller than any offset.
+DRIVER = """
+@thread = global i32 0
+@offsets = global [64 x i32] zeroinitializer
+@lefts = global [64 x i32] zeroinitializer
+define i32 @tid() { %x = load i32, ptr @thread  ret i32 %x }
+define void @wait(i32 %mask) { ret void }
+define i32 @shfl(i32 %mask, i32 %own, i32 %lane, i32 %clamp) {
+  %me = load i32, ptr @thread
+  %warp = and i32 %me, -32
+  %from = add i32 %warp, %lane
+  %far = zext i32 %from to i64
+  %is.offset = icmp uge i32 %own, 1000
+  %array = select i1 %is.offset, ptr @offsets, ptr @lefts
+  %at = getelementptr i32, ptr %array, i64 %far
+  %x = load i32, ptr %at
+  ret i32 %x
+}
+"""
+NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "tid", "llvm.nvvm.bar.warp.sync": "wait", "llvm.nvvm.shfl.sync.idx.i32": "shfl"}
+
+
+class Copies:
+    """The functions that copy the records of the falling chain, and the memory of the threads of a block."""
+
+    def __init__(self, own_constants: bool) -> None:
+        method = pl.DOP853(rtol=1e-6, atol=1e-9)
+        self.text = device_text(lockstep_model(pl.compile_system(falling_chain())), explicit_tableau(method), own_constants)
+        assert self.text.together
+        doubles = 64 * apart_by(max(self.text.staging.doubles, self.text.records.near.size))
+        source = "\n".join([self.text.staging.functions(), self.text.records.functions(), settling_text(self.text)])
+        functions = re.findall(r"@copies.*?^}|define internal void @settle.*?^}", source, re.DOTALL | re.MULTILINE)
+        source = "\n".join([*functions, f"@stages = global [{doubles} x double] zeroinitializer", DRIVER])
+        for name, own in NAMES.items():
+            source = source.replace(name, own)
+        source = re.sub(r" addrspace\(\d\)", "", source).replace("define internal void", "define void").replace("alwaysinline ", "")
+        machine = host().machine(1)
+        self.engine = load_object(bytes(machine.emit_object(optimised(source, machine, 1))), host())
+        self.stages = self._array("stages", ctypes.c_double, doubles)
+        rng = np.random.default_rng(1)
+        self.size = self.text.records.size
+        self.offsets = self._array("offsets", ctypes.c_int32, THREADS)
+        self.offsets[:] = self.size * (3 + rng.permutation(THREADS))  # records in any order
+        self.lanes = rng.normal(size=self.size * (THREADS + 4))
+
+    def _array(self, name: str, kind: type, count: int) -> np.ndarray:
+        return np.ctypeslib.as_array((kind * count).from_address(self.engine.get_global_value_address(name)))
+
+    def slots(self, doubles: int) -> np.ndarray:
+        """(thread, slot)"""
+        return self.stages[: THREADS * apart_by(doubles)].reshape(THREADS, -1)
+
+    def __call__(self, name: str, *passed: np.ndarray) -> None:
+        """Calls a function in every thread, with numbers of its own."""
+        kinds = [ctypes.c_void_p, *[ctypes.c_int32] * (1 + len(passed))]
+        function = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address(name))
+        thread = ctypes.c_int32.from_address(self.engine.get_global_value_address("thread"))
+        if passed:
+            self._array("lefts", ctypes.c_int32, THREADS)[:] = passed[0]
+        for k in range(THREADS):
+            thread.value = k
+            function(self.lanes.ctypes.data, int(self.offsets[k]), *(int(x[k]) for x in passed))
+
+
+@pytest.fixture(params=[False, True], ids=["shared constants", "own constants"])
+def copies(request) -> Copies:
+    return Copies(request.param)
+
+
+def test_every_number_comes_to_the_slot_of_its_own_thread(copies) -> None:
+    staging, records = copies.text.staging, copies.text.records
+    brought = {**{name: (pairs, staging.doubles) for name, pairs in staging.brought.items()},
+               "bring_judged": (records.brought, records.near.size)}  # fmt: skip
+    for name, (pairs, doubles) in brought.items():
+        copies.stages[:] = np.nan
+        before = copies.lanes.copy()
+        copies(name)
+        slots = copies.slots(doubles)
+        expected = np.full_like(slots, np.nan)
+        for place, slot in pairs:
+            expected[:, slot] = before[copies.offsets + place]
+        np.testing.assert_array_equal(slots[:, :doubles], expected[:, :doubles], err_msg=name)
+        np.testing.assert_array_equal(copies.lanes, before)
+
+
+def test_results_go_to_the_present_or_to_the_end_of_a_step_and_nowhere_else(copies) -> None:
+    staging, records = copies.text.staging, copies.text.records
+    left = np.random.default_rng(2).choice([0, SINCE_LOOK, SINCE_STEP | SINCE_LOOK], THREADS)
+    for name, entries, doubles, apart in (("put", staging.put, staging.doubles, staging.apart),
+                                          ("put_judged", records.put, records.near.size, dict.fromkeys((0, 1, 2), 0))):  # fmt: skip
+        copies.stages[:] = np.random.default_rng(3).normal(size=copies.stages.size)
+        slots, expected = copies.slots(doubles).copy(), copies.lanes.copy()
+        for place, slot, since in entries:
+            expected[copies.offsets + place + np.where(left & since, apart[since], 0)] = slots[:, slot]
+        copies(name, left)
+        np.testing.assert_array_equal(copies.lanes, expected, err_msg=name)
+
+
+def test_an_accepted_end_becomes_the_present(copies) -> None:
+    half, before = copies.text.records.half, copies.lanes.copy()
+    moved = np.random.default_rng(4).choice([0, half], THREADS)
+    copies("settle", moved)
+    for offset, by in zip(copies.offsets, moved, strict=True):
+        before[offset : offset + half] = before[offset + by : offset + by + half]
+    np.testing.assert_array_equal(copies.lanes, before)
