@@ -111,12 +111,7 @@ class MemberProgram:
 def _leave_out(program: Program, first: int) -> None:
     """Removes everything that only later outputs need; operations stay fused as in the whole program."""
     program.outputs = program.outputs[:first]
-    needed, waiting = set[int](), list(program.outputs)
-    while waiting:
-        value = waiting.pop()
-        if value not in needed:
-            needed.add(value)
-            waiting += program.arguments(value)
+    needed = program.needed()
     for value, kind in enumerate(program.kind):
         if kind >= 0 and value not in needed:
             program.kind[value] = ABSORBED

@@ -66,6 +66,16 @@ class Program:
                 if argument != NONE:
                     yield argument
 
+    def needed(self) -> set[int]:
+        """The values that outputs depend on, and the outputs."""
+        found, waiting = set[int](), list(self.outputs)
+        while waiting:
+            value = waiting.pop()
+            if value not in found:
+                found.add(value)
+                waiting += self.arguments(value)
+        return found
+
     def value(self, kind: int, a: int, b: int = NONE) -> int:
         """The number of this value; equal operations on equal arguments share one value."""
         if a > b and kind in _COMMUTATIVE:

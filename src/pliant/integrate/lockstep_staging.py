@@ -210,10 +210,4 @@ class Staging:
 
 def _read(program: Program, n_changing: int) -> set[int]:
     """Entries of p, among those that events change, that a program reads."""
-    needed, waiting = set[int](), list(program.outputs)
-    while waiting:
-        value = waiting.pop()
-        if value not in needed:
-            needed.add(value)
-            waiting += program.arguments(value)
-    return {program.a[v] for v in needed if program.kind[v] == PARAMETER and program.a[v] < n_changing}
+    return {program.a[v] for v in program.needed() if program.kind[v] == PARAMETER and program.a[v] < n_changing}
