@@ -1,4 +1,4 @@
-"""Sorting the members of a GPU by kind: the same text, one thread after the other on this processor."""
+"""Lists of the members of a GPU: the same text, one thread after the other on this processor."""
 
 import ctypes
 
@@ -90,3 +90,53 @@ def test_every_member_comes_to_one_place_and_a_warp_has_one_kind(sorting, case: 
     assert sorted(lane for lane in places if lane >= 0) == np.flatnonzero(kinds >= 0).tolist()
     for warp in np.array(places).reshape(-1, WARP):
         assert len(set(kinds[warp[warp >= 0]].tolist())) <= 1
+
+
+# The threads of a warp run from the first to the last, so that the one that reserves places for all runs first.
+TOGETHER = """
+@thread = global i32 0
+@votes = global i32 0
+@reserved = global i32 0
+declare i32 @llvm.ctpop.i32(i32)
+declare i32 @llvm.cttz.i32(i32, i1)
+define i32 @tid() { %x = load i32, ptr @thread  ret i32 %x }
+define i32 @ballot(i32 %mask, i1 %own) { %x = load i32, ptr @votes  ret i32 %x }
+define i32 @shfl(i32 %mask, i32 %own, i32 %lane, i32 %clamp) {
+entry:
+  %me = load i32, ptr @thread
+  %inner = and i32 %me, 31
+  %leads = icmp eq i32 %inner, %lane
+  br i1 %leads, label %lead, label %done
+lead:
+  store i32 %own, ptr @reserved
+  br label %done
+done:
+  %x = load i32, ptr @reserved
+  ret i32 %x
+}
+"""
+OWN_NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "tid", "llvm.nvvm.vote.ballot.sync": "ballot", "llvm.nvvm.shfl.sync.idx.i32": "shfl"}
+
+
+def test_every_lane_to_be_judged_is_listed_once() -> None:
+    text = APPEND.replace(" addrspace(1)", "").replace("define internal", "define").replace("alwaysinline ", "")
+    for name, own in OWN_NAMES.items():
+        text = text.replace(name, own)
+    machine = host().machine(1)
+    engine = load_object(bytes(machine.emit_object(optimised(text + TOGETHER, machine, 1))), host())
+    append = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_bool)(
+        engine.get_function_address("append")
+    )
+    thread, votes = (ctypes.c_uint32.from_address(engine.get_global_value_address(name)) for name in ("thread", "votes"))
+    rng, lists = np.random.default_rng(1), np.zeros(COUNTS * (1 + SIZE), dtype=np.int32)
+    left = rng.random(SIZE) < np.repeat(rng.choice([0.0, 0.2, 0.9, 1.0], SIZE // WARP), WARP)
+    lanes = rng.permutation(SIZE)
+    for first in rng.permutation(SIZE // WARP) * WARP:  # warps in any order
+        votes.value = sum(1 << k for k in range(WARP) if left[first + k])
+        for k in range(first, first + WARP):
+            thread.value = k
+            append(lists.ctypes.data, SIZE, int(lanes[k]), bool(left[k]))
+    count, begin = lists[KINDS], COUNTS + KINDS * SIZE
+    assert count == left.sum() and not lists[:KINDS].any()
+    assert sorted(lists[begin : begin + count]) == sorted(lanes[left])
+    assert not lists[COUNTS:begin].any() and not lists[begin + count :].any()

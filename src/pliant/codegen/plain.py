@@ -98,7 +98,9 @@ class Setting:
     slots: Slots = field(default_factory=lambda: Slots({}))
     stride: int = 1  # doubles from one slot of a lane to the next
     far: Slots | None = None  # the layout of other names, in a memory whose address is in the slot `record`
-    half: int = 0  # the first so many slots: if the slot `moved` is not zero, their values are in as many slots after them
+    half: int = (
+        0  # the first so many slots, of `far` if there is one: if `moved` is not zero, their values are as many slots further
+    )
     shared: Mapping[str, str] = field(default_factory=dict)  # field -> "f8", "i8", "f8*" or "i8*", in order
     constants: Mapping[str, float | int] = field(default_factory=dict)
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
@@ -471,14 +473,17 @@ class _Writer:
 
     def lane_address(self, name: str, index: Value) -> str:
         slots, stride, half, base = self.setting.slots, self.setting.stride, self.setting.half, "%lane"
-        if self.setting.far is not None and name not in slots.places:
-            base = self.let(f"load ptr, ptr {self.lane_address('record', ('0', WHOLE))}")
-            slots, stride = self.setting.far, 1
+        if self.setting.far is not None:
+            if name in slots.places:
+                half = 0
+            else:
+                base = self.let(f"load ptr, ptr {self.lane_address('record', ('0', WHOLE))}")
+                slots, stride = self.setting.far, 1
         first, (last, further) = slots.first(name), slots.gaps.get(name, (0, 0))
         if further:
             beyond = self.let(f"icmp sge i64 {index[0]}, {last}")
             index = self.let(f"add nsw i64 {index[0]}, {self.let(f'select i1 {beyond}, i64 {further}, i64 0')}"), WHOLE
-        if first < half and slots is (self.setting.far or slots):
+        if first < half:
             moved = self.let(f"load double, ptr {self.lane_address('moved', ('0', WHOLE))}")
             offset = self.let(f"select i1 {self.let(f'fcmp une double {moved}, 0.0')}, i64 {half}, i64 0")
             index = self.let(f"add nsw i64 {offset}, {index[0]}"), WHOLE
