@@ -98,9 +98,7 @@ class Setting:
     slots: Slots = field(default_factory=lambda: Slots({}))
     stride: int = 1  # doubles from one slot of a lane to the next
     far: Slots | None = None  # the layout of other names, in a memory whose address is in the slot `record`
-    half: int = (
-        0  # the first so many slots, of `far` if there is one: if `moved` is not zero, their values are as many slots further
-    )
+    half: int = 0  # the first so many slots (of `far`, if there is one): if `moved` is not zero, values are as many slots further
     shared: Mapping[str, str] = field(default_factory=dict)  # field -> "f8", "i8", "f8*" or "i8*", in order
     constants: Mapping[str, float | int] = field(default_factory=dict)
     tables: Mapping[str, Sequence[float] | Sequence[int]] = field(default_factory=dict)
