@@ -94,13 +94,7 @@ APPEND_ALONE = f"""define internal void @append(ptr %lists, i64 %size, i64 %lane
 go:
   %total = getelementptr i32, ptr %lists, i64 {KINDS}
   %index = atomicrmw add ptr %total, i32 1 monotonic
-  %far = zext i32 %index to i64
-  %list = mul i64 %size, {KINDS}
-  %place = add i64 %list, %far
-  %lanes = getelementptr i32, ptr %lists, i64 {COUNTS}
-  %target = getelementptr i32, ptr %lanes, i64 %place
-  %narrow = trunc i64 %lane to i32
-  store i32 %narrow, ptr %target
+  call void @write_entry(ptr %lists, i64 %size, i64 {KINDS}, i32 %index, i64 %lane)
   br label %done
 done:
   ret void

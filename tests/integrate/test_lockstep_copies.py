@@ -10,11 +10,12 @@ import pliant as pl
 from pliant.gallery.falling_chain import falling_chain
 from pliant.host.cuda import WARP
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP
+from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP, copies_texts
 from pliant.integrate.lockstep_device import device_text
 from pliant.integrate.lockstep_gpu import apart_by
 from pliant.integrate.lockstep_rounds import settling_text
 from pliant.integrate.lockstep_runs import optimised
+from pliant.integrate.lockstep_text import LockstepText
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model
 
 THREADS = 2 * WARP  # of a block
@@ -41,27 +42,21 @@ NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "tid", "llvm.nvvm.bar.warp.sync": "wai
 
 
 class Copies:
-    """The functions that copy the records of the falling chain, and the memory of the threads of a block."""
+    """Functions that copy records, and the memory of the threads of a block."""
 
-    def __init__(self, own_constants: bool) -> None:
-        method = pl.DOP853(rtol=1e-6, atol=1e-9)
-        self.text = device_text(lockstep_model(pl.compile_system(falling_chain())), explicit_tableau(method), own_constants)
-        assert self.text.together
-        doubles = 64 * apart_by(max(self.text.staging.doubles, self.text.records.near.size))
-        source = "\n".join([self.text.staging.functions(), self.text.records.functions(), settling_text(self.text)])
-        functions = re.findall(r"@copies.*?^}|define internal void @settle.*?^}", source, re.DOTALL | re.MULTILINE)
-        source = "\n".join([*functions, f"@stages = global [{doubles} x double] zeroinitializer", DRIVER])
+    def __init__(self, functions: str, size: int, doubles: int) -> None:
+        room = THREADS * apart_by(doubles)
+        source = "\n".join([functions, f"@stages = global [{room} x double] zeroinitializer", DRIVER])
         for name, own in NAMES.items():
             source = source.replace(name, own)
         source = re.sub(r" addrspace\(\d\)", "", source).replace("define internal void", "define void").replace("alwaysinline ", "")
         machine = host().machine(1)
         self.engine = load_object(bytes(machine.emit_object(optimised(source, machine, 1))), host())
-        self.stages = self._array("stages", ctypes.c_double, doubles)
-        rng = np.random.default_rng(1)
-        self.size = self.text.records.size
+        self.stages = self._array("stages", ctypes.c_double, room)
+        rng, first = np.random.default_rng(1), -(-1000 // size)
         self.offsets = self._array("offsets", ctypes.c_int32, THREADS)
-        self.offsets[:] = self.size * (3 + rng.permutation(THREADS))  # records in any order
-        self.lanes = rng.normal(size=self.size * (THREADS + 4))
+        self.offsets[:] = size * (first + rng.permutation(THREADS))  # records in any order
+        self.lanes = rng.normal(size=size * (first + THREADS))
 
     def _array(self, name: str, kind: type, count: int) -> np.ndarray:
         return np.ctypeslib.as_array((kind * count).from_address(self.engine.get_global_value_address(name)))
@@ -83,12 +78,19 @@ class Copies:
 
 
 @pytest.fixture(params=[False, True], ids=["shared constants", "own constants"])
-def copies(request) -> Copies:
-    return Copies(request.param)
+def chain(request) -> tuple[LockstepText, Copies]:
+    """The falling chain, and all functions that copy its records."""
+    method = pl.DOP853(rtol=1e-6, atol=1e-9)
+    text = device_text(lockstep_model(pl.compile_system(falling_chain())), explicit_tableau(method), request.param)
+    assert text.together
+    source = "\n".join([text.staging.functions(), text.records.functions(), settling_text(text)])
+    functions = re.findall(r"@copies.*?^}|define internal void @settle.*?^}", source, re.DOTALL | re.MULTILINE)
+    return text, Copies("\n".join(functions), text.records.size, max(text.staging.doubles, text.records.near.size))
 
 
-def test_every_number_comes_to_the_slot_of_its_own_thread(copies) -> None:
-    staging, records = copies.text.staging, copies.text.records
+def test_every_number_comes_to_the_slot_of_its_own_thread(chain) -> None:
+    text, copies = chain
+    staging, records = text.staging, text.records
     brought = {**{name: (pairs, staging.doubles) for name, pairs in staging.brought.items()},
                "bring_judged": (records.brought, records.near.size)}  # fmt: skip
     for name, (pairs, doubles) in brought.items():
@@ -103,21 +105,35 @@ def test_every_number_comes_to_the_slot_of_its_own_thread(copies) -> None:
         np.testing.assert_array_equal(copies.lanes, before)
 
 
-def test_results_go_to_the_present_or_to_the_end_of_a_step_and_nowhere_else(copies) -> None:
-    staging, records = copies.text.staging, copies.text.records
+def assert_put(copies: Copies, name: str, entries, doubles: int, apart) -> None:
+    """Results go to the present or to the end of a step, and nowhere else."""
     left = np.random.default_rng(2).choice([0, SINCE_LOOK, SINCE_STEP | SINCE_LOOK], THREADS)
-    for name, entries, doubles, apart in (("put", staging.put, staging.doubles, staging.apart),
-                                          ("put_judged", records.put, records.near.size, dict.fromkeys((0, 1, 2), 0))):  # fmt: skip
-        copies.stages[:] = np.random.default_rng(3).normal(size=copies.stages.size)
-        slots, expected = copies.slots(doubles).copy(), copies.lanes.copy()
-        for place, slot, since in entries:
-            expected[copies.offsets + place + np.where(left & since, apart[since], 0)] = slots[:, slot]
-        copies(name, left)
-        np.testing.assert_array_equal(copies.lanes, expected, err_msg=name)
+    copies.stages[:] = np.random.default_rng(3).normal(size=copies.stages.size)
+    slots, expected = copies.slots(doubles).copy(), copies.lanes.copy()
+    for place, slot, since in entries:
+        expected[copies.offsets + place + np.where(left & since, apart[since], 0)] = slots[:, slot]
+    copies(name, left)
+    np.testing.assert_array_equal(copies.lanes, expected, err_msg=name)
 
 
-def test_an_accepted_end_becomes_the_present(copies) -> None:
-    half, before = copies.text.records.half, copies.lanes.copy()
+def test_results_go_to_their_places(chain) -> None:
+    text, copies = chain
+    staging, records = text.staging, text.records
+    assert_put(copies, "put", staging.put, staging.doubles, staging.apart)
+    assert_put(copies, "put_judged", records.put, records.near.size, dict.fromkeys((0, 1, 2), 0))
+
+
+def test_neighbours_may_go_to_different_places() -> None:
+    """Two numbers are written at a time only if both are the present, or both are not."""
+    entries = [(0, 4, 0), (1, 3, SINCE_LOOK), (2, 2, SINCE_STEP), (3, 1, SINCE_STEP), (6, 0, 0), (9, 5, SINCE_LOOK)]
+    apart = {0: 0, SINCE_STEP: 16, SINCE_LOOK: 32}
+    copies = Copies(copies_texts(True)[1]("put", entries, apart, 6), 64, 6)
+    assert_put(copies, "put", entries, 6, apart)
+
+
+def test_an_accepted_end_becomes_the_present(chain) -> None:
+    text, copies = chain
+    half, before = text.records.half, copies.lanes.copy()
     moved = np.random.default_rng(4).choice([0, half], THREADS)
     copies("settle", moved)
     for offset, by in zip(copies.offsets, moved, strict=True):

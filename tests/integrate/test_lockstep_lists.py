@@ -7,7 +7,7 @@ import pytest
 
 from pliant.host.cuda import WARP
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep_lists import APPEND, COUNTS, KINDS, lists_text
+from pliant.integrate.lockstep_lists import APPEND, COUNTS, KINDS, WRITE_ENTRY, lists_text
 from pliant.integrate.lockstep_runs import optimised
 
 BLOCK, BLOCKS = 128, 6
@@ -119,7 +119,7 @@ OWN_NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "tid", "llvm.nvvm.vote.ballot.sync
 
 
 def test_every_lane_to_be_judged_is_listed_once() -> None:
-    text = APPEND.replace(" addrspace(1)", "").replace("define internal", "define").replace("alwaysinline ", "")
+    text = (WRITE_ENTRY + APPEND).replace(" addrspace(1)", "").replace("define internal", "define").replace("alwaysinline ", "")
     for name, own in OWN_NAMES.items():
         text = text.replace(name, own)
     machine = host().machine(1)

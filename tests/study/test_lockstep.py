@@ -236,7 +236,7 @@ def test_ptx_calls_nothing_and_asks_for_nothing_that_is_not_there(system: Repres
     assert not re.findall(r"^\s*call|\.extern (?!\.shared)|\.func", ptx, re.MULTILINE)
     # products and sums that the driver may not fuse otherwise than the host does
     assert not re.findall(r"\b(?:mul|add|sub)\.f64", ptx)
-    # the memory that a thread has for an attempt; everything else is in registers, shared memory or tiles
+    # the memory that a thread has for an attempt; everything else is in registers, shared memory or records
     assert sum(map(int, re.findall(r"\.local .*__local_depot\d+\[(\d+)\]", ptx))) <= 8 * text.slots.size + 8
 
 

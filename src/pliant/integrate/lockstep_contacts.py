@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pliant.codegen.guards import MOST_SEPARATE, guard_bit
+from pliant.codegen.guards import ALWAYS, MOST_SEPARATE, guard_bit
 from pliant.integrate.lockstep_ends import EndWriter
 from pliant.integrate.lockstep_staging import Number
 
+AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
+
 
 class ContactWriter(EndWriter):
-    """Writes functions, and lines for closed contacts."""
-
-    def _function(self, head: str, write: Callable[[], None], end: str = "  ret void") -> str:
-        self.lines, self.awake, self.here, self.memory, self.record = [], "", "", "%memory", "%lane"
-        write()
-        rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]
-        rooms = [room for room in rooms if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
-        return "\n".join([f"define internal {head} alwaysinline nounwind {{", "entry:", *rooms, *self.lines, end, "}", ""])
-
-    def _copy(self, sources: Sequence[Number], targets: Sequence[Number]) -> None:
-        """Copies numbers, all of which are read before any is written, so that they do not wait for each other."""
-        for x, target in zip([self.load(*source) for source in sources], targets, strict=True):
-            self.store(x, *target)
+    """Writes lines for closed contacts."""
 
     @property
     def _by_contact(self) -> list[tuple[int, list[int]]]:
         """(Pair, the events that are watched while it is closed)."""
-        events = [e for e in self._events if self._of_contact(e)]
+        events = [e for e in self._events if self.model.events[e].of_contact]
         return [(pair, [e for e in events if self.model.events[e].pair == pair]) for pair in range(len(self.model.pairs))]
 
     @contextmanager
@@ -42,10 +32,39 @@ class ContactWriter(EndWriter):
         with self._if(closed):
             yield
 
-    @contextmanager
-    def _if(self, condition: str) -> Iterator[None]:
-        self.names += 1
-        label = f"if{self.names}"
-        self.lines += [f"  br i1 {condition}, label %{label}, label %{label}.after", f"{label}:"]
-        yield
-        self.lines += [f"  br label %{label}.after", f"{label}.after:"]
+    def _take_contacts(self) -> None:
+        """Makes the end of the step the present of closed contacts."""
+        for guards, group in self.owner.carried_groups:
+            if guards != ALWAYS:
+                with self._unless_idle(guards):
+                    self._copy(*self._ends_and_presents(group))
+                    for k in group:
+                        self.store(self._seen("flow_new", k), "flow", k)
+        for pair, events in self._by_contact:
+            with self._if_closed(pair):
+                self.store(self._largest(self.load("peak", pair), self._seen("force", pair)), "peak", pair)
+                for e in events:
+                    self._make_present(e)
+
+    def _make_present(self, e: int) -> None:
+        self.store(self._seen("g_new", e), "g", e)
+        self.store(self._seen("gd_new", e), "gd", e)
+
+    def _put_contacts(self) -> None:
+        """Puts what is known at the end of the step about closed contacts into the record, for `judge`."""
+        staged = {self.owner.seen_first[f"{name}_new"] + e for name in ("g", "gd") for e in self.owner.free_events}
+        always = [k for guards, group in self.owner.carried_groups if guards == ALWAYS for k in group]
+        staged |= {*range(len(self.model.rows)), self.owner.seen_first["limit"]}
+        staged |= {self.owner.seen_first["flow_new"] + k for k in always}
+        targets = [(name, k) for name in AT_END for k in range(self.owner.records.slots.places[name][1])]
+        for guards, group in self.owner.seen_groups:
+            rest = [k for k in group if k not in staged]
+            if rest:
+                with self._unless_idle(guards):
+                    for k in rest:
+                        self.store(self._seen_output(k), *targets[k])
+
+    def _ends_and_presents(self, group: Sequence[int]) -> tuple[list[Number], list[Number]]:
+        """Carried components and their extremes at the end of the step, and at present."""
+        presents = [(name, index) for name, index in self.owner.carried_numbers(group) if name != "flow"]
+        return [(f"{name}_new", index) for name, index in presents], presents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.integrate.lockstep_events import GAP, NEVER
+from pliant.integrate.lockstep_events import NEVER
 from pliant.integrate.lockstep_stages import StageWriter
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
@@ -206,7 +206,7 @@ class EndWriter(StageWriter):
         good = self.let(f"and {self.lanes.truth} {good}, {self._not(self.starting)}")
         for e in self._events:
             calm = self._is_calm(e, sure)
-            if self._of_contact(e):
+            if self.model.events[e].of_contact:
                 closed = self.load("p", self.model.pairs[self.model.events[e].pair].closed)
                 calm = self.let(f"or {self.lanes.truth} {calm}, {self.let(f'fcmp oeq {kind} {closed}, {self.lanes.zero}')}")
             good = self.let(f"and {self.lanes.truth} {good}, {calm}")
@@ -242,7 +242,3 @@ class EndWriter(StageWriter):
     def _events(self) -> list[int]:
         """Events that may be watched."""
         return [e for e, event in enumerate(self.model.events) if event.does != NEVER]
-
-    def _of_contact(self, e: int) -> bool:
-        """Whether an event is watched only while its contact is closed."""
-        return self.model.events[e].pair >= 0 and self.model.events[e].does != GAP

@@ -7,7 +7,7 @@
 is the record of the member, `offset` where it begins in `lanes`; `memory` is the thread's own; `warp` are the threads that make an
 attempt together, `stepping` those of them that do not start. The rates of stages, the state and what every attempt changes are in
 memory that the threads of a multiprocessor share (`lockstep_staging`). Unless they stay there from one attempt to the next, all
-threads of a warp take part, as they copy together: one without a member has a record of nobody.
+threads of a warp take part, as they copy together: one without a member has a spare record.
 
 Few numbers fit into registers, and others cost as much time as the arithmetic. So what is zero while a contact is open is neither
 kept nor written then, and numbers are read again rather than kept.
@@ -15,7 +15,7 @@ kept nor written then, and numbers are read again rather than kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from pliant.integrate.lockstep_staging import AWAKE
 from pliant.integrate.lockstep_starts import StartWriter
 
 START_STAGES = 2  # stages that a start needs
-AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
 
 
 class GpuAttemptWriter(StartWriter, ContactWriter):
@@ -56,6 +55,13 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
         return [constant_table(f"scheme.{name}", *table, CONSTANT_SPACE) for name, table in tables.items()]
 
     # ---- attempts
+
+    def _function(self, head: str, write: Callable[[], None], end: str = "  ret void") -> str:
+        self.lines, self.awake, self.here, self.memory, self.record = [], "", "", "%memory", "%lane"
+        write()
+        rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]
+        rooms = [room for room in rooms if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
+        return "\n".join([f"define internal {head} alwaysinline nounwind {{", "entry:", *rooms, *self.lines, end, "}", ""])
 
     def _attempt(self) -> str:
         head = ("i32 @attempt(ptr addrspace(1) %lanes, i32 %offset, ptr nonnull %lane, ptr nonnull %memory, ptr nonnull %shared, "
@@ -217,7 +223,7 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
         sure = self.load("sure")
         good = self.let(f"fcmp ole double {self.error}, 1.0")
         for e in self._events:
-            if not self._of_contact(e):
+            if not self.model.events[e].of_contact:
                 good = self.let(f"and i1 {good}, {self._is_calm(e, sure)}")
         self.store(self.let(f"uitofp i1 {good} to double"), "calm")
         for pair, events in self._by_contact:
@@ -250,43 +256,6 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
         for e in self.owner.free_events:
             self._make_present(e)
 
-    def _take_contacts(self) -> None:
-        """Makes the end of the step the present of closed contacts."""
-        for guards, group in self.owner.carried_groups:
-            if guards != ALWAYS:
-                with self._unless_idle(guards):
-                    self._copy(*self._ends_and_presents(group))
-                    for k in group:
-                        self.store(self._seen("flow_new", k), "flow", k)
-        for pair, events in self._by_contact:
-            with self._if_closed(pair):
-                self.store(self._largest(self.load("peak", pair), self._seen("force", pair)), "peak", pair)
-                for e in events:
-                    self._make_present(e)
-
-    def _make_present(self, e: int) -> None:
-        self.store(self._seen("g_new", e), "g", e)
-        self.store(self._seen("gd_new", e), "gd", e)
-
-    def _put_contacts(self) -> None:
-        """Puts what is known at the end of the step about closed contacts into the record, for `judge`."""
-        staged = {self.owner.seen_first[f"{name}_new"] + e for name in ("g", "gd") for e in self.owner.free_events}
-        always = [k for guards, group in self.owner.carried_groups if guards == ALWAYS for k in group]
-        staged |= {*range(len(self.model.rows)), self.owner.seen_first["limit"]}
-        staged |= {self.owner.seen_first["flow_new"] + k for k in always}
-        targets = [(name, k) for name in AT_END for k in range(self.owner.records.slots.places[name][1])]
-        for guards, group in self.owner.seen_groups:
-            rest = [k for k in group if k not in staged]
-            if rest:
-                with self._unless_idle(guards):
-                    for k in rest:
-                        self.store(self._seen_output(k), *targets[k])
-
-    def _ends_and_presents(self, group: Sequence[int]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-        """Carried components and their extremes at the end of the step, and at present."""
-        presents = [(name, index) for name, index in self.owner.carried_numbers(group) if name != "flow"]
-        return [(f"{name}_new", index) for name, index in presents], presents
-
     def _corner_ahead(self) -> str:
         def write() -> None:
             self.lines += ["  %ahead.at = alloca double", "  store double %h, ptr %ahead.at"]
@@ -295,7 +264,7 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
             self.awake = self.let(f"load i64, ptr {self.at(AWAKE)}")
             nearest = self.op("fmul", real(NEAREST), self.load("step"))
             for e in self._events:
-                if self.model.events[e].has_rate and not self._of_contact(e):
+                if self.model.events[e].has_rate and not self.model.events[e].of_contact:
                     self._nearer(e, nearest)
             for pair, events in self._by_contact:
                 with self._if_closed(pair):

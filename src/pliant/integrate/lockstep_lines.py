@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import in_space
@@ -108,3 +110,18 @@ class LineWriter:
             return self.lanes.splat(a)
         place = self.coefficients.setdefault(a, len(self.coefficients))
         return self.splat(self.let(f"load double, ptr getelementptr (double, ptr @lockstep_coefficients, i64 {place})"))
+
+    # ---- several lines
+
+    def _copy(self, sources: Sequence[tuple[str, int]], targets: Sequence[tuple[str, int]]) -> None:
+        """Copies numbers, all of which are read before any is written, so that they do not wait for each other."""
+        for x, target in zip([self.load(*source) for source in sources], targets, strict=True):
+            self.store(x, *target)
+
+    @contextmanager
+    def _if(self, condition: str) -> Iterator[None]:
+        self.names += 1
+        label = f"if{self.names}"
+        self.lines += [f"  br i1 {condition}, label %{label}, label %{label}.after", f"{label}:"]
+        yield
+        self.lines += [f"  br label %{label}.after", f"{label}.after:"]

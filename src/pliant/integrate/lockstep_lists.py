@@ -33,7 +33,7 @@ define internal i64 @thread_number() alwaysinline nounwind {{
 
 def lists_text() -> str:
     """The functions that write lists and find lanes in them."""
-    return "\n".join([_THREADS, _own_lane(), _ENLIST, APPEND])
+    return "\n".join([_THREADS, _own_lane(), WRITE_ENTRY, _ENLIST, APPEND])
 
 
 def _own_lane() -> str:
@@ -63,6 +63,19 @@ def _own_lane() -> str:
         "}", "",
     ])  # fmt: skip
 
+
+WRITE_ENTRY = f"""
+define internal void @write_entry(ptr addrspace(1) %lists, i64 %size, i64 %list, i32 %index, i64 %lane) alwaysinline nounwind {{
+  %far = zext i32 %index to i64
+  %first = mul i64 %list, %size
+  %place = add i64 %first, %far
+  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}
+  %target = getelementptr i32, ptr addrspace(1) %lanes, i64 %place
+  %narrow = trunc i64 %lane to i32
+  store i32 %narrow, ptr addrspace(1) %target
+  ret void
+}}
+"""
 
 # Threads of a block count their kinds in shared memory, so that few of them add to the counts of all; all must have counted before
 # places are reserved, and all places must be reserved before lanes are written.
@@ -113,13 +126,7 @@ write:
   %base = getelementptr i32, ptr addrspace(3) @first, i64 %kind
   %begin = load i32, ptr addrspace(3) %base
   %index = add i32 %begin, %rank
-  %far = zext i32 %index to i64
-  %list = mul i64 %kind, %size
-  %place = add i64 %list, %far
-  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}
-  %target = getelementptr i32, ptr addrspace(1) %lanes, i64 %place
-  %narrow = trunc i64 %number to i32
-  store i32 %narrow, ptr addrspace(1) %target
+  call void @write_entry(ptr addrspace(1) %lists, i64 %size, i64 %kind, i32 %index, i64 %number)
   br label %done
 done:
   ret void
@@ -161,13 +168,7 @@ follow:
   %leader = call i32 @llvm.cttz.i32(i32 %those, i1 true)
   %base = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %those, i32 %own, i32 %leader, i32 {WARP - 1})
   %index = add i32 %base, %rank
-  %far = zext i32 %index to i64
-  %list = mul i64 %size, {KINDS}
-  %place = add i64 %list, %far
-  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}
-  %target = getelementptr i32, ptr addrspace(1) %lanes, i64 %place
-  %narrow = trunc i64 %lane to i32
-  store i32 %narrow, ptr addrspace(1) %target
+  call void @write_entry(ptr addrspace(1) %lists, i64 %size, i64 {KINDS}, i32 %index, i64 %lane)
   br label %done
 done:
   ret void

@@ -49,7 +49,7 @@ def _kernel(name: str, *lines: str) -> list[str]:
 
 
 def rounds_text(text: LockstepText) -> str:
-    """The kernels' entries; the functions they call come before. `size`: lanes, a multiple of 32; 32 more records are of nobody."""
+    """The kernels' entries; the functions they call come before. `size`: lanes, a multiple of 32; 32 spare records follow."""
     kind = text.records.place("kind", 0)
     within = ["  %own = icmp slt i64 %number, %size", "  br i1 %own, label %go, label %done", "go:"]
     begin = _kernel(BEGIN, *within, *_lane(text, "number"), f"  call void @{STORED}begin(ptr %lane, ptr %shared)",
@@ -82,8 +82,8 @@ def _judge(text: LockstepText) -> list[str]:
         "  %at = getelementptr i32, ptr addrspace(1) %entries, i64 %place", "  %narrow = load i32, ptr addrspace(1) %at",
         "  %listed = zext i32 %narrow to i64", "  br label %found", "found:",
         "  %which = phi i64 [ %listed, %look ], [ -1, %warp ]",
-        f"  %inner = and i64 %number, {WARP - 1}", "  %nobody = add i64 %size, %inner",
-        "  %which.own = select i1 %own, i64 %which, i64 %nobody", *_lane(text, "which.own"),
+        f"  %inner = and i64 %number, {WARP - 1}", "  %spare = add i64 %size, %inner",
+        "  %which.own = select i1 %own, i64 %which, i64 %spare", *_lane(text, "which.own"),
         "  %short = trunc i64 %offset to i32", *bring, "  br i1 %own, label %go, label %after", "go:",
         f"  call void @{JUDGED}judge_left(ptr {here}, ptr %shared)", "  br label %after", "after:", *put,
         f"  %moved.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {records.place('moved', 0)}",
@@ -167,11 +167,11 @@ def _attempt(text: LockstepText) -> list[str]:
         f"  %zero = {OPAQUE.format(0)}",  # no pass may take this memory apart: registers are for the stages
         "  %memory = getelementptr double, ptr %room, i64 %zero",
         "  %source = call i64 @own_lane(ptr addrspace(1) %lists, i64 %size)", "  %has = icmp sge i64 %source, 0",
-        f"  %inner = and i64 %number, {WARP - 1}", "  %nobody = add i64 %size, %inner",
+        f"  %inner = and i64 %number, {WARP - 1}", "  %spare = add i64 %size, %inner",
         "  %all = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %has)",
         "  %none = icmp eq i32 %all, 0", "  br i1 %none, label %done, label %some",
         "some:",
-        "  %which = select i1 %has, i64 %source, i64 %nobody", *_lane(text, "which"), "  %short = trunc i64 %offset to i32",
+        "  %which = select i1 %has, i64 %source, i64 %spare", *_lane(text, "which"), "  %short = trunc i64 %offset to i32",
         f"  %start.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {text.records.place('start', 0)}",
         "  %start = load double, ptr addrspace(1) %start.at", "  %steps = fcmp oeq double %start, 0.0",
         *(_many_attempts(text, called) if text.staging.stays else [

@@ -51,11 +51,8 @@ class StageWriter(LineWriter):
         if guards == ALWAYS:
             yield
             return
-        self.names += 1
-        label = f"idle{self.names}"
-        self.lines += [f"  br i1 {self._is_awake(guards)}, label %{label}.no, label %{label}", f"{label}.no:"]
-        yield
-        self.lines += [f"  br label %{label}", f"{label}:"]
+        with self._if(self._is_awake(guards)):
+            yield
 
     def _is_awake(self, guards: int) -> str:
         """Whether guards let their values be computed, or the attempt is a start."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pliant.codegen.program import Program
+from pliant.integrate.lockstep_events import GAP
 
 # The record that members share: numbers, and addresses of arrays. See `lockstep_runs`.
 SHARED = {
@@ -50,6 +51,11 @@ class EventTable:
     pressed: int = 0
     direction: int = 0
     has_rate: bool = False
+
+    @property
+    def of_contact(self) -> bool:
+        """Whether it is watched only while its contact is closed."""
+        return self.pair >= 0 and self.does != GAP
 
 
 @dataclass(frozen=True)

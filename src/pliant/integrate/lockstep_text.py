@@ -15,7 +15,7 @@ from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep_attempt import AttemptWriter
 from pliant.integrate.lockstep_copies import DECLARED
-from pliant.integrate.lockstep_events import GAP, NEVER, TALLIED
+from pliant.integrate.lockstep_events import TALLIED
 from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, apart_by, gpu_functions
 from pliant.integrate.lockstep_gpu_attempt import GpuAttemptWriter
 from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES
@@ -90,7 +90,7 @@ class LockstepText:
     @property
     def free_events(self) -> list[int]:
         """Events that are watched whether or not a contact is closed."""
-        return [e for e, event in enumerate(self.model.events) if event.does != NEVER and (event.pair < 0 or event.does == GAP)]
+        return [e for e, event in enumerate(self.model.events) if not event.of_contact]
 
     @cached_property
     def rhs_apart(self) -> frozenset[int]:
@@ -106,7 +106,7 @@ class LockstepText:
         # by output: the guards with which it may be computed; rates come first, as in `rhs`
         read: dict[int, tuple[int, ...]] = {r: (self.rhs.guards_of_outputs[r],) for r in self.rhs_apart}
         for e, event in enumerate(m.events):
-            if event.pair >= 0 and event.does != GAP:
+            if event.of_contact:
                 allowed = alone.get(m.pairs[event.pair].closed, ())
                 read |= {first[name] + e: allowed for name in ("g_new", "gd_new")}
         read |= {first["force"] + k: alone.get(pair.closed, ()) for k, pair in enumerate(m.pairs)}

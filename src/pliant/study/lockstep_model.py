@@ -80,8 +80,7 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
     stored = [rates[i] for i in range(n_controlled) if chained[i] < 0] + rates[n_controlled:]
     every = [_event_table(event, number) for number, event in enumerate(traced.events)]
     # first those that are watched whether or not a contact is closed, which a GPU copies together
-    some = [table for table in every if table.does != NEVER]
-    tables = tuple(sorted(some, key=lambda table: table.pair >= 0 and table.does != GAP))
+    tables = tuple(sorted((table for table in every if table.does != NEVER), key=lambda table: table.of_contact))
     functions = [_event_functions(traced)[table.number] for table in tables]
     clocked, along = ca.vertcat(t, y), tracer.column([1.0, *rates])
     rated = [e for e, table in enumerate(tables) if table.has_rate]
